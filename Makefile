@@ -8,7 +8,7 @@ CONSOLE ?= on
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test cluster-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test cluster-test sim mutants check asan ubsan tsan fuzz soak bench cells-bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -118,6 +118,11 @@ bench: build ## Lagra beside Azurite and nginx (ARGS="--baseline FILE": and an o
 	@tools/prepare bench
 	@tools/compile build-bench -Dtests=true -- bench/load bench/smb_load
 	@tools/node bench/run.mjs --build build-bench $(ARGS)
+
+cells-bench: ## a cell on a CephFS that it starts, next to Ceph's own gateway for S3 (ARGS="--objects 20000"): minutes
+	@tools/prepare cells-bench
+	@tools/compile build-cells-bench -Db_lto=true -Doptimization=3 -- lagra bench/load
+	@tools/node bench/cells.mjs --build build-cells-bench $(ARGS)
 
 docs: build ## print the tables of docs/operations.md, docs/options.md and docs/faults.md
 	@$(BUILD)/lagra operations --markdown > docs/operations.md

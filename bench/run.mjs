@@ -3,7 +3,8 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb]
+//           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb,
+//           forwarding,cells]
 //           [--waiting N] [--million N] [--entities N] [--apart] [--sandbox] [--results FOLDER]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -41,6 +42,7 @@ import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
 import { measureFairness } from './fair.mjs';
 import { measureFiles } from './files.mjs';
+import { measureForwarding } from './forwarding.mjs';
 import { cpuSeconds, memoryMiB, middle } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
@@ -406,6 +408,8 @@ async function main() {
         await measureService('files', ([target], more) => measureFiles(target, { ...more, createContainer, million: MILLION }));
     if (isPart('smb'))
         await measureSmb(lagraBinary, { ...tools, rounds: ROUNDS, loadBinary: path.resolve(options.build, 'bench/smb_load') });
+    if (isPart('forwarding'))
+        await measureForwarding(versions, { ...tools, rounds: ROUNDS });
     if (isPart('spread'))
         await measureSpread(versions, tools);
     if (isPart('cold'))

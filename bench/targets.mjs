@@ -91,6 +91,22 @@ export async function startLagra(binary, folder, { name = 'Lagra', args = [] } =
     { queuePort: queue, tablePort: table, ...(servesFiles && { filePort: file }) });
 }
 
+/** A front end of a cluster; isOwner: it has taken its cell over when this returns. */
+export async function startFrontEnd(binary, cluster, { name = 'Lagra', isOwner = false } = {}) {
+    const [blob, queue, table, file, internal] = await freePorts(5);
+    const target = await startTarget(name, binary, ['--cluster', cluster, '--silent', '--blobPort', `${blob}`, '--queuePort', `${queue}`,
+        '--tablePort', `${table}`, '--filePort', `${file}`, '--clusterPort', `${internal}`], blob, { queuePort: queue, tablePort: table, filePort: file });
+
+    for (const end = performance.now() + START_LIMIT_MS; performance.now() < end; await delay(20)) {
+        const ready = await fetch(`http://127.0.0.1:${blob}/-/ready${isOwner ? '?cluster' : ''}`).then(({ status }) => status, () => 0);
+
+        if (ready === 200)
+            return target;
+    }
+    await target.kill();
+    throw new Error(`the front end at port ${blob} is not ready`);
+}
+
 export async function startAzurite(folder) {
     const [port] = await freePorts(1);
 

@@ -51,6 +51,8 @@ const SUITES = [
     // With every decision made in the pool, as if nothing had been in memory.
     { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs', ...half('odd')], env: WAITING },
     { name: 'isolation', busy: 0.6, command: ['isolation/run.mjs', ...half('even')] },
+    { name: 'bounds', busy: 0.8, command: ['bounds/run.mjs', '--build', build, ...soakToo] },
+    { name: 'planted specs', busy: 0.8, command: ['isolation/planted.mjs', '--build', build, ...(options.soak ? [] : ['sums-above-half-of-the-quota'])] },
     { name: 'waiting replay', busy: 0.5, command: ['replay/replay.mjs'], shared: true, env: WAITING },
     { name: 'replay', busy: 0.5, command: ['replay/replay.mjs'], shared: true },
     { name: 'small', busy: 0.4, command: ['faults/small.mjs', ...soakToo] },
@@ -66,10 +68,11 @@ const SUITES = [
     { name: 'wire', busy: 0.3, command: ['wire/run.mjs'], shared: true },
     { name: 'linux', busy: 0.5, command: ['smb/linux.mjs'], askedOnly: true },
     { name: 'content', busy: 1, command: ['unit/content.mjs', '--build', build], soakOnly: true },
+    { name: 'planted cells', busy: 0.8, command: ['cluster/planted.mjs', '--build', build], soakOnly: true },
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
 const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
-const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content'];
+const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'planted specs', 'planted cells', 'bounds'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
 const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
 /* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have

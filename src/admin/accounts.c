@@ -1,6 +1,6 @@
-/* Accounts, as operators make and change them: `lagra account`. Those of the store are changed here; those of a
- * file, a credential or the environment are shown, and changed there. A key is answered when it is made, and
- * never again. */
+/* `lagra account`: creates and changes accounts. Only those in the store can be changed here; those
+ * of a file, a credential or the environment are only shown. A key is returned when it is created,
+ * and never again. */
 #include "admin/admin_private.h"
 
 #include <assert.h>
@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "service/access_log.h"
 
-#define KEY_BYTES 64 /* as the service's keys have */
+#define KEY_BYTES 64 /* like the service's keys */
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
-/* How the limits are called and counted where operators see them. In the order of enum account_limit. */
+/* Names and units of the limits for operators, in the order of enum account_limit. */
 static const struct {
     const char *name;
-    unsigned shift; /* MiB: 20 */
+    unsigned shift; /* 20 for MiB */
 } limits[ACCOUNT_LIMITS] = {
     [LIMIT_REQUESTS] = { "requests", 0 },
     [LIMIT_BYTES] = { "bandwidth", 20 },
@@ -27,7 +27,7 @@ static const struct {
     [LIMIT_CONTAINERS] = { "containers", 0 },
 };
 
-/* Those that are in force. */
+/* Writes the effective limits. */
 static void write_limits(struct json_writer *out, const struct account *account)
 {
     for (size_t i = 0; account && i < ACCOUNT_LIMITS; i++) {
@@ -81,9 +81,9 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
         admin_fail_error(call, e);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-enum { NAME, FIRST_LIMIT = 4 /* of account-set */ };
+enum { NAME, FIRST_LIMIT = 4 /* in account-set */ };
 _Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX, "as it has");
 
 static bool is_configured(const struct admin_call *call, struct bytes name)
@@ -93,7 +93,7 @@ static bool is_configured(const struct admin_call *call, struct bytes name)
     return account && account_source(account) != ACCOUNT_STORED;
 }
 
-/* False: refused. Of an account that is to be changed. */
+/* Checks the name of an account to be changed. Returns false after failing the call. */
 static bool check_name(struct admin_call *call)
 {
     struct bytes name = call->given[NAME];
@@ -107,7 +107,7 @@ static bool check_name(struct admin_call *call)
     return call->status == 200;
 }
 
-/* Strict, so that all clients understand it alike. False: refused. */
+/* Strict, so that all clients interpret the key alike. Returns false after failing the call. */
 static bool check_key(struct admin_call *call, struct bytes key)
 {
     if (!key.ptr)
@@ -118,7 +118,7 @@ static bool check_key(struct admin_call *call, struct bytes key)
     return call->status == 200;
 }
 
-/* Random, in base64. */
+/* Creates a random key in base64. */
 static struct bytes make_key(struct arena *arena)
 {
     uint8_t key[KEY_BYTES];
@@ -127,7 +127,7 @@ static struct bytes make_key(struct arena *arena)
 
     do
         got = getrandom(key, sizeof key, 0);
-    while (got < 0); /* a signal: so few bytes come whole */
+    while (got < 0); /* interrupted by a signal; this few bytes are never returned partially */
     assert(got == sizeof key);
     text = base64_encode(arena, bytes_of(key, sizeof key));
     explicit_bzero(key, sizeof key);
@@ -137,7 +137,7 @@ static struct bytes make_key(struct arena *arena)
 /* ---- changes ---- */
 
 struct change {
-    struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: as it is */
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
     struct account_limits limits;
     bool sets_limit[ACCOUNT_LIMITS];
@@ -161,7 +161,7 @@ static void make_change(struct account_record *record, void *context)
         record->disabled = change->state == STATE_DISABLED;
 }
 
-/* False: refused. */
+/* Returns false after failing the call. */
 static bool apply(struct admin_call *call, enum account_change how, struct change *change,
                   struct account_record *ret_record)
 {
@@ -199,7 +199,7 @@ void admin_account_add(struct admin_call *call)
     json_write_member(&call->out, "key2", record.keys[1]);
 }
 
-/* False: refused. */
+/* Returns false after failing the call. */
 static bool read_state(struct admin_call *call, struct bytes state, struct change *change)
 {
     if (bytes_is(state, "enabled"))
@@ -211,7 +211,8 @@ static bool read_state(struct admin_call *call, struct bytes state, struct chang
     return call->status == 200;
 }
 
-/* A number above 0, "none", or "default": as accounts have that have none of their own. False: refused. */
+/* Parses a positive number, "none", or "default", which uses the limit of accounts without their
+ * own. Returns false after failing the call. */
 static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
                        struct change *change)
 {
@@ -230,7 +231,8 @@ static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
     return call->status == 200;
 }
 
-/* Of account-set, behind its other arguments. False: refused. */
+/* Parses the limits after the other arguments of account-set. Returns false after failing the
+ * call. */
 static bool read_limits(struct admin_call *call, struct change *change, bool *ret_any)
 {
     *ret_any = false;
@@ -302,7 +304,7 @@ void admin_account_rotate_key(struct admin_call *call)
 
 /* ---- signing ---- */
 
-/* For `lagra sas`: so the key need not leave the server. */
+/* For `lagra sas`, so that the key need not leave the server. */
 void admin_account_sign(struct admin_call *call)
 {
     const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);

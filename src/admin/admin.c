@@ -1,5 +1,5 @@
-/* The way of an operator's request: see admin.h. head: which operation; body: collected; end: arguments, then
- * the operation on a thread of the pool, then the answer. */
+/* Processes an operator's request: see admin.h. head: selects the operation; body: collected; end:
+ * parses the arguments, runs the operation on a pool thread, and responds. */
 #include "admin/admin_private.h"
 
 #define CONTENT_TYPE "application/json"
@@ -15,7 +15,7 @@ struct http_limits admin_limits(void)
     return limits;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static enum http_step respond(struct admin_call *call)
 {
@@ -32,7 +32,7 @@ static enum http_step respond(struct admin_call *call)
     return HTTP_RESPOND;
 }
 
-/* ---- which operation ---- */
+/* ---- selecting the operation ---- */
 
 static const struct admin_operation *find_operation(struct bytes path)
 {
@@ -48,18 +48,18 @@ static size_t body_max(const struct admin_operation *operation)
     return operation->body_max > 0 ? operation->body_max : ADMIN_BODY_MAX_BYTES;
 }
 
-/* False: refused. */
+/* Returns false after failing the call. */
 static bool check_head(struct admin_call *call)
 {
     const struct request *request = &call->exchange->request;
 
     call->operation = find_operation(request->path);
     if (call->exchange->server_is_busy)
-        admin_fail(call, 503, "ServerBusy", "Too many ask at the same time.");
+        admin_fail(call, 503, "ServerBusy", "Too many concurrent requests.");
     else if (!call->operation)
         admin_fail(call, 404, "NoSuchOperation", "There is no such operation.");
     else if (request->method != METHOD_POST)
-        admin_fail(call, 405, "NoSuchMethod", "Operations are asked for by POST.");
+        admin_fail(call, 405, "NoSuchMethod", "Operations require POST.");
     else if (request->query.ptr)
         admin_fail(call, 400, "InvalidArgument", "Arguments are members of the body.");
     else if (request->content_length != HTTP_LENGTH_UNKNOWN &&
@@ -99,7 +99,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 /* ---- arguments ---- */
 
-/* The place of an argument in the row; ADMIN_ARGUMENTS_MAX: it has none of that name. */
+/* Returns the index of an argument, or ADMIN_ARGUMENTS_MAX if the row has none of that name. */
 static size_t place_of(const struct admin_operation *operation, struct bytes name)
 {
     size_t i = 0;
@@ -116,10 +116,10 @@ static void read_argument(struct admin_call *call, const struct json_member *mem
     struct bytes text = json_text(member);
 
     if (i == ADMIN_ARGUMENTS_MAX)
-        admin_fail(call, 400, "InvalidArgument", "\"%.*s\" is no argument of %s.",
+        admin_fail(call, 400, "InvalidArgument", "\"%.*s\" is not an argument of %s.",
                    BYTES_ARG(member->name), call->operation->name);
     else if (!text.ptr || memchr(text.ptr, '\0', text.len))
-        admin_fail(call, 400, "InvalidArgument", "\"%s\" takes a text.",
+        admin_fail(call, 400, "InvalidArgument", "\"%s\" must be a string.",
                    call->operation->arguments[i]);
     else if (call->given[i].ptr)
         admin_fail(call, 400, "InvalidArgument", "\"%s\" is given twice.",
@@ -128,7 +128,7 @@ static void read_argument(struct admin_call *call, const struct json_member *mem
         call->given[i] = text;
 }
 
-/* False: refused. */
+/* Returns false after failing the call. */
 static bool read_arguments(struct admin_call *call)
 {
     struct json_reader reader;
@@ -139,7 +139,7 @@ static bool read_arguments(struct admin_call *call)
         while (call->status == 0 && json_next(&reader, &member))
             read_argument(call, &member);
         if (call->status == 0 && reader.bad)
-            admin_fail(call, 400, "InvalidArgument", "The body is no JSON object of texts.");
+            admin_fail(call, 400, "InvalidArgument", "The body is not a JSON object of strings.");
     }
     for (unsigned i = 0; i < call->operation->required && call->status == 0; i++) {
         if (!call->given[i].ptr)
@@ -157,7 +157,7 @@ static void run(struct pool_job *job)
 
     admin_begin_answer(call, 200);
     call->operation->run(call);
-    exchange_resume(call->exchange); /* the call may be gone now */
+    exchange_resume(call->exchange); /* the call may have been freed now */
 }
 _Static_assert(offsetof(struct admin_call, job) == 0, "a job is its call");
 
@@ -179,7 +179,7 @@ static void wipe(const struct text *text)
         explicit_bzero(text->ptr, text->len);
 }
 
-/* Keys of accounts may be in what was asked and answered. */
+/* Request and response may contain account keys. */
 static void on_done(struct exchange *exchange)
 {
     struct admin_call *call = exchange->application;

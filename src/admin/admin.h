@@ -1,12 +1,13 @@
-/* What operators ask a running server, on a Unix socket in its folder (net/local.h), which this user and
- * root alone may open: so nobody is authenticated beyond that. `lagra status`, `account`, `container` and the
- * like ask here.
+/* Operations for operators on a Unix socket in the server's directory (net/local.h), which only
+ * this user and root can open, so there is no other authentication. Used by `lagra status`,
+ * `account`, `container` and others.
  *
- *   POST /OPERATION   body: a JSON object of texts, the arguments of the operation's row (admin_operations.c);
- *                     may be empty. 200 with a JSON object; else {"code": "...", "error": "a sentence"}
+ *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
+ *                     (admin_operations.c); may be empty. 200 with a JSON object; else
+ *                     {"code": "...", "error": "a sentence"}
  *
- * An operation may wait for a disk: it runs on a thread of a pool of its own, so it is answered also while all
- * threads that decide are waiting. docs/admin.md */
+ * An operation may block for a disk: it runs in a thread pool of its own, so that it gets a
+ * response even while all threads for decisions are waiting. docs/admin.md */
 #ifndef LAGRA_ADMIN_ADMIN_H
 #define LAGRA_ADMIN_ADMIN_H
 
@@ -18,14 +19,14 @@
 #include "http/http.h"
 #include "service/server.h"
 
-/* In its folder; store/embedded/folder.c knows the name. */
+/* In the server's directory; store/embedded/folder.c knows the name. */
 #define ADMIN_SOCKET_NAME "admin.sock"
 
-/* One that it listens on, for `lagra status`. */
+/* A listener, for `lagra status`. */
 struct admin_listener {
     const char *name; /* "blob", "smb" */
     const char *host;
-    uint16_t port; /* 0: not served */
+    uint16_t port; /* 0 if not served */
     bool is_secure;
 };
 #define ADMIN_LISTENERS_MAX 8
@@ -36,27 +37,27 @@ struct route;
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
-    struct backup_hold *backup; /* NULL, both: the data is in memory */
+    struct backup_hold *backup; /* NULL, like the next one, if the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
     bool follows_root; /* the accounts are those of another cell, where they are changed */
     struct usage_survey *usage;
-    struct console *console;  /* NULL: it is not served */
-    struct decide_pool *pool; /* of this application alone */
-    const char *location;     /* the folder that the socket is in */
+    struct console *console;  /* NULL if not served */
+    struct decide_pool *pool; /* used only by this application */
+    const char *location;     /* the directory of the socket */
     uint64_t started_s;       /* since 1970 */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;
-    /* A list of the options in force: name, value and setBy of each, no secrets. */
+    /* Writes the list of effective options: name, value and setBy of each, without secrets. */
     void (*write_options)(const void *options, struct json_writer *to);
     const void *options;
-    struct route *route;         /* to the owners of a cluster's cells; NULL: there is no cluster */
-    uint32_t cell;               /* that this process owns */
-    const struct tenure *tenure; /* by which responses are sent; NULL: none is needed */
+    struct route *route; /* to the owners of a cluster's cells; NULL if there is no cluster */
+    uint32_t cell;       /* owned by this process */
+    const struct tenure *tenure; /* for sending responses; NULL if not needed */
 };
 
 extern const struct http_application admin_application;
-/* A few connections, each with one request at a time. */
+/* Returns limits for a few connections, with one request at a time each. */
 struct http_limits admin_limits(void);
 
 #endif

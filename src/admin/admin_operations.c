@@ -1,10 +1,10 @@
-/* The table of what operators ask: see admin.h. */
+/* The table of operations for operators: see admin.h. */
 #include "admin/admin_private.h"
 #include "admin/restore_state.h"
 
 /* clang-format off */
 const struct admin_operation admin_operations[] = {
-    /* name          arguments          required, longest body  */
+    /* name          arguments required, maximum body */
     { "status",      { NULL },          0, 0, admin_status },
     { "config",      { NULL },          0, 0, admin_config },
     { "slowest",     { NULL },          0, 0, admin_slowest },

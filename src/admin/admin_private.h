@@ -1,4 +1,4 @@
-/* Inside of admin/ only: an operation that an operator asks for, from its request to its answer. */
+/* Internal to admin/: an operator's request and its response. */
 #ifndef LAGRA_ADMIN_PRIVATE_H
 #define LAGRA_ADMIN_PRIVATE_H
 
@@ -15,35 +15,35 @@ struct admin_call {
     const struct admin_operation *operation;
     struct arena *arena; /* the exchange's */
     struct text body;    /* of the request */
-    /* By the operation's list of arguments; ptr NULL: not given. Never empty. */
+    /* In the order of the operation's arguments; ptr NULL if absent. Never empty. */
     struct bytes given[ADMIN_ARGUMENTS_MAX];
-    int status; /* 0: not run yet; 200 unless something else is answered */
+    int status; /* 0 until run; then 200 unless changed */
     struct text answer;
-    struct json_writer out; /* into it: the members of the answer */
+    struct json_writer out; /* writes the members of `answer` */
 };
 
-/* One row, one operation. */
+/* One row per operation. */
 struct admin_operation {
     const char *name; /* POST /name */
     const char *const arguments[ADMIN_ARGUMENTS_MAX];
-    unsigned required; /* so many of the first have to be given */
-    size_t body_max;   /* 0: ADMIN_BODY_MAX_BYTES; else the body is bytes of its own form */
-    /* On a thread that may block: writes members to call->out, or fails. */
+    unsigned required; /* number of leading arguments that are required */
+    size_t body_max;   /* 0: JSON, ADMIN_BODY_MAX_BYTES; else the maximum size of a binary body */
+    /* Called on a thread that may block: writes members to call->out, or fails. */
     void (*run)(struct admin_call *call);
 };
 extern const struct admin_operation admin_operations[];
 extern const size_t admin_operation_count;
 
-/* An answer without members. */
+/* Starts a response without members. */
 void admin_begin_answer(struct admin_call *call, int status);
-/* The operation fails: with this status, a code in one word, and a sentence (printf). What was written of an
- * answer is dropped. */
+/* Fails the call with an HTTP status, a one-word error code and a printf-style message. Discards
+ * any response written so far. */
 void admin_fail(struct admin_call *call, int status, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with an error of the services: its status, code and message. */
+/* Fails the call with the status, code and message of a service error. */
 void admin_fail_error(struct admin_call *call, enum error e);
-/* A member of an answer; none for an instant of 0. */
+/* Writes an instant as a member; nothing for 0. */
 void admin_write_instant(struct json_writer *out, const char *name, instant at);
 
 /* ---- the operations ---- */

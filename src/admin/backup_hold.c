@@ -1,4 +1,4 @@
-/* Holding a state for another process: see backup_hold.h. */
+/* Holds a snapshot for another process: see backup_hold.h. */
 #include "admin/backup_hold.h"
 
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ static int64_t unix_seconds(instant t)
     return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
 }
 
-/* Shows in metrics when the last good backup has ended. One thread at a time: only a process without one, or which has the
- * folder's lock, makes a backup. */
+/* Sets the metric for the end of the last good backup. One thread at a time: a backup is only made
+ * by a process without another one, or with the directory's lock. */
 static void show_end(int64_t unix_s)
 {
     static const struct metric_family family = {
@@ -48,7 +48,8 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
     show_end(last_s);
 }
 
-/* Takes the state over from whoever holds it. False: somebody else does so just now. */
+/* Reserves the snapshot for this thread, whoever holds it. Returns false if another thread has it
+ * reserved. */
 static bool set_busy(struct backup_hold *hold, bool *ret_was_held)
 {
     bool taken;
@@ -62,7 +63,7 @@ static bool set_busy(struct backup_hold *hold, bool *ret_was_held)
     return taken;
 }
 
-/* Of a busy one. id NULL: nothing is held. */
+/* Ends the reservation. id NULL: no snapshot is held. */
 static void set_state(struct backup_hold *hold, const struct guid *id)
 {
     lock_take(&hold->lock);
@@ -108,7 +109,7 @@ void backup_hold_look(struct backup_hold *hold)
     lock_give(&hold->lock);
     if (!is_late)
         return;
-    log_line(LOG_WARN, "nothing was heard of a backup for %d seconds: what it held is let go",
+    log_line(LOG_WARN, "backup timed out after %d seconds without contact: snapshot released",
              BACKUP_HOLD_S);
     store_backup_end(hold->store);
     note_end(hold, false);
@@ -127,11 +128,11 @@ void backup_hold_release(struct backup_hold *hold)
 static void fail_begin(struct admin_call *call, enum store_result result)
 {
     if (result == STORE_NOT_FOUND)
-        admin_fail(call, 400, "InMemory", "What is in memory alone has no backup.");
+        admin_fail(call, 400, "InMemory", "Data in memory only cannot be backed up.");
     else if (result == STORE_BUSY)
-        admin_fail(call, 409, "BackupRunning", "Another backup begins or ends at this moment.");
+        admin_fail(call, 409, "BackupRunning", "Another backup is just starting or ending.");
     else
-        admin_fail(call, 500, "StoreFailed", "No state can be held: %s; see the server's log.",
+        admin_fail(call, 500, "StoreFailed", "Cannot hold a snapshot: %s; see the server's log.",
                    store_result_text(result));
 }
 
@@ -162,7 +163,8 @@ void admin_backup_begin(struct admin_call *call)
     json_write_number(&call->out, "lastEnd", state.last_end);
 }
 
-/* Whether it is the state of this id that is held; it has been heard of then. next: what becomes of it. */
+/* Returns true if the caller holds the snapshot with the given id. If so, restarts its timeout and
+ * sets its state to `next`. */
 static bool is_held(struct admin_call *call, enum backup_hold_state next)
 {
     struct backup_hold *hold = call->admin->backup;
@@ -170,7 +172,8 @@ static bool is_held(struct admin_call *call, enum backup_hold_state next)
     bool held;
 
     if (!guid_parse(call->given[0], &id)) {
-        admin_fail(call, 400, "InvalidArgument", "An id is as backup-begin has answered it.");
+        admin_fail(call, 400, "InvalidArgument",
+                   "Invalid id: expected the id returned by backup-begin.");
         return false;
     }
     lock_take(&hold->lock);
@@ -186,10 +189,9 @@ static bool is_held(struct admin_call *call, enum backup_hold_state next)
 static void fail_lost(struct admin_call *call)
 {
     if (call->status == 200)
-        admin_fail(
-            call, 410, "BackupLost",
-            "The state is not held any longer: the room of what was deleted since was needed, "
-            "or nothing was heard of the backup for a minute.");
+        admin_fail(call, 410, "BackupLost",
+                   "The snapshot is no longer held: the space of data deleted since was needed, or "
+                   "there was no contact with the backup for a minute.");
 }
 
 static void note_copied(struct backup_hold *hold, uint32_t extent)
@@ -205,7 +207,7 @@ void admin_backup_hold(struct admin_call *call)
     uint64_t extent = 0;
 
     if (call->given[1].ptr && !bytes_parse_u64(call->given[1], UINT32_MAX, &extent))
-        admin_fail(call, 400, "InvalidArgument", "An extent is a number.");
+        admin_fail(call, 400, "InvalidArgument", "The extent must be a number.");
     else if (!is_held(call, HOLD_HELD) ||
              !store_backup_copied(call->admin->backup->store, (uint32_t)extent))
         fail_lost(call);

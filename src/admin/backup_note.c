@@ -45,7 +45,7 @@ void backup_note_write(const char *location, int64_t seconds)
         fd >= 0 && write(fd, line, (size_t)length) == length && rename(new_path, path) == 0;
 
     if (!written)
-        log_errno("note when %s was backed up", location);
+        log_errno("record the time of the backup of %s", location);
     if (fd >= 0)
         close(fd);
     free(new_path);

@@ -1,4 +1,4 @@
-/* The answer to an operator: see admin_private.h. */
+/* Responses to operators: see admin_private.h. */
 #include "admin/admin_private.h"
 
 #include <assert.h>

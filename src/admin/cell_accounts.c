@@ -5,6 +5,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 
 #define VERSION     1

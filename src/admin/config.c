@@ -1,4 +1,4 @@
-/* The configuration that the server runs with, as `lagra config check` prints it before a start. */
+/* The server's effective configuration, as printed by `lagra config check` before a start. */
 #include "admin/admin_private.h"
 
 void admin_config(struct admin_call *call)

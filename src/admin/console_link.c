@@ -1,7 +1,7 @@
-/* A link by which an operator signs in to the web console: `lagra console`. */
+/* `lagra console`: a link with which an operator signs in to the web console. */
 #include "admin/admin_private.h"
 
-/* The management port, which serves the console; NULL: it is not served. */
+/* Returns the management port, which serves the console, or NULL if it is not served. */
 static const struct admin_listener *find_listener(const struct admin *admin)
 {
     for (size_t i = 0; i < admin->listener_count; i++) {
@@ -11,7 +11,7 @@ static const struct admin_listener *find_listener(const struct admin *admin)
     return NULL;
 }
 
-/* A host that a browser on this machine reaches it by. */
+/* Returns a host name for a browser on this machine. */
 static const char *host_of(const struct admin_listener *listener)
 {
     if (strcmp(listener->host, "0.0.0.0") == 0 || strcmp(listener->host, "::") == 0)
@@ -26,8 +26,9 @@ void admin_console_link(struct admin_call *call)
     const char *host;
 
     if (!call->admin->console || !listener) {
-        admin_fail(call, 404, "ConsoleIsNotServed",
-                   "The server has no console: it takes --managementPort, and a build with npm.");
+        admin_fail(
+            call, 404, "ConsoleIsNotServed",
+            "The server has no console: it requires --managementPort, and a build with npm.");
         return;
     }
     host = host_of(listener);

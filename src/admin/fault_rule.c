@@ -1,4 +1,4 @@
-/* Rules of faults from JSON: see fault_rule.h. Each object is a table of its members. */
+/* Parses fault rules from JSON: see fault_rule.h. Each object has a table of its members. */
 #include "admin/fault_rule.h"
 
 #include <assert.h>
@@ -7,16 +7,16 @@
 #include "base/json_rows.h"
 #include "service/operation.h"
 
-/* What is read, and what is wrong with it. */
+/* The rule being parsed, and the first problem. */
 struct reading {
     struct arena *arena;
     const struct endpoint_set *endpoints;
     struct fault_rule *rule;
-    const char *problem; /* NULL: nothing yet */
+    const char *problem; /* NULL if there is none */
     bool has_seed;
 };
 
-/* The first thing that is wrong (printf). */
+/* Sets the first problem (printf). */
 __attribute__((format(printf, 2, 3))) static void fail(struct reading *r, const char *format, ...)
 {
     va_list args;
@@ -51,7 +51,7 @@ static uint64_t read_number(struct reading *r, const char *name, const struct js
     return min;
 }
 
-/* Members that are false have no effect. */
+/* Refuses false, which would have no effect. */
 static bool read_true(struct reading *r, const char *name, const struct json_member *member)
 {
     if (member->kind != JSON_TRUE)
@@ -139,7 +139,7 @@ static const struct json_row match_rows[] = {
     { "name", read_name },       { "headers", read_headers },
 };
 
-/* An operation that there is, of the service if that is named. */
+/* Checks that the operation exists, in the service if one is named. */
 static void check_operation(struct reading *r)
 {
     const struct fault_match *match = &r->rule->match;
@@ -246,7 +246,7 @@ static const struct json_row fault_rows[] = {
     { "wrongMd5", read_wrong_md5 },   { "bytesPerSecond", read_rate },
 };
 
-/* Together they have to mean something. */
+/* Refuses combinations without meaning. */
 static void check_fault(struct reading *r)
 {
     const struct fault *fault = &r->rule->fault;
@@ -355,7 +355,7 @@ static void check_when(struct reading *r)
         fail(r, "a rule has to end: when takes count, forMs, or a schedule without repeat");
 }
 
-/* ---- the whole ---- */
+/* ---- the entire rule ---- */
 
 static void read_match(void *context, const char *name, const struct json_member *member)
 {

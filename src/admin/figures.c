@@ -1,4 +1,4 @@
-/* What the process, the store and the build are at this moment: see figures.h. */
+/* Values measured on request: see figures.h. */
 #include "admin/figures.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 
 #include "base/metrics.h"
 
-/* One row, one family of one series. */
+/* One row per family with a single series. */
 struct figure {
     struct metric_family family;
     double value;
@@ -31,7 +31,7 @@ static void print_all(struct text *to, const struct figure *figures, size_t coun
 
 /* ---- the process ---- */
 
-/* Pages: all, and those in memory. man: proc(5), /proc/self/statm */
+/* Reads the number of pages, and of those in memory. man: proc(5), /proc/self/statm */
 static void read_pages(double *ret_all, double *ret_resident)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -145,7 +145,7 @@ static void print_store(struct text *to, struct store *store)
     if (!store_figures(store, &now))
         return;
     const struct figure figures[] = {
-        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data folder."),
+        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data directory."),
           (double)now.disk_free_bytes },
         { GAUGE("lagra_disk_reserve_bytes", "While less is free, what grows is refused."),
           (double)now.disk_reserve_bytes },

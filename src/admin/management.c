@@ -33,7 +33,8 @@ static bool has_token(const struct management *management, const struct request 
            bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
 }
 
-/* Refuses requests of other sites' pages. Those have no token, and every browser names a host. */
+/* Refuses requests by pages of other sites. These do not have the token, and every browser sends
+ * Host. */
 static bool check_site(struct exchange *exchange, const struct management *management,
                        enum http_step *ret_step)
 {
@@ -55,7 +56,7 @@ static bool check_site(struct exchange *exchange, const struct management *manag
 
 /* ---- /-/live and /-/ready ---- */
 
-/* Returns an endpoint that is served; all of them say the same. */
+/* Returns a served endpoint; all report the same health. */
 static const struct endpoint *health_endpoint(const struct management *management)
 {
     for (size_t i = 0; i < management->endpoints->count; i++) {
@@ -84,7 +85,7 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 
 #define OPERATORS_PATH "/console/api/admin/"
 
-/* What of admin.h may be asked in a browser. */
+/* The operations of admin.h available in a browser. */
 static bool is_for_console(struct bytes operation)
 {
     static const char *const operations[] = { "status",      "account-list", "account-add",
@@ -116,7 +117,7 @@ static enum http_step serve_console(struct exchange *exchange, const struct mana
     return exchange_pass_on(exchange, &admin_application, (void *)(uintptr_t)admin);
 }
 
-/* ---- the way of a request ---- */
+/* ---- request processing ---- */
 
 static enum http_step on_head(struct exchange *exchange)
 {
@@ -155,7 +156,7 @@ static enum http_step on_head(struct exchange *exchange)
     return answer_metrics(exchange, management);
 }
 
-/* Only what is for tests has a body: exchange->application. */
+/* Only requests for tests have a body: exchange->application. */
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
     return testing_body(exchange, data, ret_taken);

@@ -1,10 +1,11 @@
-/* Answers of the management port. Inside of admin/ only. */
+/* Responses of the management port. Internal to admin/. */
 #ifndef LAGRA_ADMIN_MANAGEMENT_ANSWER_H
 #define LAGRA_ADMIN_MANAGEMENT_ANSWER_H
 
 #include "http/http.h"
 
-/* type: static; body: in the exchange's arena or static. returns HTTP_RESPOND */
+/* Fills in the response. type: static; body: in the exchange's arena or static. Returns
+ * HTTP_RESPOND. */
 enum http_step management_answer(struct exchange *exchange, int status, const char *type,
                                  struct bytes body);
 

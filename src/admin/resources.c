@@ -1,5 +1,5 @@
-/* Containers, queues, tables and shares, as operators make, list and delete them: `lagra container` and the like. What
- * they ask for is a request of the service that the server makes to itself (service/own_request.h). */
+/* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables and
+ * shares by internal requests to the service (service/own_request.h). */
 #include "admin/admin_private.h"
 
 #include "base/encode.h"
@@ -9,15 +9,15 @@
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
-/* What each kind is called where. */
+/* Names of each kind. */
 struct kind {
-    const char *name; /* of the operations: "container-create" */
+    const char *name; /* in operations: "container-create" */
     const char *service;
-    const char *selector; /* of requests about one */
-    const char *list;     /* of the list: the query, the element around it and that of each entry */
+    const char *selector; /* in the query of requests */
+    const char *list;     /* for listing: the query, the list's element and that of its entries */
     const char *element;
-    const char *
-        argument; /* what else a creation may be given, and the header that it becomes; NULL: nothing */
+    const char
+        *argument; /* additional argument for creation, and the header it sets; NULL if none */
     const char *header;
 };
 static const struct kind kinds[] = {
@@ -46,7 +46,7 @@ static bool is_table(const struct kind *kind)
 
 /* ---- the account ---- */
 
-/* The one that is named, or the only one there is. False: refused. */
+/* Finds the named account, or the only one. Returns false after failing the call. */
 static bool find_account(struct admin_call *call, struct bytes given, struct bytes *ret_name)
 {
     const struct account *only;
@@ -62,14 +62,14 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
     if (only)
         *ret_name = account_name(only);
     else
-        admin_fail(call, 400, "AccountNotNamed", "There are %zu accounts: --account says which.",
-                   count);
+        admin_fail(call, 400, "AccountNotNamed",
+                   "There are %zu accounts: select one with --account.", count);
     return call->status == 200;
 }
 
 /* ---- requests ---- */
 
-/* False: refused, as the service refuses it. */
+/* Returns false after failing the call with the service's error. */
 static bool ask(struct admin_call *call, const struct kind *kind, const struct own_request *asked,
                 struct own_answer *ret_answer)
 {
@@ -82,8 +82,8 @@ static bool ask(struct admin_call *call, const struct kind *kind, const struct o
     return call->status == 200;
 }
 
-/* Returns false if it has refused a container's name that the URL of a request changes, so that no
- * other container is meant. decision: 39 */
+/* Refuses a container name that URL normalization would change, which would address another
+ * container. Returns false after failing the call. decision: 39 */
 static bool check_name(struct admin_call *call, const struct kind *kind, struct bytes name)
 {
     bool is_changed = strcmp(kind->service, "blob") == 0 &&
@@ -101,7 +101,7 @@ static struct bytes path_of(struct arena *arena, struct bytes account, struct by
                         BYTES_ARG(percent_encode(arena, name, "$")));
 }
 
-/* {"TableName":"name"} */
+/* Returns {"TableName":"name"}. */
 static struct bytes table_body(struct arena *arena, struct bytes name)
 {
     struct text text;
@@ -119,7 +119,7 @@ static const struct http_header json_headers[] = {
     { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
 };
 
-/* Arguments: name, account, and what its kind takes beside. */
+/* Arguments: name, account, and the kind's additional one. */
 enum { NAME, ACCOUNT, MORE };
 
 void admin_resource_create(struct admin_call *call)
@@ -150,7 +150,7 @@ void admin_resource_create(struct admin_call *call)
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
-    /* Create Queue succeeds, with another status, where there is one already. */
+    /* Create Queue succeeds with another status for an existing queue. */
     json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
 }
 
@@ -201,7 +201,7 @@ static void write_entry(struct json_writer *out, const struct xml_node *entry)
     json_write_end(out, '}');
 }
 
-/* returns where the next page begins; ptr NULL: there is none */
+/* Returns the marker of the next page; ptr NULL if there is none. */
 static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
 {
     struct xml_error problem;
@@ -235,7 +235,8 @@ static void write_tables(struct admin_call *call, struct bytes body)
     }
 }
 
-/* Arguments: account, prefix, marker, and of containers all; of tables account, marker and all. */
+/* Arguments: account, prefix, marker, and for containers `all`; for tables account, marker and
+ * `all`. */
 enum { LIST_ACCOUNT, LIST_PREFIX, LIST_MARKER, LIST_ALL };
 enum { LIST_TABLES_MARKER = 1, LIST_TABLES_ALL };
 
@@ -263,7 +264,7 @@ static void write_metrics_table(struct admin_call *call, const struct kind *kind
     json_write_end(&call->out, '}');
 }
 
-/* Writes the tables of Storage Analytics, which Query Tables does not list.
+/* Lists the tables of Storage Analytics, which Query Tables does not list.
  * rest: Storage-Analytics-Metrics-Table-Schema */
 static void write_metrics_tables(struct admin_call *call, const struct kind *kind,
                                  struct bytes account)

@@ -1,5 +1,6 @@
-/* Restoring a part of a backup: the command that reads the backup (program/restore.c) begins it, puts its records in
- * batches, and ends it. One at a time; one that nothing was heard of for a minute makes room for the next. */
+/* Partial restore from a backup: the command that reads the backup (program/restore.c) starts it,
+ * sends the records in batches, and ends it. Only one at a time; one without contact for a minute
+ * is replaced by the next. */
 #include <pthread.h>
 
 #include "admin/admin_private.h"
@@ -13,8 +14,8 @@
 
 static struct {
     struct lock lock;
-    struct restore *running; /* under lock; NULL: none, or a thread has it */
-    bool is_taken;           /* under lock: a thread has it */
+    struct restore *running; /* under lock; NULL: none, or in use by a thread */
+    bool is_taken;           /* under lock: in use by a thread */
 } held;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -23,7 +24,8 @@ static void init(void)
     lock_init(&held.lock, RANK_BACKUP_HOLD);
 }
 
-/* The one that runs, with this id; NULL: there is none, or it is being worked on. id NULL: whichever */
+/* Acquires the running restore with this id; id NULL: any. Returns NULL if there is none, or it is
+ * in use. */
 static struct restore *take(const struct bytes *id)
 {
     char text[GUID_TEXT_SIZE];
@@ -42,7 +44,7 @@ static struct restore *take(const struct bytes *id)
     return r;
 }
 
-/* r NULL: it is over. */
+/* Releases the restore; r NULL: it has ended. */
 static void give(struct restore *r)
 {
     if (r)
@@ -53,7 +55,7 @@ static void give(struct restore *r)
     lock_give(&held.lock);
 }
 
-/* Makes room for a new one. False: refused. */
+/* Prepares for a new restore, replacing an abandoned one. Returns false after failing the call. */
 static bool take_over(struct admin_call *call)
 {
     struct restore *before = take(NULL);
@@ -71,7 +73,7 @@ static bool take_over(struct admin_call *call)
         lock_give(&held.lock);
     }
     if (!is_free)
-        admin_fail(call, 409, "RestoreRuns", "Another restore is under way.");
+        admin_fail(call, 409, "RestoreRuns", "Another restore is running.");
     return is_free;
 }
 
@@ -87,7 +89,7 @@ static const struct endpoint *endpoint_of(struct admin_call *call)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (bytes_is(call->given[KIND], kinds[i][0]))
             return own_request_endpoint(call->admin->endpoints, kinds[i][1]);
-    admin_fail(call, 400, "InvalidArgument", "Kinds are container, queue, table and share.");
+    admin_fail(call, 400, "InvalidArgument", "The kind must be container, queue, table or share.");
     return NULL;
 }
 
@@ -114,7 +116,7 @@ void admin_restore_begin(struct admin_call *call)
         return;
     if (!restore_begin(endpoint, call->given[ACCOUNT], call->given[NAME],
                        call->given[REPLACE].ptr != NULL, &r)) {
-        admin_fail(call, 500, "RestoreFailed", "It cannot begin: %s.", r->problem);
+        admin_fail(call, 500, "RestoreFailed", "Cannot start the restore: %s.", r->problem);
         restore_free(r, false);
         give(NULL);
         return;
@@ -124,7 +126,7 @@ void admin_restore_begin(struct admin_call *call)
     give(r);
 }
 
-/* The body: the id, a byte 0, the batch. */
+/* The body: the id, a zero byte, the batch. */
 void admin_restore_put(struct admin_call *call)
 {
     struct bytes id, batch;
@@ -138,7 +140,7 @@ void admin_restore_put(struct admin_call *call)
         return;
     }
     if (!restore_put(r, batch))
-        admin_fail(call, 400, "RestoreFailed", "It cannot go on: %s.", r->problem);
+        admin_fail(call, 400, "RestoreFailed", "Cannot continue the restore: %s.", r->problem);
     give(r);
 }
 
@@ -155,7 +157,7 @@ void admin_restore_end(struct admin_call *call)
     if (!e)
         audit_note("something of this account was restored from a backup", r->account);
     if (e == E_ContainerAlreadyExists)
-        admin_fail(call, 409, "AlreadyExists", "There is %.*s already; --replace replaces it.",
+        admin_fail(call, 409, "AlreadyExists", "%.*s already exists; use --replace to replace it.",
                    BYTES_ARG(r->name));
     else if (e)
         admin_fail_error(call, e);

@@ -6,13 +6,13 @@
 
 #include "base/codec.h"
 #include "base/sleeper.h"
-#include "service/deciding.h"
 #include "service/deferred_tasks.h"
+#include "service/driver.h"
 #include "service/names.h"
 
-/* A batch whose records name a piece with each of its bytes takes 32 times its length. */
+/* A batch whose records name a piece with each of its bytes takes 32 times its size. */
 #define ARENA_MAX    ((size_t)1 << 30)
-/* Of records, by which a commit is made. */
+/* Size of records at which a commit is made. */
 #define COMMIT_BYTES (4u << 20)
 
 static bool fail(struct restore *r, const char *problem)
@@ -121,7 +121,7 @@ static struct changes *changes_of(struct restore *r)
     return r->changes;
 }
 
-/* A partition may be large: its records are committed a part at a time. */
+/* A partition may be large: its records are committed in several parts. */
 static bool commit_if_much(struct restore *r)
 {
     return changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
@@ -292,9 +292,9 @@ bool restore_put(struct restore *r, struct bytes batch)
     return put;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
-/* What is there under the name: it goes, or the restored one cannot come. */
+/* Deletes an existing resource of the name, or fails. */
 static enum error clear_owners(struct decision *d, const struct restore *r)
 {
     const struct service *service = r->endpoint->service;
@@ -367,7 +367,7 @@ void restore_free(struct restore *r, bool published)
 {
     close_stage(r);
     if (!published)
-        (void)decide(r, attempt_drop); /* else the task does it */
+        (void)decide(r, attempt_drop); /* otherwise the deferred task does it */
     arena_free(r->part);
     arena_free(r->batch);
     arena_free(r->arena);

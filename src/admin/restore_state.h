@@ -1,11 +1,12 @@
-/* A container, queue, table or share that is being restored from a backup: its records are put into a space that nothing
- * names yet. Inside admin/ only.
+/* A container, queue, table or share being restored from a backup: its records are put into a space
+ * that nothing refers to yet. Internal to admin/.
  *
- * (1) What names the space is committed last, in one commit with what it replaces: until then nothing of it is seen.
- * (2) From the first commit on a deferred task is there that drops the space after RESTORE_DAYS_MAX; that last commit
- *     removes it. So a kill leaves nothing behind for longer.
- * (3) Within a partition its pieces come first, then the records that refer to them by number.
- * Thread that may block; one at a time. */
+ * (1) The record that refers to the space is committed last, in one commit with the deletion of
+ *     what it replaces; until then nothing of it is visible.
+ * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX; the
+ *     last one removes it. So a kill leaves nothing behind for longer.
+ * (3) Within a partition the pieces come first, then the records that refer to them by number.
+ * Used by one thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 
@@ -14,55 +15,56 @@
 #include "store/piece.h"
 
 #define RESTORE_DAYS_MAX        1u
-/* The longest batch: the largest piece, or the largest record. */
+/* Maximum batch size: the largest piece, or the largest record. */
 #define RESTORE_BATCH_MAX       ((size_t)8 << 20)
-/* Records of the container's own partition, and the most bytes of one. */
+/* Limits for records in the container's own partition. */
 #define RESTORE_OWNERS_MAX      1024u
 #define RESTORE_OWNER_BYTES_MAX (64u << 10)
 
-/* Entries of a batch, each with what follows it (base/codec.h). */
+/* Entries of a batch, each followed by the given data (base/codec.h). */
 enum restore_entry {
     RESTORE_OWNER =
         1, /* key, value: a record of the container's partition in the account's space */
-    RESTORE_PARTITION, /* key: what follows is of it */
+    RESTORE_PARTITION, /* key: partition of the following entries */
     RESTORE_PIECE,     /* bytes */
-    RESTORE_RECORD, /* u8 family; key, value; count of pieces, the number of each in the partition */
-    RESTORE_INDEX,  /* key, value */
-    RESTORE_COUNTER, /* name; u64 */
-    RESTORE_TASK,    /* u64 due, u64 kind; payload */
+    RESTORE_RECORD,    /* u8 family; key, value; number of pieces, index of each in the partition */
+    RESTORE_INDEX,     /* key, value */
+    RESTORE_COUNTER,   /* name; u64 */
+    RESTORE_TASK,      /* u64 due, u64 kind; payload */
 };
 
 struct restore {
-    struct arena *arena; /* of what lasts as long as it does */
+    struct arena *arena; /* for data as long-lived as the restore */
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
     struct guid id, space;
-    struct deferred_task task; /* (2) */
+    struct deferred_task task; /* see (2) */
     instant began;
     uint64_t heard_ms;
     struct record *owners;
     size_t owner_count;
-    /* The partition that is being put. */
+    /* The current partition. */
     bool has_partition;
-    struct arena *part; /* of its key */
+    struct arena *part; /* for its key */
     struct bytes key;
     struct stage *stage;
     const struct piece *pieces; /* of the stage, once it is finished */
     size_t piece_count;
-    struct arena *batch;     /* of the changes */
-    struct changes *changes; /* not committed yet; NULL: none */
-    const char *problem;     /* why a function returned false: a sentence; static */
+    struct arena *batch;     /* for the changes */
+    struct changes *changes; /* not committed yet; NULL if none */
+    const char *problem;     /* why a function returned false: a static sentence */
 };
 
-/* account, name: copied. ret_restore: also on failure, with its problem */
+/* Starts a restore. account, name: copied. ret_restore: set on failure too, with its problem. */
 bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct bytes name,
                    bool replaces, struct restore **ret_restore);
-/* False: it is malformed, or cannot be written. */
+/* Returns false if the batch is malformed, or cannot be written. */
 bool restore_put(struct restore *restore, struct bytes batch);
-/* (1). returns OK, E_ContainerAlreadyExists: there is one; of the store */
+/* Makes the restored resource visible, see (1). Returns OK, E_ContainerAlreadyExists, or an error
+ * of the store. */
 enum error restore_publish(struct restore *restore);
-/* Drops what was put, and frees it. published: it stays. */
+/* Frees the restore, and drops its data unless published. */
 void restore_free(struct restore *restore, bool published);
 
 #endif

@@ -1,5 +1,5 @@
-/* States of the store that tests save by name and go back to (docs/testing.md). One thread at a time, which may wait for a
- * disk. */
+/* States of the store that tests save by name and restore (docs/testing.md). Used by one thread at
+ * a time, which may block. */
 #ifndef LAGRA_ADMIN_SAVED_STATES_H
 #define LAGRA_ADMIN_SAVED_STATES_H
 
@@ -13,7 +13,7 @@ struct saved_state {
     char name[SAVED_NAME_MAX + 1];
     struct store_state *state;
     instant at;
-    uint64_t loaded; /* times */
+    uint64_t loaded; /* number of times */
 };
 struct saved_states {
     struct store *store;
@@ -23,22 +23,23 @@ struct saved_states {
 
 enum saved_result {
     SAVED_DONE,
-    SAVED_NONE,     /* there is none of that name */
+    SAVED_NONE,     /* no state of that name */
     SAVED_TOO_MANY, /* there are SAVED_STATES_MAX */
-    SAVED_NEVER,    /* the store keeps no states */
-    SAVED_NO_ROOM,  /* the disk has no room for what would be written */
-    SAVED_TOO_FAR,  /* more would be written than can be at once */
+    SAVED_NEVER,    /* the store does not support states */
+    SAVED_NO_ROOM,  /* not enough disk space */
+    SAVED_TOO_FAR,  /* more than can be written at once */
     SAVED_FAILED,   /* the store has failed, or cannot be read */
 };
 
-/* In the place of the one of that name. name: 1 to SAVED_NAME_MAX bytes without NUL */
+/* Saves the state, replacing one of that name. name: 1 to SAVED_NAME_MAX bytes without NUL */
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
-/* Durably. Accounts stay as they are: the server has them in memory, and who asks goes on. */
+/* Restores the state durably. Accounts are not restored: the server has them in memory, and the
+ * caller needs its own. */
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
-/* A list of objects. */
+/* Writes a list of objects. */
 void saved_states_show(const struct saved_states *saved, struct json_writer *out);
-/* Drops all; before the store is closed. */
+/* Drops all states, before the store is closed. */
 void saved_states_release(struct saved_states *saved);
 
 #endif

@@ -16,7 +16,7 @@
 #define NAME           "scrub"
 #define NAME_NEW       "scrub.new"
 #define BEGIN          "lagra scrub 1\n"
-/* A key of a record may be as long as a record. */
+/* A record's key may be as long as a record. */
 #define FILE_MAX_BYTES (16u << 20)
 
 /* ---- reading ---- */
@@ -129,7 +129,7 @@ void scrub_note_write(int folder, const struct scrub_state *state, struct bytes 
                    renameat(folder, NAME_NEW, folder, NAME) == 0;
 
     if (!written)
-        log_errno("scrub: note how far it is");
+        log_errno("scrub: record its progress");
     if (fd >= 0)
         close(fd);
     free(text);

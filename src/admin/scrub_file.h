@@ -1,18 +1,18 @@
-/* How far a scrub is, in the data folder: see scrubber.h. Inside of admin/ only. */
+/* The progress of a scrub, stored in the data directory: see scrubber.h. Internal to admin/. */
 #ifndef LAGRA_ADMIN_SCRUB_FILE_H
 #define LAGRA_ADMIN_SCRUB_FILE_H
 
 #include "admin/scrubber.h"
 
 struct scrub_note {
-    struct scrub_state state; /* but for `ended` */
-    char *place;              /* of malloc(); where it goes on; NULL: at the beginning */
+    struct scrub_state state; /* except `ended` */
+    char *place;              /* from malloc(); where to continue; NULL: from the start */
     size_t place_size;
 };
 
-/* What is there; nothing when there is none, or it is damaged. folder: of the data. */
+/* Reads the progress; empty if there is none, or it is corrupt. folder: data directory */
 void scrub_note_read(int folder, struct scrub_note *ret_note);
-/* Whole or not at all; what fails is logged, and costs no more than that a pass begins anew. */
+/* Writes the progress atomically. A failure is logged; it only means that a pass starts again. */
 void scrub_note_write(int folder, const struct scrub_state *state, struct bytes place);
 
 #endif

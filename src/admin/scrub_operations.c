@@ -1,10 +1,10 @@
-/* `lagra scrub`: begins a pass, and says how far it is. */
+/* `lagra scrub`: starts a pass, and reports its progress. */
 #include "admin/admin_private.h"
 
 #define RATE_MAX_MIB (1u << 20)
 
-/* Tells how much a pass reads in all: once it has ended what it has read, before that an estimate by what there is now,
- * since what is changed meanwhile may be read twice, or not. */
+/* Returns the total size of a pass: what it has read if it has ended, otherwise an estimate from
+ * the current size, since changed data may be read twice, or not at all. */
 static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
 {
     struct store_figures figures = { 0 };
@@ -38,8 +38,8 @@ void admin_scrub(struct admin_call *call)
     uint64_t mib = 0;
 
     if (call->given[0].ptr && (!bytes_parse_u64(call->given[0], RATE_MAX_MIB, &mib) || mib == 0)) {
-        admin_fail(call, 400, "InvalidArgument", "A rate is MiB a second, from 1 to %u.",
-                   RATE_MAX_MIB);
+        admin_fail(call, 400, "InvalidArgument",
+                   "The rate must be a number of MiB per second from 1 to %u.", RATE_MAX_MIB);
         return;
     }
     admin_scrub_state(call);

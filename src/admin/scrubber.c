@@ -15,7 +15,7 @@
 
 #define NOTE_EVERY_MS 10000u
 #define LOOK_MS       60000u /* the wall clock may be set */
-#define LOGGED_MAX    1000u  /* errors of a pass */
+#define LOGGED_MAX    1000u  /* errors per pass */
 #define NAME_BYTES    1300u  /* an account, a container, a blob */
 #define MS_PER_SECOND 1000u
 
@@ -25,13 +25,16 @@ struct scrubber {
     struct thread thread;
     struct lock lock;
     pthread_cond_t wake;
-    bool stopping; /* under lock, as the next three */
+    bool stopping; /* under lock, like the next three */
     bool is_asked;
-    uint64_t asked_rate;            /* 0: none that is not taken yet */
-    struct scrub_state state;       /* but by the thread, which alone changes it, read without */
-    struct scrub *scrub;            /* of the thread, as all that follow; NULL: none runs */
-    uint64_t rate;                  /* of the pass */
-    uint64_t paced_ms, paced_bytes; /* since when so many bytes were read */
+    uint64_t asked_rate; /* requested and not applied yet; 0 if none */
+    /* written only by the scrub thread, which may read it without the lock; other threads need the
+     * lock */
+    struct scrub_state state;
+    /* used only by the thread, like all following members; NULL: no pass */
+    struct scrub *scrub;
+    uint64_t rate;                  /* of the current pass */
+    uint64_t paced_ms, paced_bytes; /* time and bytes since which the rate is measured */
     uint64_t noted_ms;
 };
 
@@ -70,7 +73,7 @@ static int64_t unix_seconds(instant t)
     return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
 }
 
-/* ---- while a pass runs ---- */
+/* ---- running a pass ---- */
 
 static void note(struct scrubber *scrubber)
 {
@@ -96,10 +99,10 @@ static void report(void *context, const struct record_place *place, const char *
     scrubber->options.describe(scrubber->options.context, place, name, sizeof name);
     log_line(LOG_ERROR, "scrub: %s: %s", name, what);
     if (errors == LOGGED_MAX)
-        log_line(LOG_ERROR, "scrub: more is damaged than is logged of one pass");
+        log_line(LOG_ERROR, "scrub: too many errors in this pass; further ones are not logged");
 }
 
-/* Under lock: a rate that was asked for counts from here on. */
+/* Applies a requested rate. Caller holds the lock. */
 static void take_rate(struct scrubber *scrubber)
 {
     if (scrubber->asked_rate == 0)
@@ -110,7 +113,7 @@ static void take_rate(struct scrubber *scrubber)
     scrubber->paced_bytes = 0;
 }
 
-/* Waits until so many bytes may have been read. */
+/* Waits until the rate allows that many bytes. */
 static bool pace(void *context, uint64_t bytes)
 {
     struct scrubber *scrubber = context;
@@ -141,7 +144,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_take(&scrubber->lock);
     state->is_running = false;
-    scrubber->asked_rate = 0; /* it was for this one */
+    scrubber->asked_rate = 0; /* the request was for the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
@@ -155,7 +158,7 @@ static void end_pass(struct scrubber *scrubber)
              state->records, state->bytes, state->errors);
 }
 
-/* Without the lock. */
+/* Caller must not hold the lock. */
 static void step(struct scrubber *scrubber)
 {
     const struct scrub_listener listener = { report, pace, scrubber };
@@ -171,9 +174,9 @@ static void step(struct scrubber *scrubber)
         note(scrubber);
 }
 
-/* ---- beginning ---- */
+/* ---- starting a pass ---- */
 
-/* A pass that goes on from a place has its numbers already. */
+/* A pass that is resumed already has its counts. */
 static void begin_pass(struct scrubber *scrubber, struct bytes place)
 {
     scrubber->scrub = scrub_open(scrubber->options.store, place);
@@ -183,7 +186,7 @@ static void begin_pass(struct scrubber *scrubber, struct bytes place)
     metric_add(slots.running, 1);
 }
 
-/* When one begins by itself; INSTANT_MAX: never. */
+/* Returns when the next periodic pass starts; INSTANT_MAX: never. */
 static instant due(const struct scrubber *scrubber)
 {
     if (scrubber->options.every_ms == 0)
@@ -192,7 +195,7 @@ static instant due(const struct scrubber *scrubber)
            scrubber->options.every_ms * (TICKS_PER_SECOND / MS_PER_SECOND);
 }
 
-/* Until a pass is to begin, or it is to stop. Under lock. */
+/* Waits until a pass must start, or the thread must stop. Caller holds the lock. */
 static void wait_for_pass(struct scrubber *scrubber)
 {
     while (!scrubber->stopping && !scrubber->is_asked) {
@@ -214,7 +217,7 @@ static void wait_for_pass(struct scrubber *scrubber)
     scrubber->is_asked = false;
 }
 
-/* What a process before has noted: its pass goes on. */
+/* Resumes the pass recorded by the previous process, if any. */
 static void go_on(struct scrubber *scrubber)
 {
     struct scrub_note before;
@@ -257,7 +260,7 @@ static void *scrub_over_and_over(void *argument)
     return NULL;
 }
 
-/* ---- for others ---- */
+/* ---- interface ---- */
 
 struct scrubber *scrubber_start(const struct scrub_options *options)
 {
@@ -270,7 +273,7 @@ struct scrubber *scrubber_start(const struct scrub_options *options)
     lock_condition_init(&scrubber->wake);
     if (scrubber->folder >= 0 && thread_start(&scrubber->thread, scrub_over_and_over, scrubber))
         return scrubber;
-    log_errno("scrub: begin its thread");
+    log_errno("scrub: start the thread");
     scrubber_stop(scrubber);
     return NULL;
 }

@@ -1,9 +1,9 @@
-/* The scrub of a running server (store/scrub.h): a thread that gives way to those that serve, reads everything at a
- * limited speed now and then or when it is asked to, and logs what is damaged. How far it is lies in the data
- * folder, so a pass goes on after a restart.
+/* The scrub of a running server (store/scrub.h): a low-priority thread that reads everything at a
+ * limited rate, periodically or on request, and logs corruption. Its progress is stored in the data
+ * directory, so a pass continues after a restart.
  *
- *   scrub   "lagra scrub 1", began, bytes, records, errors, last end, its errors, place (hex): a line each; a last
- *           line with the CRC-32C of those before. A file that is damaged says nothing. */
+ *   scrub   "lagra scrub 1", began, bytes, records, errors, last end, its errors, place (hex): one
+ *           line each; a last line with the CRC-32C of the others. A corrupt file is ignored. */
 #ifndef LAGRA_ADMIN_SCRUBBER_H
 #define LAGRA_ADMIN_SCRUBBER_H
 
@@ -12,35 +12,35 @@
 #include "base/thread.h"
 #include "store/scrub.h"
 
-#define SCRUB_RATE_DEFAULT ((uint64_t)16 << 20) /* bytes a second */
+#define SCRUB_RATE_DEFAULT ((uint64_t)16 << 20) /* bytes per second */
 
 struct scrub_options {
     struct store *store;
     const char *location; /* data folder */
-    /* A pass begins so long after the end of the last one; 0: when it is asked for */
+    /* Interval between the end of a pass and the start of the next; 0: only on request. */
     uint64_t every_ms;
-    uint64_t rate; /* at most so many bytes a second */
-    /* Writes the name of what is damaged, for the log. */
+    uint64_t rate; /* maximum bytes per second */
+    /* Writes the name of a corrupt record for the log. */
     void (*describe)(void *context, const struct record_place *place, char *name, size_t size);
     void *context;
 };
 
 struct scrub_state {
     bool is_running;
-    instant began;                   /* the pass that runs, or the last one; 0: none */
-    uint64_t bytes, records, errors; /* of it */
-    instant last_end;                /* 0: none has ended */
+    instant began;                   /* start of the current or last pass; 0 if none */
+    uint64_t bytes, records, errors; /* of that pass */
+    instant last_end;                /* 0 if none has ended */
     uint64_t last_errors;
-    uint64_t ended; /* passes, in this process */
+    uint64_t ended; /* number of passes ended in this process */
 };
 
 struct scrubber;
-/* NULL: no thread. */
+/* Returns NULL if no thread could be started. */
 struct scrubber *scrubber_start(const struct scrub_options *options);
-/* Ends it where it is. Before the store is closed. */
+/* Interrupts and ends the thread. Call before closing the store. */
 void scrubber_stop(struct scrubber *scrubber);
-/* Begins a pass, unless one runs. rate: of this pass, or from now on of the one that runs; 0: it stays as it is, at
- * first as the options say. Any thread, as the next. */
+/* Starts a pass, unless one is running. rate: for this pass, or from now on for the running one; 0:
+ * unchanged, initially that of the options. Thread-safe, like scrubber_state(). */
 void scrubber_ask(struct scrubber *scrubber, uint64_t rate);
 struct scrub_state scrubber_state(struct scrubber *scrubber);
 

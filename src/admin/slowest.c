@@ -1,4 +1,4 @@
-/* `lagra slowest`, and the overview of the console: the requests of the last hour that took longest. */
+/* `lagra slowest`, and the console's overview: the slowest requests of the last hour. */
 #include "admin/admin_private.h"
 
 #include "base/clock.h"

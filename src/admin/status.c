@@ -1,4 +1,4 @@
-/* What a running server is, and what its log says: `lagra status`, `lagra log-level`. */
+/* `lagra status`, `lagra log-level`: the state of a running server, and its log level. */
 #include "admin/admin_private.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void write_instant(struct json_writer *out, const char *name, uint64_t se
     char text[INSTANT_ISO_SIZE];
 
     instant_format_iso(INSTANT_UNIX_EPOCH + seconds_since_1970 * TICKS_PER_SECOND, text);
-    text[strlen("2019-05-09T01:19:17")] = 'Z'; /* whole seconds */
+    text[strlen("2019-05-09T01:19:17")] = 'Z'; /* without fraction */
     json_write_member(out, name, bytes_of(text, strlen("2019-05-09T01:19:17Z")));
 }
 
@@ -39,7 +39,7 @@ static const char *state_of(struct store *store)
     if (!store_healthy(store))
         return "failed: a write or sync has failed, reads are served";
     if (store_wants_reopening(store))
-        return "short of descriptors or memory: it is opened again";
+        return "short of descriptors or memory: being reopened";
     return store_is_full(store) ? "full: what grows is refused" : "healthy";
 }
 
@@ -142,11 +142,11 @@ void admin_log_level(struct admin_call *call)
     enum log_level before = log_level(), level;
 
     if (!log_level_parse(name, &level)) {
-        admin_fail(call, 400, "InvalidArgument", "A level is debug, info, warn or error.");
+        admin_fail(call, 400, "InvalidArgument", "The level must be debug, info, warn or error.");
         return;
     }
     log_set_level(level);
-    log_line(LOG_WARN, "the log's level is %s now, and was %s", log_level_name(level),
+    log_line(LOG_WARN, "log level changed to %s, from %s", log_level_name(level),
              log_level_name(before));
     json_write_member(&call->out, "level", bytes_from_string(log_level_name(level)));
     json_write_member(&call->out, "before", bytes_from_string(log_level_name(before)));

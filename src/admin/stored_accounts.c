@@ -1,11 +1,11 @@
-/* Accounts of the store: see stored_accounts.h. */
+/* Accounts in the store: see stored_accounts.h. */
 #include "admin/stored_accounts.h"
 
 #include <assert.h>
 
 #include "base/codec.h"
 #include "base/encode.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 #include "service/small_record.h"
 
@@ -66,7 +66,7 @@ static void encode_limits(struct text *out, const struct account_limits *limits)
                                                     : 0);
 }
 
-/* False: they make no sense. */
+/* Returns false if they are invalid. */
 static bool decode_limits(struct decoder *in, struct account_limits *ret_limits)
 {
     bool makes_sense = true;
@@ -97,7 +97,7 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
     return text_bytes(&out);
 }
 
-/* False: it makes no sense. */
+/* Returns false if the record is malformed. */
 static bool decode(struct bytes key, struct bytes value, struct account_record *ret_record)
 {
     struct account_record record = { .name = bytes_from(key, sizeof KEY_PREFIX - 1) };
@@ -157,10 +157,10 @@ static enum store_result read_record(struct snapshot *before, struct arena *aren
 struct deciding {
     struct bytes name;
     enum account_change how;
-    account_change_fn *change; /* NULL: the record is read */
+    account_change_fn *change; /* NULL: only read the record */
     void *context;
     struct account_record record;
-    struct account_record *all; /* of a list */
+    struct account_record *all; /* for listing */
     size_t count;
 };
 
@@ -177,7 +177,7 @@ static enum error run(struct store *store, struct arena *arena, attempt_fn *atte
     return deciding_run(&d, attempt, deciding);
 }
 
-/* One more than there were. */
+/* Increments the number of accounts. */
 static enum error count_one_more(struct decision *d)
 {
     const struct bytes key = BYTES(KEY_COUNT);
@@ -226,7 +226,7 @@ static enum error attempt_change(struct decision *d, void *of)
     return OK;
 }
 
-/* Puts one in force as it was read, unless a newer state of it is. */
+/* Makes a record effective, unless a newer version already is. */
 static enum account_put put_in_force(struct accounts *accounts, const struct account_record *record)
 {
     return accounts_put_stored(
@@ -264,11 +264,11 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
         *ret_record = deciding.record;
         put = put_in_force(accounts, ret_record);
     }
-    /* Where it is not known whether the record is there, the name stays reserved. */
+    /* If it is unknown whether the record exists, the name remains reserved. */
     if (how == ACCOUNT_ADD && e != E_InternalError)
         accounts_release(accounts, name);
-    assert(put != ACCOUNT_ELSEWHERE); /* reserved, or of the store already */
-    assert(put != ACCOUNT_TOO_MANY);  /* lists leave room for all of the store */
+    assert(put != ACCOUNT_ELSEWHERE); /* reserved, or in the store already */
+    assert(put != ACCOUNT_TOO_MANY);  /* lists leave space for all accounts in the store */
     return put == ACCOUNT_PUT ? e : E_InternalError;
 }
 
@@ -283,7 +283,7 @@ enum error stored_account_read(struct store *store, struct arena *arena, struct 
     return e;
 }
 
-/* ---- all of them ---- */
+/* ---- listing ---- */
 
 static enum store_result scan_all(struct scan *scan, struct arena *arena, struct deciding *deciding)
 {
@@ -333,7 +333,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
     static const char *const problems[] = {
         [ACCOUNT_MALFORMED] = "an account in the store has an invalid key",
         [ACCOUNT_TOO_MANY] = "there are too many accounts",
-        [ACCOUNT_ELSEWHERE] = "an account is named that was added to the store (lagra account)",
+        [ACCOUNT_ELSEWHERE] = "an account in the list already exists in the store (lagra account)",
     };
     struct arena *arena = arena_new(ARENA_MAX);
     struct account_record *records;

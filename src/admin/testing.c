@@ -9,19 +9,19 @@
 #include "service/waiting.h"
 
 #define BODY_MAX_BYTES    ((size_t)32 << 10)
-/* A rule with its text, and what reading it takes. */
+/* Memory for a rule with its text, and for parsing it. */
 #define RULE_MEMORY_MAX   ((size_t)4 << 20)
-/* For how long a moved clock waits for the tasks that are due by then. */
+/* How long moving the clock waits for the tasks that become due. */
 #define AWAIT_MS          5000
-/* How far a clock is moved in all: its dates still have four digits for their year. */
+/* Maximum total move of the clock, so that years keep four digits. */
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
-/* What a request is about, and has. */
+/* The target of a request, and its body. */
 struct asked {
     struct exchange *exchange;
     const struct management *management;
     enum http_method method;
-    struct bytes name; /* ptr NULL: all of them */
+    struct bytes name; /* ptr NULL: all */
     struct bytes body;
 };
 
@@ -29,11 +29,11 @@ typedef enum http_step ask_fn(const struct asked *asked);
 
 /* exchange->application. */
 struct testing_call {
-    struct pool_job job; /* of what waits for a disk, or for tasks */
+    struct pool_job job; /* for requests that block */
     struct text body;
     struct asked asked;
     ask_fn *ask_in_pool;
-    enum http_step step; /* of the job, once it has run */
+    enum http_step step; /* result of the job, once it has run */
     bool has_run;
 };
 
@@ -43,11 +43,11 @@ static void run_job(struct pool_job *job)
 
     call->step = call->ask_in_pool(&call->asked);
     call->has_run = true;
-    exchange_resume(call->asked.exchange); /* the call may be gone now */
+    exchange_resume(call->asked.exchange); /* the call may have been freed now */
 }
 _Static_assert(offsetof(struct testing_call, job) == 0, "a job is its call");
 
-/* Answers on a thread of the pool, which may wait. */
+/* Runs the request on a pool thread, which may block. */
 static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
 {
     struct testing_call *call = asked->exchange->application;
@@ -60,7 +60,7 @@ static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
     return HTTP_WAIT;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static enum http_step answer_json(struct exchange *exchange, int status, struct text *json)
 {
@@ -102,7 +102,7 @@ struct shown {
     bool found;
 };
 
-/* The text is JSON. */
+/* The rule's text is JSON. */
 static void show_rule(const struct fault_state *state, void *context)
 {
     struct shown *shown = context;
@@ -198,7 +198,7 @@ static enum http_step show_time(struct exchange *exchange)
     return answer_json(exchange, 200, &text);
 }
 
-/* {"forwardSeconds": 3600}: and nothing else. */
+/* Parses {"forwardSeconds": 3600} and nothing else. */
 static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_seconds)
 {
     struct json_reader reader;
@@ -215,7 +215,8 @@ static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_s
     return is_good && !reader.bad && count == 1 && *ret_seconds > 0;
 }
 
-/* What is due by then is done when it is answered, as if the time had passed. On the thread of the pool. */
+/* Completes tasks that have become due before responding, as if the time had passed. Called on the
+ * pool thread. */
 static enum http_step await_tasks(const struct asked *asked)
 {
     task_runner_await(asked->management->tasks, clock_now(), AWAIT_MS);
@@ -274,14 +275,14 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
     case SAVED_TOO_FAR:
         return refuse(asked->exchange, 409, "more than 128 MiB of records have changed since");
     case SAVED_FAILED:
-        return refuse(asked->exchange, 500, "the data folder could not be read or written");
+        return refuse(asked->exchange, 500, "the data directory could not be read or written");
     case SAVED_NEVER:
         break;
     }
     return refuse(asked->exchange, 409, "the store keeps no snapshots");
 }
 
-/* On the thread of the pool. NAME, or NAME/loaded. */
+/* Called on the pool thread. Handles NAME and NAME/loaded. */
 static enum http_step use_snapshots(const struct asked *asked)
 {
     struct saved_states *saved = asked->management->saved;
@@ -296,7 +297,7 @@ static enum http_step use_snapshots(const struct asked *asked)
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
 }
 
-/* Handles of SMB are of files that may not be there, or not be the same: they have no snapshot. */
+/* SMB handles may refer to files that do not exist in the snapshot, so SMB excludes snapshots. */
 static enum http_step ask_snapshots(const struct asked *asked)
 {
     struct bytes name, rest = { NULL, 0 };
@@ -310,13 +311,13 @@ static enum http_step ask_snapshots(const struct asked *asked)
     return ask_in_pool(asked, use_snapshots);
 }
 
-/* ---- the way of a request ---- */
+/* ---- request processing ---- */
 
 static const struct place {
     const char *path;
     ask_fn *ask;
-    unsigned methods; /* of all */
-    unsigned of_one;  /* of one of them; 0: there are none */
+    unsigned methods; /* for the collection */
+    unsigned of_one;  /* for a single item; 0 if there are none */
     unsigned with_bodies;
 } places[] = {
     { "/-/faults", ask_faults, METHOD_GET | METHOD_DELETE, METHOD_GET | METHOD_PUT | METHOD_DELETE,
@@ -325,7 +326,8 @@ static const struct place {
     { "/-/snapshots", ask_snapshots, METHOD_GET, METHOD_PUT | METHOD_DELETE, 0 },
 };
 
-/* NULL: none. *ret_name: behind the place's path; ptr NULL: nothing is */
+/* Returns NULL if there is none. *ret_name: the path after the place's; ptr NULL if there is
+ * nothing */
 static const struct place *find_place(struct bytes path, struct bytes *ret_name)
 {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

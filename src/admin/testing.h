@@ -1,22 +1,23 @@
-/* What the tests of clients ask at the management port of a server that is started with --testing (docs/testing.md):
+/* Requests for tests of clients on the management port of a server started with --testing
+ * (docs/testing.md):
  *
- *   GET, DELETE /-/faults            all rules of faults (service/faults.h): shown, dropped
+ *   GET, DELETE /-/faults            all fault rules (service/faults.h): shows, drops
  *   GET, PUT, DELETE /-/faults/NAME  one of them
- *   GET, PUT /-/time                 the server's clock: shown, moved forward
- *   GET /-/snapshots                 states of the store that were saved (saved_states.h)
- *   PUT, DELETE /-/snapshots/NAME    saves one, drops it
- *   PUT /-/snapshots/NAME/loaded     goes back to it
+ *   GET, PUT /-/time                 the server's clock: shows, moves forward
+ *   GET /-/snapshots                 saved states of the store (saved_states.h)
+ *   PUT, DELETE /-/snapshots/NAME    saves or drops one
+ *   PUT /-/snapshots/NAME/loaded     restores it
  *
- * Bodies and answers are JSON; a refusal is {"error":"a sentence"}. Nothing is changed by POST, and nothing is said of
- * other origins, so that a page in a browser on this machine can change nothing. */
+ * Bodies and responses are JSON; an error is {"error":"a sentence"}. There is no POST and no CORS,
+ * so that a page in a browser on this machine cannot change anything. */
 #ifndef LAGRA_ADMIN_TESTING_H
 #define LAGRA_ADMIN_TESTING_H
 
 #include "admin/management.h"
 
-/* Is it one of the paths above? */
+/* Returns true for one of the paths above. */
 bool testing_is_asked(const struct request *request);
-/* For struct http_application, of such a request. */
+/* Callbacks of struct http_application for such a request. */
 enum http_step testing_head(struct exchange *exchange, const struct management *management);
 enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);
 enum http_step testing_end(struct exchange *exchange, const struct management *management);

@@ -1,11 +1,11 @@
-/* What is on the list of deferred tasks: for operators, who see it in the overview of the console. */
+/* The list of deferred tasks, which operators see in the console's overview. */
 #include "admin/admin_private.h"
 
 #include "base/clock.h"
 #include "service/deferred_tasks.h"
 #include "service/task_retry.h"
 
-/* From the first one on: what is due, and what has failed and waits. */
+/* Number of first tasks shown: those due, and those that have failed and will be retried. */
 #define SHOWN_MAX 100u
 
 static void write_task(struct admin_call *call, const struct deferred_task *task, instant now)
@@ -44,6 +44,6 @@ void admin_todo(struct admin_call *call)
     json_write_end(&call->out, ']');
     json_write_bool(&call->out, "isWhole", result == STORE_NOT_FOUND);
     if (result && result != STORE_NOT_FOUND)
-        admin_fail(call, 500, "StoreFailed", "The list cannot be read: %s; see the server's log.",
+        admin_fail(call, 500, "StoreFailed", "Cannot read the task list: %s; see the server's log.",
                    store_result_text(result));
 }

@@ -1,4 +1,4 @@
-/* `lagra usage`: what accounts keep, counted now. */
+/* `lagra usage`: counts the storage used by accounts now. */
 #include "admin/admin_private.h"
 
 #include "admin/usage_survey.h"

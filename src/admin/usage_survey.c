@@ -12,9 +12,9 @@
 #define REPORT_MAX_BYTES ((size_t)64 << 20)
 #define TOTALS_MAX       (ACCOUNTS_MAX * ENDPOINTS_MAX)
 #define WANTED_MS        10000u
-#define SERVED_SHARE     9u /* it rests nine times as long as it has looked */
+#define SERVED_SHARE     9u /* it pauses nine times as long as it works */
 
-/* What was found: constant once it is finished. */
+/* The result of a count; constant once complete. */
 struct report {
     struct arena *arena;
     struct survey_total *totals;
@@ -30,10 +30,10 @@ struct usage_survey {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    bool stopping;   /* under lock, as all below */
-    bool is_looking; /* somebody does */
+    bool stopping;   /* under lock, like the following members */
+    bool is_looking; /* a count is running */
     struct report *newest;
-    size_t readers; /* of it; it is freed by who looks, when there are none */
+    size_t readers; /* of `newest`, which the counting thread frees when there are none */
 };
 
 static void report_free(struct report *report)
@@ -44,18 +44,18 @@ static void report_free(struct report *report)
     free(report);
 }
 
-/* ---- looking ---- */
+/* ---- counting ---- */
 
 struct look {
     struct usage_survey *survey;
     struct report *report;
-    struct survey_total *total; /* that is added to */
-    uint64_t since_ns;          /* it looked, without a rest */
+    struct survey_total *total; /* current total */
+    uint64_t since_ns;          /* start of the current work period */
     bool rests;
     enum store_result result;
 };
 
-/* Keeps the largest ones, in no order. */
+/* Keeps the largest ones, unsorted. */
 static void show(struct report *report, const struct survey_total *total, struct bytes name,
                  const struct usage *usage)
 {
@@ -92,7 +92,8 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     return true;
 }
 
-/* Others come first: what one look takes is spread over ten times as long. False: the server stops. */
+/* Yields to others by spreading a count over ten times its duration. Returns false if the server is
+ * stopping. */
 static bool pace(void *context, uint64_t records)
 {
     struct look *look = context;
@@ -139,7 +140,7 @@ static void look_at_account(const struct account *account, void *context)
         account_usage_found(account, bytes);
 }
 
-/* Without the lock. NULL: something cannot be read. */
+/* Caller must not hold the lock. Returns NULL if a record cannot be read. */
 static struct report *look_at_all(struct usage_survey *survey, bool rests)
 {
     struct report *report = xcalloc(1, sizeof *report);
@@ -154,13 +155,13 @@ static struct report *look_at_all(struct usage_survey *survey, bool rests)
     report->at = clock_wall();
     if (!look.result)
         return report;
-    log_line(LOG_WARN, "what accounts keep could not be counted: %s",
+    log_line(LOG_WARN, "cannot count the storage used by accounts: %s",
              store_result_text(look.result));
     report_free(report);
     return NULL;
 }
 
-/* One look, after those that are under way. */
+/* Counts once, after waiting for a running count. */
 static bool look_once(struct usage_survey *survey, bool rests)
 {
     struct report *report;
@@ -198,7 +199,8 @@ static void see_if_wanted(const struct account *account, void *context)
     *is_wanted |= account_usage_is_wanted(account);
 }
 
-/* Was somebody refused for what may be deleted by now? */
+/* Returns true if a request was refused because of a limit that deletions may have made
+ * obsolete. */
 static bool is_wanted(const struct usage_survey *survey)
 {
     bool wanted = false;
@@ -207,7 +209,8 @@ static bool is_wanted(const struct usage_survey *survey)
     return wanted;
 }
 
-/* Until the next look; not sooner than the last one took, so that much data is not read all the time. Under lock. */
+/* Returns the pause until the next count, at least as long as the last one took, to limit the load.
+ * Caller holds the lock. */
 static int pause_ms(const struct usage_survey *survey)
 {
     uint64_t took_ms = survey->newest ? survey->newest->took_ms : 0;
@@ -248,7 +251,7 @@ struct usage_survey *usage_survey_start(const struct survey_options *options)
     lock_condition_init(&survey->changed);
     if (options->every_ms == 0 || thread_start(&survey->thread, look_over_and_over, survey))
         return survey;
-    log_errno("count what accounts keep: begin its thread");
+    log_errno("start the thread that counts storage");
     usage_survey_stop(survey);
     return NULL;
 }
@@ -270,7 +273,7 @@ void usage_survey_stop(struct usage_survey *survey)
 
 /* ---- reading ---- */
 
-/* NULL: there is none yet. */
+/* Returns NULL if there is none yet. */
 static const struct report *report_take(struct usage_survey *survey)
 {
     const struct report *report;
@@ -306,7 +309,7 @@ bool usage_survey_read(struct usage_survey *survey, const struct survey_listener
     return true;
 }
 
-/* ---- as metrics ---- */
+/* ---- metrics ---- */
 
 static void print_head(struct text *to, const char *name, const char *help)
 {

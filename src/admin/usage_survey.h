@@ -1,6 +1,6 @@
-/* What the accounts of a server keep, as it was found when it was looked last (service/usage.h): a thread that gives way
- * to those that serve looks at all of it now and then, and when it is asked to. Its report is what metrics show, and what
- * limits of capacity are judged by; with the bytes that came since, so that nobody passes one by much. */
+/* Storage used by the accounts of a server, as of the last count (service/usage.h): a low-priority
+ * thread counts from time to time, and on request. The report supplies metrics, and capacity
+ * limits, which also consider bytes received since, so that they are not exceeded by much. */
 #ifndef LAGRA_ADMIN_USAGE_SURVEY_H
 #define LAGRA_ADMIN_USAGE_SURVEY_H
 
@@ -9,23 +9,23 @@
 #include "service/server.h"
 #include "service/usage.h"
 
-/* So many containers are shown each by itself: the largest ones. */
+/* Number of largest containers reported individually. */
 #define SURVEY_SHOWN_MAX 100u
 
 struct survey_options {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct accounts *accounts;
-    unsigned every_ms; /* 0: when it is asked for */
+    unsigned every_ms; /* 0: only on request */
 };
 
 struct usage_survey;
-/* NULL: no thread. */
+/* Returns NULL if no thread could be started. */
 struct usage_survey *usage_survey_start(const struct survey_options *options);
-/* Before the store is closed. */
+/* Stops the thread. Call before closing the store. */
 void usage_survey_stop(struct usage_survey *survey);
 
-/* One account in one service. */
+/* Usage of one account in one service. */
 struct survey_total {
     struct bytes account;
     const char *service;
@@ -37,18 +37,18 @@ struct survey_container {
     struct survey_total of; /* containers: 1 */
     struct bytes name;
 };
-/* Looks at everything now, waits for the disk, and calls back with what was found, which is valid during the calls. Any
- * thread that may block; one after another.
- * returns STORE_OK; STORE_CORRUPT, STORE_IO: nothing is shown */
+/* Counts everything now, blocking for the disk. May be called by any thread that may block; calls
+ * are serialized. Returns STORE_OK, or STORE_CORRUPT, STORE_IO without a report. */
 struct survey_listener {
     void (*total)(void *context, const struct survey_total *total);
     void (*container)(void *context, const struct survey_container *container);
     void *context;
 };
 enum store_result usage_survey_now(struct usage_survey *survey);
-/* What was found last; false: nothing yet. */
+/* Passes the last report to the listener, valid during the calls. Returns false if there is none
+ * yet. */
 bool usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener);
-/* The same as metrics. */
+/* Prints the last report as metrics. */
 void usage_survey_print(struct usage_survey *survey, struct text *to);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- writing ---- */
 
-/* What fails is tried again in the next interval; at the end it is left out. */
+/* Writes the parts; failed ones are retried in the next interval, but dropped at the end. */
 static void write_parts(struct analytics *a, struct watched *w, struct log_part *part, bool is_last)
 {
     struct log_part *failed = NULL;
@@ -30,7 +30,7 @@ static void write_parts(struct analytics *a, struct watched *w, struct log_part 
         }
         part = next;
     }
-    while (failed) { /* the newest first, each before what was put back */
+    while (failed) { /* newest first, each pushed to the front, which restores the order */
         struct log_part *next = failed->next;
 
         collected_put_back(a, w, failed);
@@ -80,7 +80,7 @@ static void act_on_settings(struct analytics *a)
 
 /* ---- the thread ---- */
 
-/* Intervals end on a grid of the wall clock, so that minutes are whole. */
+/* Intervals end on a grid of the wall clock, so that minutes are complete. */
 static int until_next_ms(const struct analytics *a)
 {
     uint64_t interval = a->every_s * TICKS_PER_SECOND;

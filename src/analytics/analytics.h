@@ -1,18 +1,20 @@
-/* Storage Analytics: what requests to an account's services did, kept in the account itself, as its owner asked for by Set
- * Blob, Queue, Table and File Service Properties. Lines of logs in blobs of the container $logs; sums of each hour and
- * minute in tables $Metrics...
+/* Storage Analytics: logs and metrics of requests to an account's services, stored in the account
+ * itself, as configured by Set Blob, Queue, Table and File Service Properties: log lines in blobs
+ * of the container $logs, hourly and minute totals in tables $Metrics...
  *
- *   worker        leaves an event in its ring (service/analytics_event.h)
- *   event log     hands it to analytics_take(), which adds a line and counts (collect.c)
- *   the thread    writes what has been collected, each minute: blobs (logs.c), entities (metrics.c); deletes what is
- *                 kept long enough (retention.c). It asks for that by requests of the server to itself.
+ *   worker        puts an event in its ring (service/analytics_event.h)
+ *   event log     passes it to analytics_take(), which adds a line and updates counts (collect.c)
+ *   the thread    once a minute writes the collected data: blobs (logs.c), entities (metrics.c);
+ *                 deletes expired data (retention.c). It uses internal requests of the server
  *
- * (1) No request waits for it. What there is no room for is left out, and counted (base/event_log.h).
- * (2) What is collected and not written yet has a bound, over all accounts. A kill loses it: at most what an interval
- *     brought. An orderly stop writes it.
- * (3) A blob of a log is written once and not changed; an entity is what is stored of it and what came since.
- * (4) Nobody else stores entities of metrics. Blobs have names of their own.
- * (5) Clients read and delete all of that, and change none of it (decisions 510, 511).
+ * (1) Requests never wait for it. Events that do not fit are dropped and counted
+ *     (base/event_log.h).
+ * (2) Data collected but not written is limited, over all accounts. A kill loses at most the data
+ *     of one interval; an orderly stop writes it.
+ * (3) A log blob is written once and not changed; an entity is updated by adding to its stored
+ *     values.
+ * (4) No other process writes metric entities. Blobs have unique names.
+ * (5) Clients can read and delete all of this, but not change it (decisions 510, 511).
  * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/logs.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H
 #define LAGRA_ANALYTICS_ANALYTICS_H
@@ -21,13 +23,15 @@
 
 struct analytics;
 
-/* Events are taken from now on, once analytics_start() has found accounts that want it. Before event_logs_start(). */
+/* Starts accepting events, once analytics_start() has found accounts that need them. Call before
+ * event_logs_start(). */
 void analytics_open(void);
-/* Reads what accounts ask for, and starts the thread. All stay the caller's. NULL: no thread could be started.
- * every_s: the interval, 1..3600. Main thread. */
+/* Reads the accounts' settings, and starts the thread. All arguments remain the caller's. Returns
+ * NULL if no thread could be started. every_s: the interval, 1..3600. Main thread only. */
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
                                   const struct accounts *accounts, unsigned every_s);
-/* After event_logs_stop(), and before the store is closed: writes what is left. Main thread. */
+/* Writes the remaining data. Call after event_logs_stop(), and before closing the store. Main
+ * thread only. */
 void analytics_stop(struct analytics *analytics);
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests of Storage Analytics to the services: see analytics_private.h. */
+/* Internal requests of Storage Analytics to the services: see analytics_private.h. */
 #include "analytics/analytics_private.h"
 
 enum error ask(struct analytics *a, const struct account *account, const char *service,

@@ -1,6 +1,7 @@
-/* What the Blob service of an account keeps, as two entities a day in $MetricsCapacityBlob: one of what clients keep, one
- * of $logs. Counting reads the records of all blobs, which may take long: a thread of its own does, and gives way.
- * rest: Storage-Analytics-Metrics-Table-Schema; decision: 575 */
+/* The capacity of an account's Blob service, as two entities a day in $MetricsCapacityBlob: one for
+ * client data, one for $logs. Counting reads the records of all blobs, which may take long, so it
+ * has its own thread, which yields to others. rest: Storage-Analytics-Metrics-Table-Schema;
+ * decision: 575 */
 #include <assert.h>
 
 #include "analytics/analytics_private.h"
@@ -9,7 +10,7 @@
 
 #define TABLE       "$MetricsCapacity"
 
-/* It rests nine times as long as it has looked, and a second at most. */
+/* Pauses nine times as long as it has worked, but at most a second. */
 #define RESTS_SHARE 9u
 #define REST_MAX_US 1000000u
 
@@ -22,7 +23,7 @@ struct kept {
 
 struct count {
     struct analytics *analytics;
-    uint64_t since_ns; /* it looked, without a rest */
+    uint64_t since_ns; /* start of the current work period */
     struct kept data, logs;
 };
 
@@ -100,7 +101,7 @@ static enum error count_and_put(struct analytics *a, const struct watched *w, in
 
     if (usage_look(&walk) != STORE_OK)
         return E_InternalError;
-    if (collect_is_stopping(a)) /* not all was counted; the next start begins anew */
+    if (collect_is_stopping(a)) /* incomplete; the next start counts again */
         return OK;
     e = put(a, &place, "data", &count.data);
     return e ? e : put(a, &place, "analytics", &count.logs);
@@ -125,7 +126,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Did a process before this one count it? The last of the two is looked for. */
+/* Returns true if an earlier process has stored this day's count; checks the entity written
+ * last. */
 static bool is_stored(struct analytics *a, const struct watched *w, instant day)
 {
     const struct metrics_place place = { TABLE, day, w };
@@ -150,7 +152,7 @@ static bool is_counting(struct analytics *a)
     return !has_counted;
 }
 
-/* A day that failed is not tried again: the next one has its own. */
+/* A failed day is not retried. */
 void capacity_begin(struct analytics *a, struct watched *w, instant now)
 {
     instant day = now - now % TICKS_PER_DAY;

@@ -1,4 +1,4 @@
-/* Taking events, and what is kept of them until it is written: see analytics_private.h. */
+/* Accepts events, and holds their data until it is written: see analytics_private.h. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -7,11 +7,12 @@
 #include "base/log.h"
 #include "service/names.h"
 
-/* Set while no event is taken: before the threads start that leave some, and after they have ended. */
+/* Set while no event is accepted: before the threads that produce events start, and after they have
+ * ended. */
 static struct analytics *running;
-static struct arena *scratch; /* of lines */
+static struct arena *scratch; /* for lines */
 
-/* ---- what is watched ---- */
+/* ---- watched services ---- */
 
 static size_t bucket_of(const struct account *account, unsigned service)
 {
@@ -81,7 +82,7 @@ static bool keeps_as_long(const struct watched *w, const struct service_properti
            w->minute.retention_days == properties->minute_metrics.retention_days;
 }
 
-/* returns the bits of account_note() */
+/* Returns the bits for account_note(). */
 static uint32_t set_settings(struct analytics *a, const struct account *account, unsigned service,
                              const struct service_properties *properties)
 {
@@ -104,7 +105,7 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
            << ANALYTICS_BITS * service;
 }
 
-/* One that cannot be read stays as it was. */
+/* Updates an account's settings; if they cannot be read, they remain unchanged. */
 static void look(const struct account *account, void *context)
 {
     struct analytics *a = context;
@@ -180,7 +181,7 @@ static void append(struct analytics *a, struct log_part *part, struct bytes line
     part->line_count++;
 }
 
-/* returns false: there is no room */
+/* Returns false if it does not fit. */
 static bool take_line(struct analytics *a, struct watched *w, const struct analytics_event *event,
                       struct bytes lines)
 {
@@ -205,7 +206,7 @@ static bool take_line(struct analytics *a, struct watched *w, const struct analy
 
 /* ---- counts ---- */
 
-/* returns NULL: there are too many */
+/* Returns NULL if there are too many. */
 static struct tally *tally_named(struct analytics *a, struct watched *w, const char *name,
                                  bool is_system)
 {
@@ -258,7 +259,7 @@ void collect_own(struct analytics *a, const struct account *account, unsigned se
     lock_give(&a->lock);
 }
 
-/* ---- taking ---- */
+/* ---- events ---- */
 
 static bool take(struct bytes bytes)
 {
@@ -298,7 +299,7 @@ void collect_into(struct analytics *a)
     service_properties_watch(a ? settings_changed : NULL);
 }
 
-/* ---- what was collected ---- */
+/* ---- collected data ---- */
 
 void collected_take(struct analytics *a, struct watched *w, struct collected *ret_collected)
 {

@@ -1,4 +1,5 @@
-/* See line.h. Fields that a client fills are HTML encoded and quoted, as the samples of the reference are. */
+/* See line.h. Fields with client input are HTML-encoded and quoted, like the samples of the
+ * reference. */
 #include "analytics/line.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ static struct texts texts_of(const struct analytics_event *event)
     return texts;
 }
 
-/* ---- fields: each writes what it is behind a semicolon ---- */
+/* ---- fields, each preceded by a semicolon ---- */
 
 static void add_plain(struct text *line, struct bytes text)
 {
@@ -41,7 +42,8 @@ static void add_number(struct text *line, uint64_t number)
     text_add_u64(line, number);
 }
 
-/* As HttpUtility.HtmlEncode does; control characters and bytes that are no UTF-8 could end a line, or the file. */
+/* Encodes like HttpUtility.HtmlEncode; also control characters and invalid UTF-8, which could end a
+ * line or the file. */
 static void add_encoded(struct text *line, struct bytes text)
 {
     bool is_utf8 = bytes_is_utf8(text);
@@ -68,7 +70,7 @@ static void add_encoded(struct text *line, struct bytes text)
     }
 }
 
-/* Empty: nothing at all, without quotes. */
+/* Writes an empty value without quotes. */
 static void add_quoted(struct text *line, struct bytes text)
 {
     text_add_char(line, ';');
@@ -79,7 +81,7 @@ static void add_quoted(struct text *line, struct bytes text)
     text_add_char(line, '"');
 }
 
-/* "Thursday, 19-Jun-14 22:58:10 GMT": the form that the samples have (RFC 850). */
+/* Writes "Thursday, 19-Jun-14 22:58:10 GMT", the form in the samples (RFC 850). */
 static void add_date(struct text *line, struct bytes date)
 {
     static const char *const days[] = { "Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -103,7 +105,7 @@ static void add_ms(struct text *line, uint64_t ns)
     add_number(line, (ns + 500000) / 1000000);
 }
 
-/* ---- what became of it ---- */
+/* ---- outcome ---- */
 
 void outcome_write(struct text *to, enum analytics_who who, enum analytics_outcome outcome)
 {
@@ -125,7 +127,8 @@ void outcome_write(struct text *to, enum analytics_who who, enum analytics_outco
     text_add_string(to, outcomes[outcome]);
 }
 
-/* "In version 2017-04-17 and later, ClientOtherError is not used. Instead, this field contains the error code." */
+/* "In version 2017-04-17 and later, ClientOtherError is not used. Instead, this field contains the
+ * error code." */
 static void add_status(struct text *line, const struct analytics_event *event, unsigned version)
 {
     text_add_char(line, ';');
@@ -151,7 +154,7 @@ static void add_who(struct text *line, const struct analytics_event *event,
 
 /* ---- the lines ---- */
 
-/* A copy is three operations, with one id: itself, its source, its destination. */
+/* A copy is logged as three operations with one id: itself, its source, its destination. */
 enum part { PART_ITSELF, PART_SOURCE, PART_DESTINATION };
 
 static void add_begin(struct text *line, const struct analytics_event *event, unsigned version,
@@ -175,7 +178,8 @@ static void add_begin(struct text *line, const struct analytics_event *event, un
     add_ms(line, event->all_ns - event->wire_ns);
 }
 
-/* Sizes of what failed "may be empty"; those of an answer that never began are. */
+/* Writes the size fields. Those of failed requests "may be empty"; we leave them empty if no
+ * response was started. */
 static void add_sizes(struct text *line, const struct analytics_event *event)
 {
     add_number(line, event->request_head_bytes);
@@ -192,7 +196,8 @@ static void add_sizes(struct text *line, const struct analytics_event *event)
         add_number(line, event->received);
 }
 
-/* Not known of a token: application, audience, issuer, principal name; what permitted it. */
+/* Writes the bearer-token fields. Application, audience, issuer, principal name and authorization
+ * details are not recorded, so those fields are empty. */
 static void add_bearer(struct text *line, const struct texts *texts)
 {
     add_quoted(line, texts->of[ANALYTICS_OWNER]);

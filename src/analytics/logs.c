@@ -1,5 +1,5 @@
-/* Writing blobs of logs: <service>/YYYY/MM/DD/hhmm/<counter>.log in $logs, with metadata that says what is in them.
- * source: storage-analytics-logging "How logs are stored" */
+/* Writes log blobs: <service>/YYYY/MM/DD/hhmm/<counter>.log in $logs, with metadata that describes
+ * their contents. source: storage-analytics-logging "How logs are stored" */
 #include <stdio.h>
 
 #include "analytics/analytics_private.h"
@@ -20,12 +20,12 @@ enum error logs_make(struct analytics *a, const struct account *account)
     if (e == E_ContainerAlreadyExists)
         return OK;
     if (e)
-        log_line(LOG_WARN, "the container $logs of account %.*s cannot be made: %s",
+        log_line(LOG_WARN, "cannot create the container $logs of account %.*s: %s",
                  BYTES_ARG(account_name(account)), error_code(e));
     return e;
 }
 
-/* "2011-07-31T18:21:46Z" */
+/* Formats "2011-07-31T18:21:46Z". */
 static struct bytes time_text(struct arena *arena, instant at)
 {
     char text[INSTANT_ISO_SIZE];
@@ -59,9 +59,9 @@ static struct bytes name_of(struct arena *arena, const struct watched *w, unsign
                         hour + 5, hour + 8, hour + 11, number);
 }
 
-/* The lines as the body of a request. */
+/* The lines as a request body. */
 struct lines {
-    struct gather_source source; /* first */
+    struct gather_source source; /* must be first */
     struct bytes rest;
 };
 
@@ -103,7 +103,7 @@ static enum error put(struct analytics *a, struct watched *w, struct arena *aren
     return ask(a, w->account, "blob", arena, &asked, &answer);
 }
 
-/* After a start the first names of the hour are taken: each is tried in turn. */
+/* After a start the first names of the hour are in use, so each is tried in turn. */
 enum error logs_write(struct analytics *a, struct watched *w, const struct log_part *part)
 {
     struct arena *arena = arena_new_background(STEP_ARENA_MAX);

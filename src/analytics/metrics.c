@@ -1,5 +1,6 @@
-/* Sums as entities of tables $Metrics..: what is stored of an hour or a minute, and what came since, is stored anew. The sums
- * of an hour are there from its first minute on. rest: Storage-Analytics-Metrics-Table-Schema; decision: 513 */
+/* Totals as entities of tables $Metrics..: adds new counts to the stored values of an hour or a
+ * minute. The totals of an hour exist from its first minute on.
+ * rest: Storage-Analytics-Metrics-Table-Schema; decision: 513 */
 #include <stdio.h>
 
 #include "analytics/analytics_private.h"
@@ -12,7 +13,7 @@ static const struct http_header json_headers[] = {
     { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
 };
 
-/* "Blob" */
+/* Returns the table's name, ending in "Blob" etc. */
 static struct bytes table_name(struct arena *arena, const struct metrics_place *place)
 {
     const char *service = place->watched->service_name;
@@ -35,7 +36,7 @@ static enum error make_table(struct analytics *a, struct arena *arena,
     return e == E_TableAlreadyExists ? OK : e;
 }
 
-/* "20110809T0800" */
+/* Formats "20110809T0800". */
 static struct bytes key_of(struct arena *arena, instant at)
 {
     char text[INSTANT_ISO_SIZE];
@@ -57,7 +58,7 @@ static enum error ask_entity(struct analytics *a, struct arena *arena,
     return ask(a, place->watched->account, "table", arena, asked, ret_answer);
 }
 
-/* Adds what is stored of it to the tally, if anything is. */
+/* Adds the stored values to the tally, if there are any. */
 static enum error read_stored(struct analytics *a, struct arena *arena,
                               const struct metrics_place *place, struct bytes row,
                               struct tally *tally)
@@ -71,7 +72,7 @@ static enum error read_stored(struct analytics *a, struct arena *arena,
     if (e)
         return e;
     if (!tally_read(arena, answer.response.body, tally))
-        log_line(LOG_WARN, "an entity of table %.*s is not what metrics are stored as: begun anew",
+        log_line(LOG_WARN, "an entity of table %.*s is not a valid metrics entity: replaced",
                  BYTES_ARG(table_name(arena, place)));
     return OK;
 }
@@ -99,7 +100,7 @@ enum error metrics_put(struct analytics *a, struct arena *arena, const struct me
     return e ? e : ask_entity(a, arena, place, row, &asked, &answer);
 }
 
-/* What is stored of it is added: nobody else stores it. */
+/* Adds to the stored values, which no other process writes. */
 static void add(struct analytics *a, const struct metrics_place *place, struct bytes row,
                 const struct tally *more)
 {
@@ -147,8 +148,8 @@ void metrics_write(struct analytics *a, struct watched *w, const struct collecte
     add_all(a, &hour, &collected->hour, collected);
 }
 
-/* "statistics summarizing all requested API operations are written to a table entity every hour even if no requests
- * were made to the service". source: storage-analytics-metrics */
+/* "statistics summarizing all requested API operations are written to a table entity every hour
+ * even if no requests were made to the service". source: storage-analytics-metrics */
 void metrics_finish_hours(struct analytics *a, struct watched *w, instant now)
 {
     static const struct tally none = { .ingress = 0 };

@@ -1,5 +1,6 @@
-/* Deleting what is older than its retention policy has it: blobs of logs by their names, entities by their keys. A step
- * deletes a page; the next interval goes on. rest: Setting-a-Storage-Analytics-Data-Retention-Policy */
+/* Deletes log blobs and metric entities past their retention period. Log blobs are found by name,
+ * entities by key. Each interval deletes at most one page.
+ * rest: Setting-a-Storage-Analytics-Data-Retention-Policy */
 #include "analytics/analytics_private.h"
 #include "base/encode.h"
 #include "base/json.h"
@@ -9,10 +10,10 @@
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 100000 })
 #define PAGE       "1000"
 
-/* Between two looks: what is deleted is a little older than its policy says. */
+/* Interval between two checks, by which data may exceed its retention period. */
 #define LOOK_TICKS (3600 * TICKS_PER_SECOND)
 
-/* returns whether all that was to be deleted is gone */
+/* Returns true if everything expired was deleted. */
 typedef bool expire_fn(struct analytics *a, struct watched *w, struct arena *arena, instant before);
 
 /* ---- logs ---- */
@@ -32,7 +33,7 @@ static bool delete_blob(struct analytics *a, struct watched *w, struct arena *ar
     return !e || e == E_BlobNotFound;
 }
 
-/* Names of logs are in the order of their hours. */
+/* Names of logs sort by hour. */
 static bool expire_logs(struct analytics *a, struct watched *w, struct arena *arena, instant before)
 {
     struct own_request asked = { .method = METHOD_GET, .path = BYTES("$logs") };

@@ -37,9 +37,10 @@ static void tally_add(struct tally *tally, const struct tally *more)
             tally->counts[outcome][who] += more->counts[outcome][who];
 }
 
-/* ---- what follows from the counts ---- */
+/* ---- derived values ---- */
 
-/* The columns "Billable" and "Availability" of the reference's table of status messages. */
+/* According to the columns "Billable" and "Availability" of the reference's table of status
+ * messages. */
 static bool is_billable(size_t outcome, size_t who)
 {
     if (outcome == OUTCOME_THROTTLING || outcome == OUTCOME_SERVER_TIMEOUT ||
@@ -107,7 +108,7 @@ static struct bytes column(struct arena *arena, size_t outcome, size_t who)
     return text_bytes(&name);
 }
 
-/* Of no requests all were available. */
+/* Without requests, availability is 100 %. */
 static void add_rates(struct text *to, const struct tally *tally, const struct sums *sums)
 {
     uint64_t count = successes(tally), timeouts;
@@ -146,7 +147,7 @@ struct bytes tally_write(struct arena *arena, const struct tally *tally)
     return text_bytes(&to);
 }
 
-/* ---- read back ---- */
+/* ---- parsing ---- */
 
 enum { INGRESS = COUNTS, EGRESS, E2E, SERVER, MEMBERS };
 

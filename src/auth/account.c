@@ -1,4 +1,4 @@
-/* One account: its keys, what they sign, and how they are exchanged under way. See account.h. */
+/* One account: its keys, signing with them, and replacing them while in use. See account.h. */
 #include "auth/account.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "auth/auth_private.h"
 #include "base/encode.h"
 
-/* Room to decode one key; Azure's have 64 bytes. */
+/* Buffer for decoding one key; Azure's keys have 64 bytes. */
 #define KEY_TEXT_MAX  1024
 #define KEY_ARENA_MAX 65536
 
@@ -35,7 +35,7 @@ struct bytes account_name(const struct account *account)
     return account->name;
 }
 
-/* ---- standing ---- */
+/* ---- state ---- */
 
 void account_set_standing(struct account *account, enum account_source source, bool present,
                           bool disabled)
@@ -78,8 +78,8 @@ enum account_source account_source(const struct account *account)
 
 /* ---- keys ---- */
 
-/* MD4 of the text in UTF-16LE; each of its characters is one of ASCII, or was never base64.
- * ms-nlmp: 3.3.1 */
+/* Computes MD4 of the text in UTF-16LE; each of its characters is ASCII, otherwise it is not
+ * base64. ms-nlmp: 3.3.1 */
 static void nt_hash(struct bytes text, uint8_t ret_hash[NT_HASH_SIZE])
 {
     struct md4_ctx md4;
@@ -114,8 +114,8 @@ bool key_prepare(struct bytes text, struct key *ret_key)
     return is_key;
 }
 
-/* The words of the new keys are released and read with acquire: a reader that has seen one of them sees the sequence of the
- * keys before, and so that it was overtaken. */
+/* The words of the new keys are stored with release and loaded with acquire: a reader that has seen
+ * one of them also sees the incremented sequence, and so notices that it was overtaken. */
 void account_set_keys(struct account *account, const struct keys *keys)
 {
     unsigned next = atomic_load_explicit(&account->sequence, memory_order_relaxed) + 1;
@@ -129,14 +129,14 @@ void account_set_keys(struct account *account, const struct keys *keys)
     explicit_bzero(words, sizeof words);
 }
 
-/* Bytes of the keys that there are. */
+/* Returns the size of the keys that are present. */
 static size_t size_of(const struct keys *keys)
 {
     assert(keys->count <= ACCOUNT_KEYS_MAX);
     return offsetof(struct keys, of) + keys->count * sizeof keys->of[0];
 }
 
-/* A copy of those that there are, to be used up, and dropped. */
+/* Copies the keys that are present; the caller may modify the copy and must drop it. */
 static void take_keys(const struct account *account, struct keys *ret_keys)
 {
     unsigned sequence = atomic_load_explicit(&account->sequence, memory_order_acquire), before;
@@ -190,7 +190,7 @@ size_t account_nt_hashes(const struct account *account,
 
 /* ---- signatures ---- */
 
-/* `hmac`: keyed; is used up. */
+/* hmac: keyed; consumed. */
 static void sign(struct hmac_sha256_ctx *hmac, struct bytes text,
                  uint8_t ret_digest[SHA256_DIGEST_SIZE])
 {
@@ -198,7 +198,7 @@ static void sign(struct hmac_sha256_ctx *hmac, struct bytes text,
     hmac_sha256_digest(hmac, SHA256_DIGEST_SIZE, ret_digest);
 }
 
-/* `hmac`: as above. */
+/* hmac: keyed; consumed. */
 static bool key_signed(struct hmac_sha256_ctx *hmac, struct bytes text, struct bytes signature)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -229,8 +229,8 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
     struct keys keys;
 
     if (!account) {
-        /* As much work as for an account with one key: the time does not tell that there is
-         * none. */
+        /* Do as much work as for an account with one key, so that the response time does not reveal
+         * that the account does not exist. */
         static const uint8_t no_key[SHA256_DIGEST_SIZE];
         struct hmac_sha256_ctx hmac;
 
@@ -244,7 +244,7 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
     return is_signed;
 }
 
-/* What is signed to compare two keys: no request signs a text that begins so. */
+/* The text that is signed to compare two keys; no request signs a text with this prefix. */
 static const char comparison_label[] = "\0the same key";
 
 bool account_find_key(const struct account *account, struct bytes text, size_t *ret_key)
@@ -259,7 +259,7 @@ bool account_find_key(const struct account *account, struct bytes text, size_t *
     if (!key_prepare(text, &given))
         return false;
     sign(&given.hmac, label, digest);
-    /* Without an account as much work as with one: the time does not tell that there is none. */
+    /* Without an account, do as much work as with one, so that the time does not reveal it. */
     hmac_sha256_set_key(&keys.of[0].hmac, sizeof no_key, no_key);
     if (account)
         take_keys(account, &keys);
@@ -278,11 +278,11 @@ bool account_find_key(const struct account *account, struct bytes text, size_t *
 
 /* ---- user delegation keys ---- */
 
-/* What is signed begins with a zero byte, which no request can have in what it signs: so no
- * signature of a request is ever this secret. */
+/* The signed text starts with a zero byte, which is impossible in a request's string to sign, so no
+ * signature of a request can equal this secret. */
 static const char delegation_label[] = "\0user delegation key";
 
-/* hmac: keyed with an account's key; is used up. */
+/* hmac: keyed with an account's key; consumed. */
 static void derive(struct hmac_sha256_ctx *hmac, struct bytes key_text, uint8_t *ret_value)
 {
     uint8_t secret[SHA256_DIGEST_SIZE];

@@ -36,7 +36,7 @@ void account_set_limits(struct account *account, const struct account_limits *li
     atomic_fetch_or(&account->standing, limited);
 }
 
-/* What so many cost at this rate; at most twelve days. */
+/* Returns the cost of `count` units at this rate; at most twelve days. */
 static uint64_t cost_ns(uint64_t count, uint64_t rate)
 {
     uint64_t whole = count / rate;
@@ -48,7 +48,8 @@ static uint64_t cost_ns(uint64_t count, uint64_t rate)
            (uint64_t)((double)(count % rate) / (double)rate * (double)SECOND_NS);
 }
 
-/* Pays, unless the account is further ahead than `ahead_ns` then. returns 0, or for how long it is too far */
+/* Charges the price unless the account would be in debt by more than `ahead_ns`. Returns 0, or how
+ * long the account must wait. */
 static uint64_t pay(_Atomic uint64_t *paid_ns, uint64_t now_ns, uint64_t price_ns,
                     uint64_t ahead_ns)
 {
@@ -69,7 +70,7 @@ enum error account_admit(const struct account *account, enum account_way way, ui
     struct meter *meter = account->meter;
     uint64_t requests = account_limit(account, LIMIT_REQUESTS), wait_ns = 0;
 
-    /* Nothing is paid where nothing is let in. */
+    /* A refused request is not charged. */
     if (account_limit(account, LIMIT_BYTES) > 0)
         wait_ns = pay(&meter->paid_ns[way], now_ns, 0, SECOND_NS);
     if (wait_ns > 0) {
@@ -93,7 +94,7 @@ void account_pay(const struct account *account, enum account_way way, uint64_t b
         pay(&account->meter->paid_ns[way], now_ns, cost_ns(bytes, rate), UINT64_MAX);
 }
 
-/* ---- what it keeps ---- */
+/* ---- capacity ---- */
 
 void account_usage_begins(const struct account *account)
 {
@@ -139,7 +140,7 @@ bool account_usage_is_wanted(const struct account *account)
     return atomic_load(&account->meter->was_full);
 }
 
-/* ---- what others keep with it ---- */
+/* ---- notes of services ---- */
 
 uint32_t account_note(const struct account *account)
 {

@@ -1,4 +1,4 @@
-/* The accounts that there are: found by their names without a lock, changed one by one. */
+/* The set of accounts: found by name without a lock, changed one at a time. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -10,15 +10,15 @@
 #define BUCKETS     (1u << BUCKET_BITS)
 
 struct accounts {
-    _Atomic(struct account *) buckets[BUCKETS]; /* by names in lower case; grow only */
-    struct lock lock;                           /* of who changes them */
-    size_t count; /* under the lock, as the next; also of those that are not present */
+    _Atomic(struct account *) buckets[BUCKETS]; /* by name in lower case; only grow */
+    struct lock lock;                           /* held while changing accounts */
+    size_t count; /* under the lock, as is `lists`; includes accounts that are not present */
     uint64_t lists;
-    struct account_limits limits;     /* of those that have none of their own */
+    struct account_limits limits;     /* of accounts without their own */
     struct reservation *reservations; /* under the lock */
 };
 
-/* Of a name that the store is about to have. */
+/* A name that is about to be added to the store. */
 struct reservation {
     struct reservation *next;
     size_t count;
@@ -26,7 +26,7 @@ struct reservation {
     char name[];
 };
 
-/* Of a list, before any of it counts. */
+/* An entry of a list, before the list takes effect. */
 struct entry {
     struct bytes name;
     struct keys keys;
@@ -37,7 +37,7 @@ struct list {
     size_t count, capacity;
 };
 
-/* Published with every emulator of Azure Storage, so no secret. */
+/* Published with every emulator of Azure Storage, so not a secret. */
 static const struct bytes development_account =
     BYTES(DEVELOPMENT_ACCOUNT ":Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6"
                               "tq/K1SZFPTOtr/KBHBeksoGMGw==");
@@ -75,9 +75,9 @@ void accounts_set_limits(struct accounts *accounts, const struct account_limits 
     accounts->limits = *limits;
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* The first eight bytes, or as many as there are; zeros behind them. */
+/* Returns up to eight bytes, padded with zeros. */
 static uint64_t first_word(struct bytes text)
 {
     char word[8] = { 0 };
@@ -89,8 +89,8 @@ static uint64_t first_word(struct bytes text)
     return le64_get(word);
 }
 
-/* The same for names that differ in case alone: the bit that makes a letter small is set in every byte. What else
- * becomes equal by it ('@' and '`') shares a bucket. */
+/* Hashes names that differ only in case to the same bucket, by setting the lower-case bit in every
+ * byte. Other characters that this makes equal ('@' and '`') just share a bucket. */
 static size_t bucket_of(struct bytes name)
 {
     uint64_t hash = 0;
@@ -110,7 +110,7 @@ static struct account *next_of(const struct account *account)
     return atomic_load_explicit(&account->next, memory_order_acquire);
 }
 
-/* Present or not. */
+/* Returns an account whether present or not. */
 static struct account *find_any(const struct accounts *accounts, struct bytes name)
 {
     struct account *account = first_of(accounts, name);
@@ -171,9 +171,9 @@ const struct account *accounts_only(const struct accounts *accounts, size_t *ret
     return counted.count == 1 ? counted.last : NULL;
 }
 
-/* ---- adding, under the lock ---- */
+/* ---- adding, called under the lock ---- */
 
-/* NULL: there are `most` already, or more. */
+/* Returns NULL if there are already `most` accounts. */
 static struct account *find_or_add(struct accounts *accounts, struct bytes name, size_t most)
 {
     struct account *account = find_any(accounts, name);
@@ -189,7 +189,7 @@ static struct account *find_or_add(struct accounts *accounts, struct bytes name,
     return account;
 }
 
-/* Under the lock: it is there, with the limits of all, or with its own. */
+/* Makes an account present, with its own limits or the default ones. Called under the lock. */
 static void admit_account(const struct accounts *accounts, struct account *account,
                           enum account_source source, const struct stored_account *stored)
 {
@@ -203,9 +203,9 @@ static void admit_account(const struct accounts *accounts, struct account *accou
     account_set_limits(account, &limits);
 }
 
-/* ---- reservations, under the lock ---- */
+/* ---- reservations, called under the lock ---- */
 
-/* Where one of the name is named, or would be. */
+/* Returns the link to the reservation of this name, or the link at which to insert one. */
 static struct reservation **find_reservation(struct accounts *accounts, struct bytes name)
 {
     struct reservation **at = &accounts->reservations;
@@ -216,7 +216,7 @@ static struct reservation **find_reservation(struct accounts *accounts, struct b
     return at;
 }
 
-/* Is it, or may it soon be, of another source than lists? */
+/* Returns true if the account belongs, or may soon belong, to another source than lists. */
 static bool is_of_others(struct accounts *accounts, const struct account *account)
 {
     return *find_reservation(accounts, account->name) ||
@@ -275,7 +275,7 @@ static bool is_name(struct bytes name)
     return name.len > 0 && name.len <= ACCOUNT_NAME_MAX && !bytes_has_suffix(name, secondary);
 }
 
-/* "name:key1[:key2]". Returns why it is not of that form; NULL: it is. */
+/* Parses "name:key1[:key2]". Returns an error message, or NULL. */
 static const char *read_entry(struct bytes text, struct entry *entry)
 {
     struct bytes keys, key;
@@ -315,8 +315,8 @@ static const char *add_entry(struct list *list, struct bytes text)
     return read_entry(text, &list->entries[list->count++]);
 }
 
-/* Entries end with a semicolon or a line; a line that begins with # is a comment. Returns what is wrong with the
- * list; NULL: nothing. */
+/* Reads entries that end with a semicolon or a line end; lines starting with # are comments.
+ * Returns an error message, or NULL. */
 static const char *read_list(struct list *list, struct bytes rest)
 {
     const char *problem = NULL;
@@ -347,7 +347,8 @@ static void list_release(struct list *list)
     free(list->entries);
 }
 
-/* Under the lock: the accounts of the entries. Returns what forbids them; NULL: nothing. */
+/* Finds or adds the accounts of the entries. Returns an error message, or NULL. Called under the
+ * lock. */
 static const char *place_entries(struct accounts *accounts, struct list *list)
 {
     uint64_t number = ++accounts->lists;
@@ -357,18 +358,18 @@ static const char *place_entries(struct accounts *accounts, struct list *list)
             find_or_add(accounts, list->entries[i].name, ACCOUNTS_MAX - STORED_ACCOUNTS_MAX);
 
         if (!account)
-            return "too many accounts have been named since the start";
+            return "too many different accounts since the start of the server";
         if (account->listed == number)
             return "an account is named twice";
         if (is_of_others(accounts, account))
-            return "an account is named that was added to the store (lagra account)";
+            return "an account in the list already exists in the store (lagra account)";
         account->listed = number;
         list->entries[i].account = account;
     }
     return NULL;
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static void remove_unlisted(struct accounts *accounts)
 {
     for (size_t i = 0; i < BUCKETS; i++)
@@ -411,7 +412,7 @@ bool accounts_replace(struct accounts *accounts, const char *text, const char **
     return put_list(accounts, bytes_from_string(text), true, ret_problem);
 }
 
-/* ---- single ones ---- */
+/* ---- single accounts ---- */
 
 void accounts_add_development(struct accounts *accounts)
 {

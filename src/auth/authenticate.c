@@ -1,6 +1,6 @@
-/* Checks who sent a request, in this order: is it signed at all, is the Authorization header well
- * formed, is it for this account, is its date near ours, is the signature right. Whether the
- * account exists is looked at last, with the signature, so that no earlier answer depends on it.
+/* Authenticates a request by checking in order: is it signed, is the Authorization header well
+ * formed, is it for this account, is its date close to our clock, is the signature right. Whether
+ * the account exists is checked last, with the signature, so that no earlier error depends on it.
  * rest: Authorize-with-Shared-Key; semantics 10.3 */
 #include "auth/sas_private.h"
 
@@ -8,6 +8,7 @@
 
 #include "base/encode.h"
 #include "base/url.h"
+#include "http/site.h"
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)
 {
@@ -17,7 +18,7 @@ static enum error refuse(struct bytes *ret_detail, const char *detail)
 
 /* ---- requests without an Authorization header ---- */
 
-/* A name may be percent-encoded. */
+/* Parameter names may be percent-encoded. */
 static bool has_signature(struct arena *arena, struct bytes query)
 {
     struct bytes name, value;
@@ -60,20 +61,19 @@ static enum error check_bearer(const struct request *request, struct bytes autho
     struct bytes token = bytes_trim(bytes_from(authorization, bearer_prefix.len));
 
     if (!target->trust)
-        return refuse(ret_detail, "Bearer tokens are taken only where the server was told whose: "
-                                  "see its option --oauth.");
+        return refuse(ret_detail,
+                      "The server does not accept bearer tokens: see its option --oauth.");
     if (!request->secure)
         return refuse(ret_detail, "Authentication scheme Bearer is not allowed with HTTP.");
     if (request->is_forwarded && trust_is_confined(target->trust))
-        return refuse(
-            ret_detail,
-            "Tokens that nobody checks are taken from this machine alone, and a proxy forwarded "
-            "this request: see the server's option --allowUncheckedTokens.");
+        return refuse(ret_detail,
+                      "Unverified tokens are accepted only from this machine, but a proxy "
+                      "forwarded this request: see the server's option --allowUncheckedTokens.");
     return trust_check(target->trust, token, target->name, target->service_name, now, arena,
                        ret_principal, ret_detail);
 }
 
-/* A SAS beside a token is one that only the token's owner may use (sduoid). */
+/* Admits a token. A SAS next to a token is restricted to the token's owner (sduoid). */
 static enum error admit_bearer(const struct request *request, struct bytes authorization,
                                const struct auth_target *target, instant now, struct arena *arena,
                                struct identity *ret_identity, struct bytes *ret_detail)
@@ -106,8 +106,8 @@ struct credential {
     struct bytes signature; /* raw bytes */
 };
 
-/* "SharedKey account:signature" or "SharedKeyLite account:signature", the signature in base64.
- * rest: Authorize-with-Shared-Key "Specifying the Authorization header" */
+/* Parses "SharedKey account:signature" or "SharedKeyLite account:signature", the signature in
+ * base64. rest: Authorize-with-Shared-Key "Specifying the Authorization header" */
 static enum error parse_credential(struct arena *arena, struct bytes header,
                                    struct credential *ret_credential)
 {
@@ -134,7 +134,7 @@ static enum error parse_credential(struct arena *arena, struct bytes header,
 
 /* ---- the date ---- */
 
-/* x-ms-date counts where both are sent. */
+/* Checks x-ms-date, or Date without it. */
 static enum error check_date(const struct signed_headers *headers, instant now, struct arena *arena,
                              struct bytes *ret_detail)
 {
@@ -160,8 +160,8 @@ static enum error check_date(const struct signed_headers *headers, instant now, 
 
 /* ---- the signature ---- */
 
-/* Azure's sentence: it lets a client's author compare the strings. It reveals no secret: all of
- * the string came from the client. */
+/* Azure's message, which lets client developers compare the strings. It reveals no secret, because
+ * the entire string came from the client. */
 static struct bytes mismatch_detail(struct arena *arena, const struct signed_headers *headers,
                                     struct bytes text)
 {
@@ -188,7 +188,7 @@ static enum error check_signature(const struct request *request,
         struct bytes text;
 
         if (form & ~differing)
-            continue; /* the same string as without those bits */
+            continue; /* same string as without those bits */
         text = string_to_sign(arena, request, headers, target, credential->scheme, form);
         if (account_signed(target->account, text, credential->signature) &&
             (!has_languages || form_applies(headers, form)))
@@ -230,6 +230,33 @@ static enum error identify(const struct request *request, const struct auth_targ
     return e;
 }
 
+/* Returns true if a browser sent the request to a name that may have been pointed at this machine (DNS
+ * rebinding). Its page knows the published key. decision: 1038 */
+static bool may_be_rebound(const struct request *request, struct arena *arena)
+{
+    return site_is_browser(request) && !site_host_is_address(arena, request) &&
+           !site_host_is_ours(arena, request, bytes_of(NULL, 0));
+}
+
+/* Refuses requests that may come from other machines. Called last, so that only holders of the key learn
+ * the reason. decision: 364 */
+static enum error check_confined(const struct request *request, struct arena *arena,
+                                 struct bytes *ret_detail)
+{
+    if (request->is_forwarded)
+        return refuse(
+            ret_detail,
+            "The published key is accepted only from this machine, but a proxy forwarded this "
+            "request: see the server's option --allowDevelopmentAccount.");
+    if (may_be_rebound(request, arena))
+        return refuse(
+            ret_detail,
+            "The published key is accepted only from this machine, but a browser sent this "
+            "request to a name other than localhost: see the server's option "
+            "--allowDevelopmentAccount.");
+    return OK;
+}
+
 enum error authenticate(const struct request *request, const struct auth_target *target,
                         instant now, struct arena *arena, struct identity *ret_identity,
                         struct bytes *ret_detail)
@@ -239,15 +266,10 @@ enum error authenticate(const struct request *request, const struct auth_target 
 
     assert(target->name.len > 0 || !target->account);
     e = identify(request, target, now, arena, &identity, ret_detail);
-    if (e)
-        return e;
-    /* Checked last, so that only holders of the key learn of it. decision: 364 */
-    if (request->is_forwarded && target->account && account_is_confined(target->account) &&
+    if (!e && target->account && account_is_confined(target->account) &&
         (identity.kind == IDENTITY_ACCOUNT_KEY || identity.kind == IDENTITY_SAS))
-        return refuse(
-            ret_detail,
-            "The published key is for this machine alone, and a proxy forwarded this request: "
-            "see the server's option --allowDevelopmentAccount.");
-    *ret_identity = identity;
-    return OK;
+        e = check_confined(request, arena, ret_detail);
+    if (!e)
+        *ret_identity = identity;
+    return e;
 }

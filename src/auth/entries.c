@@ -1,11 +1,11 @@
-/* Reading lists that Azure's command line prints: see trust_private.h. */
+/* Reads lists printed by Azure's command line: see trust_private.h. */
 #include "auth/trust_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #define ENTRIES_MAX 100000
-/* What Azure prints has two levels. */
+/* Azure prints two levels. */
 #define ENTRY_DEPTH 8
 
 void trust_problem_set(struct trust_problem *problem, const char *format, ...)
@@ -36,7 +36,7 @@ void entries_end(struct entries *entries)
     arena_free(entries->arena);
 }
 
-/* The line of the file that a place in it is in, from 1. */
+/* Returns the line number of a position in the file, from 1. */
 static size_t line_of(struct bytes text, const char *place)
 {
     size_t line = 1;
@@ -60,19 +60,19 @@ bool entries_next(struct entries *entries, const char *const names[], size_t cou
     arena_rewind(entries->arena, entries->empty);
     if (entries->problem->text[0] || !json_next(&entries->list, &entry)) {
         if (entries->list.bad)
-            trust_problem_set(entries->problem, "%s, line %zu: it is no JSON list of objects",
+            trust_problem_set(entries->problem, "%s, line %zu: not a JSON list of objects",
                               entries->option,
                               line_of(entries->text, entries->text.ptr + entries->list.at));
         return false;
     }
     entries->count++;
-    entries->entry = entries->text.ptr + entries->list.at; /* behind it */
+    entries->entry = entries->text.ptr + entries->list.at; /* end of the entry */
     if (entry.kind == JSON_OBJECT)
         entries->entry = entry.text.ptr;
     if (entries->count > ENTRIES_MAX)
-        entries_refuse(entries, "there are more than 100000");
+        entries_refuse(entries, "more than 100000 entries");
     else if (entry.kind != JSON_OBJECT ||
              !json_object_pick(entries->arena, entry.text, ENTRY_DEPTH, names, count, ret_members))
-        entries_refuse(entries, "it is no object, or says something twice");
+        entries_refuse(entries, "not an object, or a member is repeated");
     return !entries->problem->text[0];
 }

@@ -1,9 +1,9 @@
-/* The order in which the service sorts the names of x-ms-* headers before they are signed.
+/* The order in which the service sorts the names of x-ms-* headers before signing.
  *
- * It is .NET's order of words in en-US. First all but hyphens and apostrophes is compared: other
- * signs before digits before letters. Where that finds no difference, the name with the earlier
- * hyphen comes later. So x-ms-copysource < x-ms-copy-source < x-ms-copy-status. Names are in lower
- * case, and tokens (rfc: 9110 5.6.2). semantics 10.3 */
+ * It is .NET's order of en-US words. Hyphens and apostrophes are ignored at first; other
+ * punctuation sorts before digits, and these before letters. If that finds no difference, the name
+ * with the earlier hyphen sorts later: x-ms-copysource < x-ms-copy-source < x-ms-copy-status. Names
+ * are lower-case tokens (rfc: 9110 5.6.2). semantics 10.3 */
 #include "auth/auth_private.h"
 
 static bool is_ignored(char c)
@@ -11,7 +11,7 @@ static bool is_ignored(char c)
     return c == '-' || c == '\'';
 }
 
-/* Rank of a character that is not ignored; 0 is the end of a name. */
+/* Returns the rank of a character that is not ignored; 0 is the end of a name. */
 static unsigned rank(char c)
 {
     static const char signs[] = "!#$%&*.^_`|~+";
@@ -32,7 +32,7 @@ static unsigned next_rank(struct bytes name, size_t *at)
     return *at < name.len ? rank(name.ptr[(*at)++]) : 0;
 }
 
-/* The order of names that differ only in characters that are ignored. */
+/* Orders names that differ only in ignored characters. */
 static int order_of_hyphens(struct bytes a, struct bytes b)
 {
     size_t i = 0;

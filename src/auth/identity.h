@@ -1,5 +1,5 @@
-/* The caller, as authentication found it. What it may do is judged by auth/permit.h, on the state
- * that the operation itself is decided on. Plain values. */
+/* The caller as determined by authentication. Its permissions are checked by auth/permit.h, on the
+ * state that the operation itself is decided on. Plain values. */
 #ifndef LAGRA_AUTH_IDENTITY_H
 #define LAGRA_AUTH_IDENTITY_H
 
@@ -9,10 +9,10 @@
 #include "base/errors.h"
 
 enum identity_kind {
-    IDENTITY_ANONYMOUS,   /* nothing was presented */
-    IDENTITY_ACCOUNT_KEY, /* signed with a key of the account that is addressed */
-    IDENTITY_SAS,         /* a shared access signature whose signature is right */
-    IDENTITY_BEARER,      /* a bearer token, which names an object id */
+    IDENTITY_ANONYMOUS,   /* no credentials */
+    IDENTITY_ACCOUNT_KEY, /* signed with a key of the addressed account */
+    IDENTITY_SAS,         /* a shared access signature with a valid signature */
+    IDENTITY_BEARER,      /* a bearer token with an object id */
 };
 
 enum sas_kind {
@@ -21,7 +21,7 @@ enum sas_kind {
     SAS_DELEGATION, /* signed with a user delegation key */
 };
 
-/* Headers of an answer that a service SAS sets, in the order that they are signed. */
+/* Response headers that a service SAS sets, in the order they are signed. */
 enum sas_override {
     OVERRIDE_CACHE_CONTROL,
     OVERRIDE_CONTENT_DISPOSITION,
@@ -31,38 +31,36 @@ enum sas_override {
     SAS_OVERRIDES
 };
 
-/* What a service SAS of the Table service opens: one table, of which it may name the first and the
- * last entity by their keys, PartitionKey before RowKey. ptr NULL: not set.
- * rest: Create-service-SAS "Restrict access to table entities" */
+/* The scope of a Table service SAS: one table, optionally limited to a range of entities from first
+ * to last key, PartitionKey before RowKey. ptr NULL if not set. rest: Create-service-SAS "Restrict
+ * access to table entities" */
 struct sas_entities {
     struct bytes table;
     struct bytes first_partition, first_row;
     struct bytes last_partition, last_row;
 };
 
-/* What a SAS says of itself, after its signature, its protocol and its addresses were found
- * right. */
+/* The fields of a SAS whose signature, protocol and addresses are valid. */
 struct sas {
     enum sas_kind kind;
-    struct bytes permissions;              /* sp; ptr NULL: its policy says them */
+    struct bytes permissions;              /* sp; ptr NULL: defined by its policy */
     struct bytes types;                    /* srt of an account SAS */
-    struct bytes policy;                   /* si; ptr NULL: none */
-    instant start, expiry;                 /* 0: not set */
-    bool encrypts;                         /* it names an encryption scope (ses) */
-    struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL: not set */
+    struct bytes policy;                   /* si; ptr NULL if none */
+    instant start, expiry;                 /* 0 if not set */
+    bool encrypts;                         /* names an encryption scope (ses) */
+    struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL if not set */
     struct sas_entities entities;
 };
 
 struct identity {
     enum identity_kind kind;
-    /* Of an anonymous one: what it is answered where it may not; OK is taken for
-     * E_NoAuthenticationInformation. */
+    /* Anonymous: error if not permitted; OK means E_NoAuthenticationInformation. */
     enum error refusal;
-    bool sees_public;      /* an anonymous one may read what is opened to the public */
+    bool sees_public;      /* an anonymous caller may read public containers */
     const struct sas *sas; /* IDENTITY_SAS */
-    unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: what its owner may do */
-    struct bytes oid, tid; /* IDENTITY_BEARER: who it is; tid may be empty */
-    instant at;            /* wall clock: when it was authenticated, and is judged for */
+    unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: actions permitted to the owner */
+    struct bytes oid, tid; /* IDENTITY_BEARER: the user; tid may be empty */
+    instant at;            /* wall clock: time of authentication, used for all checks */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Public keys of a JSON Web Key Set, and signatures made with them. rfc: 7518 3 and 6 */
+/* Public keys of a JSON Web Key Set, and verification of signatures. rfc: 7518 3 and 6 */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 #include "base/encode.h"
 
 #define KEYS_MAX          64
-/* Larger ones cost too much for each request: 16384 bits take 16 times the time of 4096. */
+/* Larger keys cost too much per request: 16384 bits take 16 times as long as 4096. */
 #define RSA_BITS_MIN      2048
 #define RSA_BITS_MAX      8192
-/* Mostly 65537. One of 1 would make any text its own signature. */
+/* Usually 65537. With an exponent of 1, any text would be its own signature. */
 #define EXPONENT_BITS_MAX 64
-/* A certificate's chain may stand in a key. */
+/* A key may contain a certificate chain. */
 #define KEY_DEPTH         8
 
 static const struct algorithm {
     const char *name;  /* alg */
     const char *kind;  /* kty */
-    const char *curve; /* crv; NULL: of RSA */
+    const char *curve; /* crv; NULL for RSA */
     gnutls_ecc_curve_t ecc;
     gnutls_sign_algorithm_t sign;
-    size_t half; /* bytes of r and of s in a signature */
+    size_t half; /* size of r and of s in a signature */
 } algorithms[] = {
     { "RS256", "RSA", NULL, GNUTLS_ECC_CURVE_INVALID, GNUTLS_SIGN_RSA_SHA256, 0 },
     { "RS384", "RSA", NULL, GNUTLS_ECC_CURVE_INVALID, GNUTLS_SIGN_RSA_SHA384, 0 },
@@ -36,7 +36,7 @@ static const struct algorithm {
 
 struct key {
     gnutls_pubkey_t public;
-    struct bytes kid, alg; /* owned; ptr NULL: not said */
+    struct bytes kid, alg; /* owned; ptr NULL if absent */
     bool fits[ALGORITHMS];
 };
 
@@ -45,20 +45,20 @@ struct key_set {
     size_t count;
 };
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static struct bytes own(struct bytes text)
 {
     return text.ptr ? bytes_of(memcpy(xmalloc(text.len), text.ptr, text.len), text.len) : text;
 }
 
-/* The members of a key that count. rfc: 7517 4, 7518 6 */
+/* The members of a key that are used. rfc: 7517 4, 7518 6 */
 enum { KTY, USE, ALG, KID, CRV, N, E, X, Y, MEMBERS };
 static const char *const members[MEMBERS] = {
     "kty", "use", "alg", "kid", "crv", "n", "e", "x", "y"
 };
 
-/* A number in base64url, as GnuTLS takes it. */
+/* Decodes a base64url number for GnuTLS. */
 static bool read_number(struct arena *arena, const struct json_member *json,
                         gnutls_datum_t *ret_number)
 {
@@ -69,7 +69,7 @@ static bool read_number(struct arena *arena, const struct json_member *json,
     return number.ptr;
 }
 
-/* Without the zeros in front. */
+/* Returns the length in bits without leading zeros. */
 static size_t bits_of(gnutls_datum_t number)
 {
     while (number.size > 0 && number.data[0] == 0) {
@@ -80,7 +80,7 @@ static size_t bits_of(gnutls_datum_t number)
                            : 0;
 }
 
-/* Odd, and more than 1. */
+/* Checks that the exponent is odd and greater than 1. */
 static bool is_exponent(gnutls_datum_t number)
 {
     size_t bits = bits_of(number);
@@ -105,11 +105,11 @@ static bool import_ecc(gnutls_pubkey_t to, const struct json_member *json,
     return read_number(arena, &json[X], &x) && read_number(arena, &json[Y], &y) &&
            x.size <= algorithm->half && y.size <= algorithm->half &&
            gnutls_pubkey_import_ecc_raw(to, algorithm->ecc, &x, &y) == 0 &&
-           gnutls_pubkey_verify_params(to) == 0; /* it is on the curve */
+           gnutls_pubkey_verify_params(to) == 0; /* point is on the curve */
 }
 
-/* Fills key->fits by the kind of key. Returns false for one of another kind or algorithm, or a broken
- * one. */
+/* Sets key->fits according to the kind of key. Returns false if its kind or algorithm is not
+ * supported or the key is malformed. */
 static bool import_key(struct key *key, const struct json_member *json, struct arena *arena)
 {
     struct bytes kind = json_text(&json[KTY]), curve = json_text(&json[CRV]);
@@ -153,7 +153,7 @@ static void add_key(struct key_set *set, struct bytes text, struct arena *arena)
     set->keys[set->count++] = key;
 }
 
-/* Returns false for what is no list of at most KEYS_MAX keys. */
+/* Returns false if the text is not a list of at most KEYS_MAX keys. */
 static bool add_keys(struct key_set *set, struct bytes text, struct arena *arena)
 {
     static const char *const names[] = { "keys" };
@@ -180,10 +180,11 @@ struct key_set *key_set_new(struct bytes text, struct trust_problem *ret_problem
 
     ret_problem->text[0] = '\0';
     if (!add_keys(set, text, arena))
-        trust_problem_set(ret_problem, "--oauthKeys: it is no JSON Web Key Set of at most 64 keys");
+        trust_problem_set(ret_problem, "--oauthKeys: not a JSON Web Key Set of at most 64 keys");
     else if (set->count == 0)
-        trust_problem_set(ret_problem, "--oauthKeys: it has no key for signatures (RSA of 2048 to "
-                                       "8192 bits, P-256, P-384, P-521)");
+        trust_problem_set(
+            ret_problem,
+            "--oauthKeys: no usable signature key (RSA of 2048 to 8192 bits, P-256, P-384, P-521)");
     arena_free(arena);
     if (!ret_problem->text[0])
         return set;
@@ -205,7 +206,7 @@ void key_set_free(struct key_set *set)
 
 /* ---- verifying ---- */
 
-/* A token has r and s of an ECDSA signature one after the other; GnuTLS takes them in DER. */
+/* Converts an ECDSA signature from r and s concatenated, as in a token, to DER for GnuTLS. */
 static bool verify(gnutls_pubkey_t key, const struct algorithm *algorithm, struct bytes text,
                    struct bytes signature)
 {

@@ -1,4 +1,5 @@
-/* A leaky bucket for each address, in sets of a few: an address is found only in the set that its hash names. */
+/* A leaky bucket per address in a set-associative table: an address is stored only in the set that
+ * its hash selects. */
 #include "auth/logons.h"
 
 #include <stdlib.h>
@@ -11,18 +12,18 @@
 
 #define SETS  1024u
 #define WAYS  4u
-/* A level is counted in so many parts of a failure. */
+/* Parts of a failure in which levels are counted. */
 #define PARTS 1000u
 
 struct address_failures {
     uint8_t key[16];
-    uint64_t level; /* 0: the place is free */
-    instant at;     /* the level was true then */
+    uint64_t level; /* 0: the slot is free */
+    instant at;     /* time at which `level` was valid */
 };
 
 struct logons {
     struct lock lock; /* RANK_LOGONS */
-    uint64_t seed;    /* nobody can choose which addresses share a set */
+    uint64_t seed;    /* keeps clients from choosing which addresses share a set */
     struct address_failures places[SETS][WAYS];
 };
 
@@ -42,7 +43,8 @@ void logons_free(struct logons *logons)
     free(logons);
 }
 
-/* What counts as one address: IPv4, or the network of an IPv6 one. */
+/* Returns the key that failures are counted by: the IPv4 address, or the /64 network of an IPv6
+ * address. */
 static void key_of(const uint8_t address[16], uint8_t ret_key[16])
 {
     memcpy(ret_key, address, 16);
@@ -61,7 +63,7 @@ static struct address_failures *set_of(struct logons *logons, const uint8_t key[
     return logons->places[(hash >> 32) % SETS];
 }
 
-/* What is not forgotten yet. */
+/* Returns the level after subtracting what has leaked since. */
 static uint64_t level_at(const struct address_failures *failures, instant now)
 {
     uint64_t passed = now > failures->at ? now - failures->at : 0;
@@ -91,14 +93,14 @@ bool logons_may_try(struct logons *logons, const uint8_t address[16], instant no
     key_of(address, key);
     lock_take(&logons->lock);
     failures = find(logons, key);
-    if (failures && now < failures->at) /* the clock was set back: from here on */
+    if (failures && now < failures->at) /* the clock was set back: restart from here */
         failures->at = now;
     may = !failures || level_at(failures, now) + PARTS <= LOGONS_FAILED_MAX * PARTS;
     lock_give(&logons->lock);
     return may;
 }
 
-/* The place of an address that has failed least. */
+/* Takes over the slot of the address in the set with the fewest failures. */
 static struct address_failures *replace(struct logons *logons, const uint8_t key[16], instant now)
 {
     struct address_failures *set = set_of(logons, key);

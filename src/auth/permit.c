@@ -1,4 +1,4 @@
-/* The judge of who may do what: see permit.h. */
+/* Authorization: see permit.h. */
 #include "auth/permit.h"
 
 #include <assert.h>
@@ -75,7 +75,7 @@ const char *rights_action_name(char service, enum action action)
     return NULL;
 }
 
-/* ---- letters ---- */
+/* ---- permission letters ---- */
 
 static bool has_any(struct bytes given, const char *wanted)
 {
@@ -97,7 +97,7 @@ static bool has_all(struct bytes given, const char *wanted)
     return true;
 }
 
-/* ---- nobody ---- */
+/* ---- anonymous callers ---- */
 
 static enum error permit_anonymous(const struct rights *needed, const struct demands *demands,
                                    const struct identity *identity,
@@ -126,7 +126,7 @@ static struct bytes date_text(struct arena *arena, instant date)
     return arena_copy(arena, bytes_from_string(text));
 }
 
-/* The words of the real service. */
+/* Uses the wording of the real service. */
 static enum error check_times(instant start, instant expiry, instant now, struct arena *arena,
                               struct bytes *ret_detail)
 {
@@ -141,7 +141,7 @@ static enum error check_times(instant start, instant expiry, instant now, struct
     return E_AuthenticationFailed;
 }
 
-/* Each of start, expiry and permissions is given by the SAS or by its policy, and never by both.
+/* Start, expiry and permissions must each be set by the SAS or by its policy, but not by both.
  * rest: Define-stored-access-policy; decision: 70 */
 static enum error apply_policy(const struct identity *identity, const struct permit_facts *facts,
                                struct arena *arena, struct bytes *ret_permissions,
@@ -200,16 +200,16 @@ static enum error permit_sas(const struct rights *needed, const struct demands *
     if (e)
         return e;
     if (!permissions.ptr)
-        return OK; /* the policy will say, once it is known */
+        return OK; /* the policy decides, once it is known */
     e = permit_letters(permissions, always, needed, demands, facts);
     return e ? e : facts->outside;
 }
 
-/* ---- tokens ---- */
+/* ---- bearer tokens ---- */
 
 static const char only_bearer[] = "Only authentication scheme Bearer is supported";
 
-/* A key to sign with is given to somebody who is known by name. rest: Get-User-Delegation-Key */
+/* Delegation keys are issued only to users identified by a token. rest: Get-User-Delegation-Key */
 static bool needs_token(const struct rights *needed)
 {
     return needed->action == ACTION_DELEGATION_KEY;

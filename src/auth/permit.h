@@ -1,8 +1,9 @@
-/* May this identity do what a row of an operation table says? The one judge, for all services.
+/* Authorization: decides for all services whether an identity has the rights that an operation's
+ * row requires.
  *
- * Pure, without HTTP: it is asked before the body is read with what is known then, and again with
- * each decision on the state that is decided on; so a policy that is revoked, or a container that
- * is no longer public, counts at once. */
+ * Pure, without HTTP: called before the body is read with the facts known then, and again with each
+ * decision on the state that is decided on; so a revoked policy, or a container that is no longer
+ * public, takes effect at once. */
 #ifndef LAGRA_AUTH_PERMIT_H
 #define LAGRA_AUTH_PERMIT_H
 
@@ -10,28 +11,30 @@
 #include "auth/policies.h"
 #include "base/errors.h"
 
-/* The state that bears on it. */
+/* The state that authorization depends on. */
 struct permit_facts {
-    bool
-        known; /* false: nothing of what follows; then an error says that no state could allow it */
-    bool exists; /* what the operation is about */
+    bool known;  /* false: other members unset; an error then means that no state permits it */
+    bool exists; /* the resource exists */
     enum public_access access;
     struct policies policies;
-    enum error outside; /* what a SAS is refused by that opens only a part of the resource, and not
-                         * this one; OK: it opens it */
+    /* error for a SAS whose scope is a part of the resource other than this one; OK if within its
+     * scope */
+    enum error outside;
 };
 
-/* arena       for the detail
- * ret_detail  a sentence for the client (AuthenticationErrorDetail); set with
- *             E_AuthenticationFailed only
+/* Checks the rights.
+ *
+ * arena       for the detail
+ * ret_detail  a sentence for the client (AuthenticationErrorDetail); set only with
+ *             E_AuthenticationFailed
  * returns     OK
  *             E_NoAuthenticationInformation, E_ResourceNotFound, E_PublicAccessNotPermitted
- *                                            nobody is presented, and the container is not public
- *             E_AuthenticationFailed         the policy is not there, or not valid now; only a
- *                                            token's owner may
+ *                                            anonymous, and the container is not public
+ *             E_AuthenticationFailed         the policy does not exist or is not valid now; only
+ *                                            the owner of a token is permitted
  *             E_AuthorizationResourceTypeMismatch, E_AuthorizationPermissionMismatch
- *             E_AuthorizationFailure         no SAS or token of this kind can do it
- *             E_UnauthorizedBlobOverwrite    may create, and it exists
+ *             E_AuthorizationFailure         no SAS or token of this kind is ever permitted
+ *             E_UnauthorizedBlobOverwrite    may create, but the blob exists
  *             facts->outside */
 enum error permit(const struct rights *needed, const struct demands *demands,
                   const struct identity *identity, const struct permit_facts *facts,

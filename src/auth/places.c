@@ -1,12 +1,12 @@
-/* Where accounts are, as `az storage account list -o json` prints it: a list of objects whose id is
- * that of a storage account. */
+/* The subscription and resource group of accounts, as `az storage account list -o json` prints
+ * them: a list of objects whose id is that of a storage account. */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
 
 struct places {
     struct arena *arena;
-    struct scope *list; /* by account; SCOPE_ACCOUNT, in lower case */
+    struct scope *list; /* sorted by account; SCOPE_ACCOUNT, in lower case */
     size_t count, capacity;
 };
 
@@ -47,7 +47,7 @@ static void read_all(struct places *places, struct bytes json, struct trust_prob
     entries_end(&entries);
 }
 
-/* In one place only. */
+/* Sorts the accounts, and rejects duplicates. */
 static void sort(struct places *places, struct trust_problem *problem)
 {
     qsort(places->list, places->count, sizeof places->list[0], by_account);

@@ -1,4 +1,4 @@
-/* The last part of a string to sign: which resource the request is about, and its query.
+/* The last part of a string to sign: the addressed resource and the query.
  * rest: Authorize-with-Shared-Key, "Constructing the canonicalized resource string" */
 #include "auth/auth_private.h"
 
@@ -9,8 +9,8 @@
 
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
-/* Where "-secondary" begins in a path that names the account so ("/account-secondary/..."); 0: not
- * there. */
+/* Returns the offset of "-secondary" in a path like "/account-secondary/...", or 0 if it is
+ * absent. */
 static size_t secondary_at(const struct auth_target *target)
 {
     struct bytes name = target->name;
@@ -56,8 +56,8 @@ static int by_name_and_value(const void *a, const void *b)
     return order != 0 ? order : bytes_compare(x->value, y->value);
 }
 
-/* Decoded, '+' as a space (as the service decodes it: Azurite issue 1696); what is not well encoded
- * stays as it is, and is refused. */
+/* Decodes a text, '+' as a space (like the service: Azurite issue 1696). Invalid encoding is left
+ * unchanged and refused later. */
 static struct bytes decoded(struct arena *arena, struct bytes text)
 {
     struct bytes plain = query_decode(arena, text);
@@ -65,7 +65,8 @@ static struct bytes decoded(struct arena *arena, struct bytes text)
     return plain.ptr ? plain : text;
 }
 
-/* In the order of the query. None: *ret_parameters is NULL. */
+/* Returns the parameters in the order of the query; sets *ret_parameters to NULL if there are
+ * none. */
 static size_t read_parameters(struct arena *arena, struct bytes query,
                               struct parameter **ret_parameters)
 {
@@ -89,7 +90,7 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
     return count;
 }
 
-/* By name, then by value. */
+/* Returns the parameters sorted by name, then value. */
 static size_t sorted_parameters(struct arena *arena, struct bytes query,
                                 struct parameter **ret_parameters)
 {

@@ -1,5 +1,5 @@
-/* The rights that an operation requires of its caller. Each row of an operation table has one struct
- * rights, which auth/permit.h checks. Plain values.
+/* The rights that an operation requires of its caller. Each row of an operation table has one
+ * struct rights, which auth/permit.h checks. Plain values.
  *
  * rest: Create-account-SAS "Account SAS permissions by operation", Create-service-SAS,
  * Authorize-with-Azure-Active-Directory "Permissions for calling data operations", Configure
@@ -11,15 +11,16 @@
 #include <stddef.h>
 
 enum effect {
-    READS,  /* decides without changes */
-    WRITES, /* may change what it is about */
+    READS,  /* makes no changes */
+    WRITES, /* may change the resource */
 };
 
 /* The public access level of a container. */
 enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
 
-/* Data actions of Azure's access control, as bits; rights_action_name() has their names. "Container" is
- * also a queue, a table or a share. An action in one service implies nothing in another. */
+/* Data actions of Azure's access control, as bits; rights_action_name() has their names.
+ * "Container" also means a queue, a table or a share. An action in one service implies nothing in
+ * another. */
 enum action {
     ACTION_ANY = 0, /* any authenticated caller */
     ACTION_SERVICE_READ = 1 << 0,

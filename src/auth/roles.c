@@ -1,10 +1,9 @@
-/* Role assignments, as `az role assignment list --all -o json` prints it: a list of
- * objects with principalId, roleDefinitionName and scope. Azure's built-in roles that say something
- * of storage data count; others are passed over. Of their scopes those count that hold storage
- * data: see scope.h.
+/* Role assignments, as `az role assignment list --all -o json` prints them: a list of objects with
+ * principalId, roleDefinitionName and scope. Azure's built-in roles for storage data are used;
+ * others are ignored. So are scopes that contain no storage data: see scope.h.
  *
- * Assignments are kept by principal and scope, so what somebody may do in a container is looked up
- * at each of the six scopes that it is in, however many there are. decision: 250 */
+ * Assignments are sorted by principal and scope, so permissions in a container are looked up at
+ * each of its six enclosing scopes, however many assignments there are. decision: 250 */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
@@ -30,7 +29,7 @@
  * files */
 static const struct definition {
     const char *name;
-    const char *services; /* letters: whose containers the actions are of */
+    const char *services; /* letters of the services whose containers the actions apply to */
     unsigned actions;
 } definitions[] = {
     { "Storage Blob Data Reader", "b",
@@ -59,19 +58,20 @@ static const struct definition {
 #define SERVICES 4
 static const char service_letters[SERVICES + 1] = "bqtf";
 
-/* All that somebody may do at one scope. */
+/* The merged actions of a principal at one scope. */
 struct assignment {
     struct bytes principal;
-    struct scope at; /* in lower case; what is above the account is set only of what is above it */
+    struct scope at; /* in lower case; fields above the account are set only for scopes above it */
     unsigned actions[SERVICES];
 };
 
 struct roles {
     const struct places *places;
     struct arena *arena;
-    struct assignment *list; /* in the order of compare() */
+    struct assignment *list; /* sorted by compare() */
     size_t count, capacity;
-    size_t unplaced; /* of scopes above accounts, while no account is said to be in any */
+    /* assignments above accounts that match none, because no account's scope is known */
+    size_t unplaced;
 };
 
 static const struct definition *definition_of(struct bytes role)
@@ -83,7 +83,7 @@ static const struct definition *definition_of(struct bytes role)
     return NULL;
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -93,8 +93,9 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : scope_compare(&x->at, &y->at);
 }
 
-/* An account is known by its name alone, unless it is said to be elsewhere: Azure leaves an
- * account's assignments behind when it is moved. */
+/* Returns true if the account is known to be in another scope: Azure leaves an account's
+ * assignments behind when it is moved. An account without a known scope is identified by its name
+ * only. */
 static bool is_elsewhere(const struct roles *roles, const struct scope *at)
 {
     const struct scope *place = places_find(roles->places, at->account);
@@ -143,14 +144,15 @@ static void read_entry(struct roles *roles, struct entries *entries,
     struct scope scope = scope_parse(json_text(&given[SCOPE]));
 
     if (!principal.ptr) {
-        entries_refuse(entries, "it has no principalId");
+        entries_refuse(entries, "no principalId");
     } else if (scope.kind == SCOPE_UNKNOWN) {
-        entries_refuse(entries, "its scope is no resource's id, or one within a storage account "
-                                "that has no data");
+        entries_refuse(
+            entries,
+            "its scope is not a resource id, or is a part of a storage account without data");
     } else if (!definition || scope.kind == SCOPE_OTHER) {
         return;
     } else if (given[CONDITION].kind != JSON_ABSENT && given[CONDITION].kind != JSON_NULL) {
-        entries_refuse(entries, "it has a condition, which this server cannot check");
+        entries_refuse(entries, "conditions are not supported");
     } else {
         roles->unplaced += scope.kind < SCOPE_ACCOUNT && places_count(roles->places) == 0;
         add(roles, principal, &scope, definition);
@@ -209,7 +211,7 @@ size_t roles_unplaced(const struct roles *roles)
     return roles->unplaced;
 }
 
-/* ---- what somebody may do ---- */
+/* ---- lookup ---- */
 
 static unsigned actions_at(const struct roles *roles, struct bytes oid, size_t service,
                            struct scope at)
@@ -221,10 +223,10 @@ static unsigned actions_at(const struct roles *roles, struct bytes oid, size_t s
     return found ? found->actions[service] : 0;
 }
 
-/* Longer than any name of an account or a container. */
+/* Longer than any account or container name. */
 #define NAME_MAX_BYTES 128
 
-/* In lower case; ptr NULL: it is longer than any name. */
+/* Converts to lower case; returns ptr NULL if the text is longer than any name. */
 static struct bytes lower(struct bytes name, char buffer[NAME_MAX_BYTES])
 {
     if (name.len > NAME_MAX_BYTES)
@@ -237,8 +239,8 @@ static struct bytes lower(struct bytes name, char buffer[NAME_MAX_BYTES])
     return bytes_of(buffer, name.len);
 }
 
-/* Names of tables ignore the case of letters, those of containers and queues have none.
- * rest: Understanding-the-Table-Service-Data-Model */
+/* Compares in lower case, because table names ignore case, and names of containers and queues are
+ * lower case. rest: Understanding-the-Table-Service-Data-Model */
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
                        char service, struct bytes container)
 {

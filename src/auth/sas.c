@@ -1,6 +1,5 @@
-/* Checks a shared access signature, in this order: are its fields well formed, is it for this
- * resource, is the signature right, is it valid now, and is it for this protocol, this address and
- * this service. What it permits is judged later (permit.h).
+/* Checks a shared access signature in this order: well-formed fields, resource, signature, validity
+ * time, then protocol, address and service. Its permissions are checked later (permit.h).
  * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS, SAS-error-codes */
 #include "auth/sas_private.h"
 
@@ -9,12 +8,12 @@
 
 #include "base/encode.h"
 
-/* The first version whose requests say their version, and that of account SAS. */
+/* The first version with x-ms-version, and the first one with account SAS. */
 #define VERSION_OLDEST         "2012-02-12"
 #define VERSION_OLDEST_ACCOUNT "2015-04-05"
 #define VERSION_OLDEST_KEY     "2018-11-09"
 
-/* Bits of the kinds. */
+/* Bits for enum sas_kind. */
 #define ACCOUNT                (1u << SAS_ACCOUNT)
 #define SERVICE                (1u << SAS_SERVICE)
 #define DELEGATION             (1u << SAS_DELEGATION)
@@ -32,7 +31,7 @@ static enum error refuse_malformed(struct bytes *ret_detail)
 
 /* ---- fields ---- */
 
-/* What each kind must have; sp and se of a service SAS may stand in its policy. */
+/* Checks the fields required by each kind; a policy may supply sp and se of a service SAS. */
 static enum error check_mandatory(const struct sas_fields *fields, struct bytes *ret_detail)
 {
     static const struct {
@@ -84,14 +83,14 @@ static enum error check_version(const struct sas_fields *fields, struct bytes *r
     return OK;
 }
 
-/* Fields that this SAS does not sign, which anybody could have added to it: of another kind or
- * service, or younger than its version. */
+/* Returns true if there are fields that this SAS does not sign, which anyone could have added:
+ * fields of another kind or service, or newer than its version. */
 static bool has_unsigned(const struct sas_fields *fields, const struct auth_target *target)
 {
     static const struct {
         enum sas_field first, last;
-        unsigned kinds;       /* that have them */
-        const char *services; /* that have them */
+        unsigned kinds;       /* kinds that have the fields */
+        const char *services; /* services that have the fields */
         const char *since;
     } rows[] = {
         { SAS_ADDRESSES, SAS_PROTOCOL, ACCOUNT | SERVICE | DELEGATION, "bqtf", "2015-04-05" },
@@ -100,13 +99,13 @@ static bool has_unsigned(const struct sas_fields *fields, const struct auth_targ
           "2020-12-06" },
         { SAS_RESOURCE, SAS_RESOURCE, SERVICE | DELEGATION, "bf", "" },
         { SAS_RESOURCE, SAS_RESOURCE, DELEGATION, "q",
-          "" }, /* "q", which check_resource() asks for */
+          "" }, /* "q", which check_resource() verifies */
         { SAS_POLICY, SAS_POLICY, SERVICE, "bqtf", "" },
         { SAS_CACHE_CONTROL, SAS_CONTENT_TYPE, SERVICE | DELEGATION, "bf", "2013-08-15" },
         { SAS_KEY_OID, SAS_KEY_VERSION, DELEGATION, "bqf", "2018-11-09" },
         { SAS_KEY_USER_TID, SAS_USER_OID, DELEGATION, "bqf", "2025-07-05" },
         { SAS_AUTHORIZED_OID, SAS_CORRELATION, DELEGATION, "b", "2020-02-10" },
-        { SAS_DEPTH, SAS_DEPTH, SERVICE | DELEGATION, "b", "2020-02-10" }, /* of directories */
+        { SAS_DEPTH, SAS_DEPTH, SERVICE | DELEGATION, "b", "2020-02-10" }, /* for directories */
         { SAS_HEADERS, SAS_PARAMETERS, DELEGATION, "b", "2026-04-06" },
         { SAS_TABLE, SAS_END_ROW, SERVICE, "t", "" },
     };
@@ -138,7 +137,7 @@ static bool has_control(struct bytes text)
     return false;
 }
 
-/* They go into the answer's head. */
+/* Overrides become response headers. */
 static bool overrides_are_headers(const struct sas_fields *fields)
 {
     for (enum sas_field field = SAS_CACHE_CONTROL; field <= SAS_CONTENT_TYPE; field++) {
@@ -150,8 +149,8 @@ static bool overrides_are_headers(const struct sas_fields *fields)
 
 /* ---- the resource ---- */
 
-/* A table is named by tn, and by the path, whose letters may be of another case: of a batch's,
- * which names none, each part is held against the SAS. Row keys narrow partition keys.
+/* Checks the table, named by tn and by the path, ignoring case. A batch names no table in its path,
+ * so each of its parts is checked against the SAS. Row keys narrow partition keys.
  * rest: Create-service-SAS "Specify the table name", "Restrict access to table entities" */
 static enum error check_table(const struct sas_fields *fields, const struct auth_target *target,
                               struct bytes *ret_detail)
@@ -166,7 +165,7 @@ static enum error check_table(const struct sas_fields *fields, const struct auth
     return OK;
 }
 
-/* Checks that the request names a resource of the kind that sr says. decisions: 71, 805 */
+/* Checks that the request addresses a resource of the kind in sr. decisions: 71, 805 */
 static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
                                  struct bytes *ret_detail)
 {
@@ -211,7 +210,7 @@ static struct bytes date_text(struct arena *arena, instant date)
     return arena_copy(arena, bytes_from_string(text));
 }
 
-/* What the key was made of, as the SAS says it: zeroed for other kinds. */
+/* Reads the fields that the key was derived from; zeroed for other kinds of SAS. */
 static enum error read_key(const struct sas_fields *fields, struct delegation_key *ret_key,
                            struct bytes *ret_detail)
 {
@@ -230,8 +229,8 @@ static enum error read_key(const struct sas_fields *fields, struct delegation_ke
     return OK;
 }
 
-/* Once it is known that the key made the signature: is it valid now, for this service and for who
- * presents it? */
+/* Checks, after the key's signature was verified, that the key is valid now, for this service and
+ * for the caller. */
 static enum error check_key(const struct sas_fields *fields, const struct delegation_key *key,
                             const struct auth_target *target, const struct principal *user,
                             instant now, struct arena *arena, struct bytes *ret_detail)
@@ -239,7 +238,8 @@ static enum error check_key(const struct sas_fields *fields, const struct delega
     struct bytes wanted = fields->is[SAS_USER_OID];
 
     if (!wanted.ptr && user)
-        return refuse(ret_detail, "A SAS beside a bearer token has to name its owner (sduoid).");
+        return refuse(ret_detail,
+                      "A SAS sent with a bearer token must name the token's owner (sduoid).");
     if (wanted.ptr && (!user || !bytes_equal(user->oid, wanted) ||
                        (key->user_tid.len > 0 && !bytes_equal(user->tid, key->user_tid))))
         return refuse(ret_detail, "The SAS is for the owner of another token (sduoid, skdutid).");
@@ -286,7 +286,7 @@ static enum error check_signature(const struct request *request, const struct sa
 
 /* ---- time, protocol, address, service ---- */
 
-/* st and se, where they are given: what a policy has is judged with it. */
+/* Checks st and se, if given; those of a policy are checked with the policy. */
 static enum error check_times(const struct sas_fields *fields, instant now, struct arena *arena,
                               struct sas *sas, struct bytes *ret_detail)
 {
@@ -324,7 +324,7 @@ static enum error check_protocol(const struct sas_fields *fields, const struct r
     return request->secure ? OK : E_AuthorizationProtocolMismatch;
 }
 
-/* An IPv4 address as a number. */
+/* Parses an IPv4 address as a number. */
 static bool parse_address(struct arena *arena, struct bytes text, uint32_t *ret_address)
 {
     struct in_addr address;
@@ -335,7 +335,8 @@ static bool parse_address(struct arena *arena, struct bytes text, uint32_t *ret_
     return true;
 }
 
-/* The address of "1.2.3.4:5000" or "[::ffff:1.2.3.4]:5000"; false for another IPv6 address. */
+/* Parses the address of "1.2.3.4:5000" or "[::ffff:1.2.3.4]:5000". Returns false for other IPv6
+ * addresses. */
 static bool peer_address(struct arena *arena, struct bytes peer, uint32_t *ret_address)
 {
     static const struct bytes mapped = BYTES("[::ffff:");
@@ -349,7 +350,7 @@ static bool peer_address(struct arena *arena, struct bytes peer, uint32_t *ret_a
     return parse_address(arena, peer, ret_address);
 }
 
-/* "1.2.3.4" or "1.2.3.4-1.2.3.9", both ends belong to it. Azure takes IPv4 only. */
+/* Checks the peer against "1.2.3.4" or "1.2.3.4-1.2.3.9" (inclusive). Azure supports only IPv4. */
 static enum error check_address(const struct sas_fields *fields, const struct request *request,
                                 struct arena *arena, struct bytes *ret_detail)
 {
@@ -375,15 +376,15 @@ static enum error check_service(const struct sas_fields *fields, const struct au
     return E_AuthorizationServiceMismatch;
 }
 
-/* A row bounds the entities of a partition, which has to be named. rest: Create-service-SAS "Restrict
- * access to table entities"; decision: 194 */
+/* Checks that row keys have a partition key, since they limit the entities of a partition.
+ * rest: Create-service-SAS "Restrict access to table entities"; decision: 194 */
 static bool rows_have_partitions(const struct sas_fields *fields)
 {
     return (!fields->is[SAS_START_ROW].ptr || fields->is[SAS_START_PARTITION].ptr) &&
            (!fields->is[SAS_END_ROW].ptr || fields->is[SAS_END_PARTITION].ptr);
 }
 
-/* ---- all of it ---- */
+/* ---- all checks ---- */
 
 enum error sas_check_form(const struct sas_fields *fields, const struct auth_target *target,
                           struct bytes *ret_detail)

@@ -1,9 +1,10 @@
-/* The directory of a SAS with sr=d: names have no hierarchy, so a directory is the part of a name before
- * one of its slashes. sdd, the number of its segments, is not signed itself, but the directory is.
- * rest: Create-service-SAS, Create-user-delegation-SAS "directory-scoped access"; decisions: 71, 975 */
+/* The directory of a SAS with sr=d. Names have no hierarchy, so a directory is the part of a name
+ * before one of its slashes. sdd, its number of segments, is not signed, but the directory is.
+ * rest: Create-service-SAS, Create-user-delegation-SAS "directory-scoped access"; decisions: 71,
+ * 975 */
 #include "auth/sas_private.h"
 
-/* No name has more segments. */
+/* Maximum number of segments in a name. */
 #define DEPTH_MAX 1024
 
 bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_target *target)
@@ -12,7 +13,7 @@ bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_targ
            bytes_is(fields->is[SAS_RESOURCE], "d");
 }
 
-/* Returns the length of the first `depth` segments; 0 unless a slash follows them. */
+/* Returns the length of the first `depth` segments, or 0 if no slash follows them. */
 static size_t directory_length(struct bytes path, uint64_t depth)
 {
     for (size_t i = 0; i < path.len; i++) {
@@ -22,7 +23,7 @@ static size_t directory_length(struct bytes path, uint64_t depth)
     return 0;
 }
 
-/* Returns the decoded prefix of a request for List Blobs; ptr NULL for another request. */
+/* Returns the decoded prefix of a List Blobs request; ptr NULL for other requests. */
 static struct bytes listed_prefix(struct arena *arena, const struct request *request)
 {
     if (!bytes_is(sas_parameter(arena, request->query, bytes_from_string("comp")), "list") ||
@@ -50,8 +51,8 @@ void sas_directory_find(struct arena *arena, const struct request *request,
 
 enum error sas_directory_check(const struct sas_fields *fields, struct bytes *ret_detail)
 {
-    const char *detail = "The request names no blob, and no prefix of a list, below a directory of "
-                         "the depth that the SAS has (sdd).";
+    const char *detail =
+        "The request names no blob or list prefix below a directory of the SAS's depth (sdd).";
 
     if (fields->directory.ptr)
         return OK;

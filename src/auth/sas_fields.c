@@ -45,7 +45,7 @@ static const struct bytes names[SAS_FIELDS] = {
     [SAS_END_ROW] = BYTES("erk"),
 };
 
-/* No name is longer; most parameters of a request are compared by their length alone. */
+/* Maximum length of a name; most parameters are rejected by their length. */
 #define NAME_MAX_BYTES 9
 
 static bool read_field(struct arena *arena, struct bytes name, struct bytes value,

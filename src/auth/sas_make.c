@@ -4,7 +4,7 @@
 #include "auth/sas_private.h"
 #include "base/url.h"
 
-/* Empty where the field is absent, or a date; *ret_date as it was then. */
+/* Parses a date. An empty text is valid and leaves *ret_date unchanged. */
 static bool read_date(struct bytes text, instant *ret_date)
 {
     return text.len == 0 || instant_parse_iso(text, ret_date);
@@ -17,11 +17,12 @@ static const char *check_dates(const struct sas_fields *fields)
     if (!read_date(fields->is[SAS_START], &start) || !read_date(fields->is[SAS_EXPIRY], &expiry) ||
         !read_date(fields->is[SAS_KEY_START], &key_start) ||
         !read_date(fields->is[SAS_KEY_EXPIRY], &key_expiry))
-        return "A time is of the form 2030-01-02T03:04Z or 2030-01-02.";
-    return expiry <= start || key_expiry <= key_start ? "It ends before it begins." : NULL;
+        return "Times must have the form 2030-01-02T03:04Z or 2030-01-02.";
+    return expiry <= start || key_expiry <= key_start ? "The expiry must be after the start."
+                                                      : NULL;
 }
 
-/* Returns the name that requests are checked with, or the beginning of all those below a directory.
+/* Returns the name that requests are checked with, or the prefix of all names below a directory.
  * decision: 39 */
 static struct bytes stored_name(struct arena *arena, const struct sas_making *making)
 {
@@ -43,7 +44,7 @@ struct bytes sas_make_string(struct arena *arena, const struct sas_making *makin
     struct sas_fields fields;
     const char *problem = NULL;
 
-    *ret_problem = bytes_from_string("Its fields are not well formed.");
+    *ret_problem = bytes_from_string("The fields are not well formed.");
     if (!sas_fields_read(arena, making->query, &fields))
         return bytes_of(NULL, 0);
     sas_directory_find(arena, &request, &target, &fields);

@@ -1,10 +1,10 @@
-/* Inside of auth/ only: shared access signatures. */
+/* Internal to auth/: shared access signatures. */
 #ifndef LAGRA_AUTH_SAS_PRIVATE_H
 #define LAGRA_AUTH_SAS_PRIVATE_H
 
 #include "auth/auth_private.h"
 
-/* The parameters of a query that belong to a SAS; sas_fields.c has their names. */
+/* The query parameters of a SAS; their names are in sas_fields.c. */
 enum sas_field {
     SAS_VERSION,
     SAS_SERVICES,
@@ -19,8 +19,8 @@ enum sas_field {
     SAS_RESOURCE,
     SAS_POLICY,
     SAS_DEPTH,
-    SAS_SNAPSHOT,   /* the request's own; signed where the resource is a snapshot */
-    SAS_VERSION_ID, /* the same, of a blob version */
+    SAS_SNAPSHOT,   /* the request's snapshot; signed if the resource is a snapshot */
+    SAS_VERSION_ID, /* the request's version; signed if the resource is a version */
     SAS_CACHE_CONTROL,
     SAS_CONTENT_DISPOSITION,
     SAS_CONTENT_ENCODING,
@@ -48,40 +48,42 @@ enum sas_field {
 };
 
 struct sas_fields {
-    struct bytes is[SAS_FIELDS]; /* decoded; ptr NULL: absent */
-    enum sas_kind kind;          /* by the fields that are there */
+    struct bytes is[SAS_FIELDS]; /* decoded; ptr NULL if absent */
+    enum sas_kind kind;          /* according to the fields present */
     struct bytes directory;      /* signed directory of sr=d, or ptr NULL */
 };
 
-/* Reads them from a raw query. Returns false for one that is not well encoded or given twice. */
+/* Reads the fields from a raw query. Returns false if one is badly encoded or repeated. */
 bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields *ret_fields);
-/* sv is at least this date: a version that is newer than all we know has the newest form. */
+/* Returns true if sv is at least this date. Versions newer than we know have the newest form. */
 bool sas_since(const struct sas_fields *fields, const char *version);
 
-/* Returns the decoded value of a query's parameter, whose name may be of any case; ptr NULL if it is absent. */
+/* Returns the decoded value of a query parameter, ignoring the case of its name; ptr NULL if
+ * absent. */
 struct bytes sas_parameter(struct arena *arena, struct bytes query, struct bytes wanted);
 
-/* Returns true if the SAS is of a directory of the Blob service (sr=d). */
+/* Returns true if the SAS is for a directory of the Blob service (sr=d). */
 bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_target *target);
-/* Sets fields->directory of such a SAS to the first sdd segments of the blob's name or, for List Blobs, of its
- * prefix. Leaves it NULL if a slash and the rest of a name do not follow them, or if sdd is no number from 1. */
+/* Sets fields->directory of such a SAS to the first sdd segments of the blob's name or, for List
+ * Blobs, of its prefix. Leaves it NULL if they are not followed by a slash and the rest of a name,
+ * or if sdd is not a positive number. */
 void sas_directory_find(struct arena *arena, const struct request *request,
                         const struct auth_target *target, struct sas_fields *fields);
-/* Checks that it was found. returns OK, E_AuthenticationFailed with *ret_detail */
+/* Checks that the directory was found. Returns OK, or E_AuthenticationFailed with *ret_detail. */
 enum error sas_directory_check(const struct sas_fields *fields, struct bytes *ret_detail);
 
-/* Has it what its kind must have, and nothing that is not signed, for what the target names? Times, protocol and
- * addresses are not looked at. returns OK, E_AuthenticationFailed with *ret_detail */
+/* Checks that the SAS has the fields required for its kind and the target, and no unsigned fields.
+ * Ignores times, protocol and addresses. Returns OK, or E_AuthenticationFailed with *ret_detail. */
 enum error sas_check_form(const struct sas_fields *fields, const struct auth_target *target,
                           struct bytes *ret_detail);
 
-/* What is signed, by kind, service and version.
- * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
+/* Returns the string to sign according to kind, service and version. rest: Create-account-SAS,
+ * Create-service-SAS, Create-user-delegation-SAS */
 struct bytes sas_string(struct arena *arena, const struct request *request,
                         const struct sas_fields *fields, const struct auth_target *target);
 
-/* Authenticates by the SAS of the query: as authenticate(). user: the bearer token's, where one is sent along;
- * NULL: none. */
+/* Authenticates with the SAS in the query, like authenticate(). user: of a bearer token sent with
+ * it, or NULL. */
 enum error sas_authenticate(const struct request *request, const struct auth_target *target,
                             const struct principal *user, instant now, struct arena *arena,
                             struct identity *ret_identity, struct bytes *ret_detail);

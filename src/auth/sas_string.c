@@ -1,8 +1,8 @@
-/* The string that a SAS is signed over: a line for each field, empty where it is absent.
+/* The string to sign of a SAS: a line per field, empty if the field is absent.
  * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS "Specify the signature"
  *
- * What joined with which version (sv) follows the reference and the clients' own builders, of which
- * tests/unit/auth/sas_vectors.mjs makes vectors. */
+ * The fields added by each version (sv) follow the reference and the clients' own builders, from
+ * which tests/unit/auth/sas_vectors.mjs generates test vectors. */
 #include "auth/sas_private.h"
 
 #include <assert.h>
@@ -68,7 +68,7 @@ static const char *service_name(char service)
     }
 }
 
-/* Is the SAS of the whole container, queue, table or share, not of something in it? */
+/* Returns true if the SAS is for an entire container, queue, table or share. */
 static bool is_of_container(const struct writer *w)
 {
     struct bytes resource = w->fields->is[SAS_RESOURCE];
@@ -82,7 +82,7 @@ static bool is_of_directory(const struct writer *w)
     return sas_is_of_directory(w->fields, w->target);
 }
 
-/* "/blob/account/container/blob"; tables by their name in lower case, of the parameter tn. */
+/* Adds "/blob/account/container/blob"; a table is named in lower case, from the parameter tn. */
 static void add_resource(struct writer *w)
 {
     const struct auth_target *target = w->target;
@@ -105,8 +105,9 @@ static void add_resource(struct writer *w)
     text_add_char(&w->out, '\n');
 }
 
-/* Adds sr, and the snapshot or version of the request if the SAS is of a blob, which must not open the blob's
- * snapshots and versions. The SAS of a container or a directory opens them. decisions: 71, 805 */
+/* Adds sr, and for the SAS of a blob the snapshot or version of the request, because it must not
+ * grant access to the blob's snapshots and versions. The SAS of a container or directory does.
+ * decisions: 71, 805 */
 static void add_blob_resource(struct writer *w)
 {
     add_field(w, SAS_RESOURCE);
@@ -126,7 +127,7 @@ static void add_key(struct writer *w)
         add_fields(w, SAS_KEY_USER_TID, SAS_USER_OID);
 }
 
-/* "name:value\n" for each header that is named, and the line's end. */
+/* Adds "name:value\n" for each named header, and the line feed. */
 static void add_signed_headers(struct writer *w)
 {
     struct bytes rest = w->fields->is[SAS_HEADERS], name;
@@ -143,7 +144,7 @@ static void add_signed_headers(struct writer *w)
     text_add_char(&w->out, '\n');
 }
 
-/* "\nname:value" for each parameter that is named, and the line's end. */
+/* Adds "\nname:value" for each named parameter, and the line feed. */
 static void add_signed_parameters(struct writer *w)
 {
     struct bytes rest = w->fields->is[SAS_PARAMETERS], name;
@@ -187,7 +188,7 @@ static void add_service(struct writer *w)
         add_fields(w, SAS_CACHE_CONTROL, SAS_CONTENT_TYPE);
     if (service == 't')
         add_fields(w, SAS_START_PARTITION, SAS_END_ROW);
-    w->out.len--; /* between the lines, not after the last one */
+    w->out.len--; /* no line feed after the last line */
 }
 
 struct bytes sas_string(struct arena *arena, const struct request *request,

@@ -1,8 +1,8 @@
-/* Reading ids of resources: see scope.h. An id is pairs of a type and a name; where "providers"
- * stands for the type, the name is that of who provides what follows. */
+/* Parses resource ids: see scope.h. An id consists of pairs of type and name; after the type
+ * "providers", the name is that of the provider of the resource that follows. */
 #include "auth/scope.h"
 
-/* What an id calls a service, and what it has of the kind of containers. */
+/* Names of services in ids, and of their containers. */
 static const struct {
     char service;
     const char *services, *containers;
@@ -29,8 +29,8 @@ static bool is_segment(struct bytes segment)
     return segment.len > 0;
 }
 
-/* Takes "/type/name" from the front of `rest`, whose ptr is NULL after the last. Returns false for
- * what is no pair. */
+/* Removes "/type/name" from the front of `rest`, whose ptr is NULL after the last pair. Returns
+ * false if it is not a pair. */
 static bool take_pair(struct bytes *rest, struct pair *ret_pair)
 {
     struct bytes empty;
@@ -45,13 +45,13 @@ static bool take_pair(struct bytes *rest, struct pair *ret_pair)
     return is_segment(ret_pair->type) && is_segment(ret_pair->name);
 }
 
-/* ---- what a provider has ---- */
+/* ---- provider resources ---- */
 
-/* Of other resources all that is looked at is that pairs follow each provider. */
+/* For other resources, only checks that pairs follow each provider. */
 static enum scope_kind kind_of_other(struct bytes rest)
 {
     struct pair pair;
-    bool begun = true; /* a provider was named, and nothing of it */
+    bool begun = true; /* a provider was named, but no resource of it yet */
 
     while (rest.ptr) {
         bool is_provider;
@@ -73,7 +73,7 @@ static bool extends(struct bytes rest)
     return take_pair(&rest, &pair) && bytes_is_nocase(pair.type, "providers");
 }
 
-/* What stands behind the name of a storage account. */
+/* Parses the part after a storage account's name. */
 static enum scope_kind parse_in_account(struct bytes rest, struct scope *scope)
 {
     struct pair pair;
@@ -96,8 +96,8 @@ static enum scope_kind parse_in_account(struct bytes rest, struct scope *scope)
     return SCOPE_CONTAINER;
 }
 
-/* An account is of a resource group; a resource of another provider may be attached to any part of
- * one. */
+/* Parses a provider's resource. Storage accounts belong to resource groups; resources of other
+ * providers can be attached to any part of an account. */
 static enum scope_kind parse_provider(struct bytes provider, struct bytes rest, struct scope *scope)
 {
     struct bytes all = rest;
@@ -116,7 +116,7 @@ static enum scope_kind parse_provider(struct bytes provider, struct bytes rest, 
     return parse_in_account(rest, scope);
 }
 
-/* ---- the whole ---- */
+/* ---- complete ids ---- */
 
 static enum scope_kind parse(struct bytes text, struct scope *scope)
 {

@@ -1,5 +1,5 @@
-/* The string that a request's signature is made over.
- * rest: Authorize-with-Shared-Key, "Constructing the signature string"; semantics 10.3 */
+/* The string to sign of a request. rest: Authorize-with-Shared-Key, "Constructing the signature
+ * string"; semantics 10.3 */
 #include "auth/auth_private.h"
 
 #include <assert.h>
@@ -7,10 +7,10 @@
 
 static const struct bytes ms_prefix = BYTES("x-ms-");
 
-/* The version from which a rule of the string changed. */
-#define VERSION_LENGTH_0_EMPTY "2015-02-21" /* a Content-Length of 0 is signed as nothing */
+/* The version in which a rule of the string changed. */
+#define VERSION_LENGTH_0_EMPTY "2015-02-21" /* a Content-Length of 0 is signed as an empty string */
 
-/* The Table service signs no x-ms-* headers but the date. */
+/* The Table service signs only the date of the x-ms-* headers. */
 static bool signs_dates_alone(const struct auth_target *target)
 {
     return target->service == 't';
@@ -32,7 +32,7 @@ static const struct bytes standard_names[STANDARD_HEADERS] = {
     [RANGE] = BYTES("range"),
 };
 
-/* The first of several headers of one name counts, as for request_header(). */
+/* The first of several headers with the same name is used, as in request_header(). */
 static void keep_first(struct bytes *slot, struct bytes value)
 {
     if (!slot->ptr)
@@ -61,7 +61,7 @@ static void read_ms(struct signed_headers *headers, const struct http_header *he
         keep_first(&headers->ms_version, header->value);
 }
 
-/* Pointers into one array: of equal names the one sent first is first. */
+/* Headers are pointers into one array, so equal names keep the order sent. */
 static int by_words(const void *a, const void *b)
 {
     const struct http_header *x = *(const struct http_header *const *)a;
@@ -80,7 +80,7 @@ static int by_bytes(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* As most clients send them. */
+/* Most clients send them sorted. */
 static bool are_sorted(const struct signed_headers *headers)
 {
     for (size_t i = 1; i < headers->ms_count; i++) {
@@ -116,7 +116,7 @@ static bool is_before(const struct signed_headers *headers, const char *version)
            bytes_compare(headers->ms_version, bytes_from_string(version)) < 0;
 }
 
-/* The value that is signed for a header. */
+/* Returns the signed value of a header. */
 static struct bytes signed_value(const struct signed_headers *headers, enum standard_header which)
 {
     static const struct bytes nothing = BYTES("");
@@ -148,14 +148,14 @@ static const struct http_header **sorted_by_bytes(struct arena *arena,
     return copy;
 }
 
-/* A line each; the values of a header that was sent several times on one, with commas. An empty
- * value is signed for every version (documented since 2016-05-31): were it left out, the string
- * would also be that of a request without the header. decision: 21 */
+/* Adds a line per header; values of repeated headers are joined by commas. An empty value is signed
+ * for every version (documented since 2016-05-31), because otherwise the string would also fit a
+ * request without the header. decision: 21 */
 static void add_ms_headers(struct text *out, const struct signed_headers *headers, unsigned form)
 {
     const struct http_header **ms =
         form & FORM_BYTEWISE ? sorted_by_bytes(out->arena, headers) : headers->ms;
-    struct bytes name = { NULL, 0 }; /* of the line that is open */
+    struct bytes name = { NULL, 0 }; /* of the current line */
 
     for (size_t i = 0; i < headers->ms_count; i++) {
         if (name.ptr && bytes_equal(name, ms[i]->name)) {
@@ -190,7 +190,7 @@ unsigned forms_of(const struct signed_headers *headers, const struct auth_target
     return forms;
 }
 
-/* Content codings that are registered or in use. rfc: 9110 8.4.1 */
+/* Returns true for content codings that are registered or in use. rfc: 9110 8.4.1 */
 static bool is_coding(struct bytes value)
 {
     static const char *const codings[] = {
@@ -205,7 +205,8 @@ static bool is_coding(struct bytes value)
     return false;
 }
 
-/* Does it begin as a language tag does, with two or three letters? rfc: 5646 2.2.1 */
+/* Returns true if the value starts with two or three letters, like a language tag.
+ * rfc: 5646 2.2.1 */
 static bool is_language(struct bytes value)
 {
     size_t letters = 0;
@@ -217,9 +218,9 @@ static bool is_language(struct bytes value)
            (letters == value.len || value.ptr[letters] == '-' || value.ptr[letters] == ',');
 }
 
-/* Of the two lines of a string that hold Content-Encoding and Content-Language: is the language the
- * first one? One answer for each pair, so that each string belongs to one of the two requests that
- * have the values exchanged. */
+/* Decides for the two lines with Content-Encoding and Content-Language whether the language is
+ * first. There is one result per pair of values, so each string belongs to only one of the two
+ * requests with swapped values. */
 static bool language_is_first(struct bytes first, struct bytes second)
 {
     if (is_coding(first) || is_coding(second))
@@ -268,7 +269,7 @@ static void add_lite(struct text *out, const struct request *request,
     resource_add_component(out, request->query);
 }
 
-/* The date of x-ms-date stands for the Date. */
+/* x-ms-date replaces the Date header. */
 static void add_table(struct text *out, const struct request *request,
                       const struct signed_headers *headers, const struct auth_target *target,
                       enum auth_scheme scheme, unsigned form)
@@ -283,7 +284,7 @@ static void add_table(struct text *out, const struct request *request,
     resource_add_component(out, request->query);
 }
 
-/* An estimate of the string's length, so that it grows at most once. */
+/* Estimates the string's length, so that it grows at most once. */
 static size_t size_hint(const struct request *request, const struct signed_headers *headers,
                         const struct auth_target *target)
 {

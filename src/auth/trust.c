@@ -1,4 +1,4 @@
-/* The check of a bearer token: see trust.h. */
+/* Verification of bearer tokens: see trust.h. */
 #include "auth/trust_private.h"
 
 #include <stdatomic.h>
@@ -9,18 +9,18 @@
 struct trust {
     bool basic, is_confined;
     struct bytes issuer;   /* owned */
-    struct bytes audience; /* owned; ptr NULL: none */
+    struct bytes audience; /* owned; ptr NULL if none */
     struct key_set *keys;
     struct places *places;
-    struct roles *roles;  /* NULL: nobody has one */
-    struct trust *before; /* that it took the place of */
+    struct roles *roles;  /* NULL if there are none */
+    struct trust *before; /* the trust that it replaced */
 };
 
 struct trust_holder {
     _Atomic(struct trust *) now;
 };
 
-/* Far above what issuers make; http/ lets no head be larger. */
+/* Far larger than issuers' tokens; http/ limits headers to less. */
 #define TOKEN_MAX_BYTES 16384
 
 static struct bytes own(const char *text)
@@ -77,7 +77,7 @@ size_t trust_unplaced(const struct trust *trust)
     return trust->roles ? roles_unplaced(trust->roles) : 0;
 }
 
-/* ---- what it is found by ---- */
+/* ---- the current trust ---- */
 
 struct trust_holder *trust_holder_new(struct trust *trust)
 {
@@ -123,8 +123,8 @@ unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes
 
 /* ---- claims ---- */
 
-/* The members of a token's header and claims that count. Values of others may be deep. rfc: 7519 4.1,
- * 7515 4.1 */
+/* The members of a token's header and claims that are used. Values of others may be nested deeply.
+ * rfc: 7519 4.1, 7515 4.1 */
 enum { ALG, KID, CRIT, HEADERS };
 static const char *const header_names[HEADERS] = { "alg", "kid", "crit" };
 enum { ISS, AUD, EXP, NBF, IAT, OID, SUB, TID, CLAIMS };
@@ -138,10 +138,10 @@ static enum error refuse(struct bytes *ret_detail, const char *detail)
     return E_AuthenticationFailed;
 }
 
-/* In the words of Azurite. */
+/* Azurite's wording. */
 static const char malformed[] = "Authentication scheme Bearer is not supported.";
 
-/* A NumericDate: whole or broken seconds since 1970. */
+/* Reads a NumericDate: seconds since 1970, possibly with a fraction. */
 static bool read_date(const struct json_member *claim, double *ret_seconds)
 {
     return json_number(claim, ret_seconds) && *ret_seconds >= 0;
@@ -164,7 +164,7 @@ static enum error check_times(const struct trust *trust, const struct json_membe
     return OK;
 }
 
-/* The issuers of the development mode: Microsoft's, as Azurite has them. */
+/* The issuers accepted in development mode: Microsoft's, like in Azurite. */
 static bool is_microsofts(struct bytes issuer)
 {
     static const struct bytes prefixes[] = {
@@ -186,10 +186,10 @@ static bool is_issuer(const struct trust *trust, struct bytes issuer)
     return trust->basic ? is_microsofts(issuer) : bytes_equal(issuer, trust->issuer);
 }
 
-/* Azure Storage's application id: what it is called in every tenant. decision: 251 */
+/* Azure Storage's application id, the same in every tenant. decision: 251 */
 #define STORAGE_ID "e406a681-f3d4-42a8-90b6-c2b029497af1"
 
-/* "blob.core.windows.net", in any of Azure's clouds. */
+/* Matches "blob.core.windows.net", in any of Azure's clouds. */
 static bool is_service_host(struct bytes host, const char *service)
 {
     static const char *const clouds[] = { "core.windows.net", "core.chinacloudapi.cn",
@@ -204,8 +204,8 @@ static bool is_service_host(struct bytes host, const char *service)
     return false;
 }
 
-/* "https://storage.azure.com" or "https://account.blob.core.windows.net", each also with a slash; of
- * any account in the development mode, as Azurite does. */
+/* Matches "https://storage.azure.com" or "https://account.blob.core.windows.net", each with
+ * optional slash; in development mode for any account, like Azurite. */
 static bool is_audience(const struct trust *trust, struct bytes audience, struct bytes account,
                         const char *service)
 {
@@ -226,7 +226,7 @@ static bool is_audience(const struct trust *trust, struct bytes audience, struct
     return is_service_host(host, service) && (trust->basic || bytes_equal(name, account));
 }
 
-/* One text, or a list of them. */
+/* Checks a single audience or a list. */
 static bool has_audience(const struct trust *trust, const struct json_member *claim,
                          struct bytes account, const char *service, struct arena *arena)
 {
@@ -243,7 +243,7 @@ static bool has_audience(const struct trust *trust, const struct json_member *cl
     return false;
 }
 
-/* It becomes part of strings that are signed, and of XML. */
+/* Ids become part of strings to sign and of XML. */
 static bool is_id(struct bytes id)
 {
     for (size_t i = 0; i < id.len; i++) {
@@ -287,7 +287,7 @@ static enum error check_claims(const struct trust *trust, const struct json_memb
 
 /* ---- the token ---- */
 
-/* A part in base64url without padding, as a JSON object. */
+/* Decodes a part in base64url without padding as a JSON object. */
 static bool read_part(struct arena *arena, struct bytes part, const char *const names[],
                       size_t count, struct json_member *ret_members)
 {
@@ -296,8 +296,8 @@ static bool read_part(struct arena *arena, struct bytes part, const char *const 
     return text.ptr && json_object_pick(arena, text, PART_DEPTH, names, count, ret_members);
 }
 
-/* `text`: header and claims as they were signed. An extension that has to be understood ("crit") is
- * not. rfc: 7515 4.1.11 */
+/* text: header and claims as signed. Critical extensions ("crit") are not supported.
+ * rfc: 7515 4.1.11 */
 static bool is_signed(const struct trust *trust, const struct json_member *header,
                       struct bytes text, struct bytes signature, struct arena *arena)
 {

@@ -1,74 +1,79 @@
-/* Backups: whole copies of a data folder, each of one moment, taken while a server uses it.
+/* Backups: complete copies of a data directory, each a consistent snapshot, taken while a server
+ * uses it.
  *
- *   DIR/20261126T004512.123Z/     one backup, named by when it began (UTC); the newest has the last name
- *       records/ extents/ synced format    a data folder as a start takes it
- *       backup.list                        its files and their sums (list.h)
- *   DIR/20261126T004512.123Z.tmp/ one that is being made, or that a kill ended: the next one removes it
+ *   DIR/20261126T004512.123Z/     one backup, named after its start (UTC); the last one is newest
+ *       records/ extents/ synced format    a data directory ready to start
+ *       backup.list                        its files and their checksums (list.h)
+ *   DIR/20261126T004512.123Z.tmp/ unfinished, possibly by a kill; removed by the next backup
  *
- * A file that has not changed since the backup before is a hard link to it there. So each backup is whole,
- * any of them may be deleted, and none may be served from: a start refuses a folder with a backup.list.
- * backup_restore() makes a data folder of one.
+ * A file that has not changed since the previous backup is a hard link to its copy there. So each
+ * backup is complete and any of them may be deleted, but none may be served from: a server refuses
+ * to start on a directory with a backup.list. backup_restore() creates a data directory from a
+ * backup.
  *
- * Of kills: a backup has its name only when all of it is on the disk. decision: 370 */
+ * A backup gets its name only when all of it is on disk, so a kill never leaves an incomplete one.
+ * decision: 370 */
 #ifndef LAGRA_BACKUP_BACKUP_H
 #define LAGRA_BACKUP_BACKUP_H
 
 #include "store/backup.h"
 
-/* The name of a backup, and its NUL. */
+/* Length of a backup's name, with NUL. */
 #define BACKUP_NAME_SIZE    21
 #define BACKUP_PROBLEM_SIZE 512
 
 struct backup_progress {
     uint64_t files, files_total;
-    uint64_t bytes, bytes_total; /* that are read */
-    uint64_t linked_bytes;       /* of files that are shared with the backup before */
+    uint64_t bytes, bytes_total; /* to be read */
+    uint64_t linked_bytes;       /* of files shared with the previous backup */
 };
 
-/* One piece of work: of one thread, which waits for disks and sleeps. */
+/* One operation of one thread, which waits for disks and sleeps. */
 struct backup_work {
-    uint64_t rate; /* at most so many bytes a second; 0: no limit */
-    /* Called for every MiB that is read, and for every file. False ends the work; it says why in
-     * `problem`. NULL: nobody asks */
+    uint64_t rate; /* maximum bytes per second; 0: unlimited */
+    /* Called for every MiB read, and for every file. Returns false to cancel, after setting
+     * `problem`. May be NULL. */
     bool (*step)(struct backup_work *work);
     void *context;
-    bool shares_nothing; /* of backup_take(): copies everything anew */
+    bool shares_nothing; /* backup_take(): copies all files instead of linking */
     struct backup_progress progress;
-    char problem[BACKUP_PROBLEM_SIZE]; /* once it has failed: a sentence without an end */
-    uint64_t began_ns;                 /* of work.c */
+    char problem[BACKUP_PROBLEM_SIZE]; /* after a failure: a sentence without full stop */
+    uint64_t began_ns;                 /* internal to work.c */
 };
 
-/* The holder of the state that is copied. */
+/* The server or store that provides the state to copy. */
 struct backup_source {
     const char *location; /* data folder */
     void *context;
-    /* As store_backup_begin(), .._copied(), .._end(). False: says why in work->problem. After a begin that
-     * succeeded, end is called once. */
+    /* Like store_backup_begin(), .._copied(), .._end(). Return false after setting work->problem.
+     * After a successful begin, end is called once. */
     bool (*begin)(struct backup_work *work, void *context, struct backup_state *ret_state);
     bool (*copied)(struct backup_work *work, void *context, uint32_t extent);
     bool (*end)(struct backup_work *work, void *context);
 };
 
-/* Makes a backup in the folder `to`, which is made when it is missing.
- * ret_name     of the backup there
- * returns      false: why is in work->problem; nothing of it is left there */
+/* Creates a backup in the directory `to`, which is created if missing.
+ * ret_name     name of the backup
+ * returns      false with work->problem; then nothing of it is left */
 bool backup_take(struct backup_work *work, const struct backup_source *source, const char *to,
                  char ret_name[BACKUP_NAME_SIZE]);
 
-/* Reads every file of a backup and holds it against its sum. folder: of a backup, or of backups: then of the
- * newest one there.
- * say      called for each file that is damaged, missing or too many
- * returns  false: something is wrong; work->problem has the first of what */
+/* Reads every file of a backup and verifies its checksum. folder: a backup, or a directory of
+ * backups, of which the newest is used.
+ * say      called for each file that is corrupt, missing or unexpected
+ * returns  false if there is a problem; work->problem has the first one */
 bool backup_verify(struct backup_work *work, const char *folder,
                    void (*say)(struct backup_work *work, const char *sentence));
 
-/* The same of its records alone, which are held against their sums before they are read; pieces have sums of their own.
- * returns  the folder of the backup, open; -1: something is wrong, work->problem has the first of what */
+/* Like backup_verify(), but only for the records, whose checksums are verified before they are
+ * read; pieces have their own checksums. Returns a descriptor of the backup's directory, or -1 with
+ * work->problem. */
 int backup_verify_records(struct backup_work *work, const char *folder);
 
-/* Makes a data folder of a backup (folder: as above): copies it, holding each file against its sum.
- * to       made, or an empty folder
- * returns  false: why is in work->problem; nothing is left there */
+/* Restores a backup (folder: see backup_verify()) to a data directory, verifying each file's
+ * checksum while copying.
+ * to       created, or an empty directory
+ * returns  false with work->problem; then nothing is left there */
 bool backup_restore(struct backup_work *work, const char *folder, const char *to);
 
 #endif

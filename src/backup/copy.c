@@ -1,4 +1,4 @@
-/* Copying and summing up files that may be sparse. */
+/* Copies sparse files and computes their checksums. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -14,23 +14,24 @@
 #include "base/file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* No more than so much is left to the kernel to write at once: a server's sync on the same file system waits for
- * what stands before it. */
+/* Maximum dirty data left to the kernel, because a server's sync on the same file system waits for
+ * it. */
 #define WINDOW_BYTES ((uint64_t)8 << 20)
 
-/* Going through a file: what is done with each run of data. */
+/* A pass over a file, with a function applied to each run of data. */
 struct pass {
     struct backup_work *work;
     const char *name;
     int from;
-    char *buffer, *other; /* BUFFER_BYTES each; other: of `compare` alone */
+    char *buffer, *other; /* BUFFER_BYTES each; other: only for `compare` */
     uint32_t crc;
     int to;
-    uint64_t unwritten; /* bytes of `to` from here on may be in memory alone */
+    uint64_t unwritten; /* bytes of `to` from here on may not be on disk */
     bool same;
 };
 
-/* Data in the buffer, `size` bytes at a place. False: failed, or enough has been seen. */
+/* Processes `size` bytes in the buffer, which are at the given offset. Returns false on failure, or
+ * to stop. */
 typedef bool visit_data(struct pass *pass, uint64_t at, size_t size);
 
 static bool visit_run(struct pass *pass, uint64_t at, uint64_t end, visit_data *visit)
@@ -58,8 +59,8 @@ static void add_zeros(struct pass *pass, uint64_t count)
         pass->crc = crc32c(pass->crc, zeros, count < sizeof zeros ? (size_t)count : sizeof zeros);
 }
 
-/* Where the next data and the end of it are, from a place on, up to an end. No more data: both are the end.
- * A file system that knows no holes has data everywhere. */
+/* Finds the start and end of the next data at or after an offset, up to `end`; both are `end` if
+ * there is none. A file system without holes has data everywhere. */
 static bool find_data(struct pass *pass, uint64_t at, uint64_t end, uint64_t *ret_from,
                       uint64_t *ret_to)
 {
@@ -69,18 +70,18 @@ static bool find_data(struct pass *pass, uint64_t at, uint64_t end, uint64_t *re
     if (from < 0 && errno == ENXIO)
         return true;
     if (from < 0)
-        return work_fail_errno(pass->work, "look for data in %s", pass->name);
+        return work_fail_errno(pass->work, "find data in %s", pass->name);
     if ((uint64_t)from >= end)
         return true;
     to = lseek(pass->from, from, SEEK_HOLE);
     if (to < 0)
-        return work_fail_errno(pass->work, "look for data in %s", pass->name);
+        return work_fail_errno(pass->work, "find data in %s", pass->name);
     *ret_from = (uint64_t)from;
     *ret_to = (uint64_t)to < end ? (uint64_t)to : end;
     return true;
 }
 
-/* Visits all data up to `end`, adding holes to the sum. */
+/* Visits all data up to `end`, adding holes to the checksum. */
 static bool visit_all(struct pass *pass, uint64_t end, visit_data *visit)
 {
     uint64_t at = 0, from, to;
@@ -109,14 +110,14 @@ bool file_sum(struct backup_work *work, int fd, const char *name, uint32_t *ret_
     struct stat status;
 
     if (fstat(fd, &status) < 0)
-        return work_fail_errno(work, "look at %s", name);
+        return work_fail_errno(work, "stat %s", name);
     if (!visit_all(&pass, (uint64_t)status.st_size, add_data))
         return false;
     *ret_crc = pass.crc;
     return true;
 }
 
-/* What fails here, fails again at the fsync(). */
+/* An error here recurs at fsync(). */
 static void write_out(struct pass *pass, uint64_t end)
 {
     if (end - pass->unwritten < WINDOW_BYTES)
@@ -141,7 +142,8 @@ static bool copy_data(struct pass *pass, uint64_t at, size_t size)
     return true;
 }
 
-/* Both files share their blocks. False: the file system cannot, nothing was done. */
+/* Clones the file with shared blocks. Returns false, without effect, if the file system does not
+ * support it. */
 static bool clone_start(int from, int to, uint64_t end)
 {
     return ioctl(to, FICLONE, from) == 0 && ftruncate(to, (off_t)end) == 0;
@@ -164,7 +166,7 @@ bool file_copy(struct backup_work *work, int from, int to, const char *name, uin
     add_zeros(&pass, size - end);
     if (ftruncate(to, (off_t)size) < 0 || fsync(to) < 0)
         return work_fail_errno(work, "write %s", name);
-    /* What was copied is read again by nobody soon: the server's pages are worth more. */
+    /* The copy will not be read soon, so leave the page cache to the server. */
     (void)posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED);
     *ret_crc = pass.crc;
     return true;
@@ -175,7 +177,7 @@ static bool compare_data(struct pass *pass, uint64_t at, size_t size)
     ssize_t n = file_read_at(pass->to, pass->other, size, at);
 
     if (n < 0)
-        return work_fail_errno(pass->work, "read %s of the backup before", pass->name);
+        return work_fail_errno(pass->work, "read %s of the previous backup", pass->name);
     pass->same = (size_t)n == size && memcmp(pass->buffer, pass->other, size) == 0;
     return pass->same;
 }
@@ -187,7 +189,7 @@ bool file_covers(struct backup_work *work, int from, int to, const char *name, b
     bool done;
 
     if (fstat(from, &status) < 0)
-        return work_fail_errno(work, "look at %s", name);
+        return work_fail_errno(work, "stat %s", name);
     pass.other = xmalloc(BUFFER_BYTES);
     done = visit_all(&pass, (uint64_t)status.st_size, compare_data) || !pass.same;
     free(pass.other);

@@ -1,4 +1,4 @@
-/* Folders of backups, and backups as folders. */
+/* Backup directories: naming, creation, removal, opening. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@ int folder_at(struct backup_work *work, int folder, const char *name, bool make)
     int fd;
 
     if (make && mkdirat(folder, name, 0700) < 0) {
-        work_fail_errno(work, "make the folder %s", name);
+        work_fail_errno(work, "create the folder %s", name);
         return -1;
     }
     fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -31,7 +31,7 @@ int folder_make(struct backup_work *work, const char *path, bool *ret_made)
     int folder;
 
     if (!made && errno != EEXIST) {
-        work_fail_errno(work, "make the folder %s", path);
+        work_fail_errno(work, "create the folder %s", path);
         return -1;
     }
     folder = folder_at(work, AT_FDCWD, path, false);
@@ -54,7 +54,7 @@ bool folder_sync_all(struct backup_work *work, int folder)
 
 /* ---- removing ---- */
 
-/* The files in a folder, and the folder. */
+/* Removes the files of a directory, and the directory. */
 static bool remove_files(struct backup_work *work, int parent, const char *name)
 {
     DIR *dir = file_list(parent, name);
@@ -73,7 +73,7 @@ static bool remove_files(struct backup_work *work, int parent, const char *name)
     return removed;
 }
 
-/* ---- the folders of its files ---- */
+/* ---- subdirectories ---- */
 
 static const char *const parts[] = { "records", "extents" };
 
@@ -119,7 +119,7 @@ bool folder_remove(struct backup_work *work, int parent, const char *name)
 
     if (fd < 0)
         return errno == ENOENT || work_fail_errno(work, "open the folder %s", name);
-    /* Its list first: without it, it is no backup. */
+    /* Removes the list first: without it, the directory is not a backup. */
     removed =
         (unlinkat(fd, BACKUP_LIST, 0) == 0 || errno == ENOENT) && folder_remove_parts(work, fd);
     close(fd);
@@ -159,7 +159,7 @@ bool backup_find_newest(struct backup_work *work, int folder, char ret_name[BACK
     return listed;
 }
 
-/* ---- opening one ---- */
+/* ---- opening ---- */
 
 static bool read_list(struct backup_work *work, int backup, struct backup_list *ret_list)
 {
@@ -191,7 +191,7 @@ int backup_open(struct backup_work *work, const char *folder, struct backup_list
         if (name[0])
             backup = folder_at(work, fd, name, false);
         else
-            work_fail(work, "%s is no backup and has none in it", folder);
+            work_fail(work, "%s is not a backup and contains none", folder);
         close(fd);
     } else {
         close(fd);

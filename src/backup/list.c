@@ -1,4 +1,4 @@
-/* Lists of files as text: see list.h. */
+/* Reads and writes file lists: see list.h. */
 #include "backup/list.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/file.h"
 
 #define FIRST_LINE     "lagra backup 1\n"
-/* A million files. */
+/* Enough for a million files. */
 #define LIST_MAX_BYTES (128u << 20)
 #define NAME_MAX_BYTES 63
 
@@ -126,7 +126,7 @@ bool backup_list_write(const struct backup_list *list, int fd)
 
 /* ---- reading ---- */
 
-/* One line off the front, without its end. False: there is no whole line. */
+/* Removes a line, without its line end. Returns false if there is no complete line. */
 static bool take_line(struct bytes *text, struct bytes *ret_line)
 {
     struct bytes tail;
@@ -138,7 +138,7 @@ static bool take_line(struct bytes *text, struct bytes *ret_line)
     return true;
 }
 
-/* A word off the front of a line, which has a space behind it. */
+/* Removes a word followed by a space. */
 static bool take_word(struct bytes *line, struct bytes *ret_word)
 {
     struct bytes tail;
@@ -175,7 +175,7 @@ static bool take_crc(struct bytes *line, uint32_t *ret_crc)
     return true;
 }
 
-/* "NAME " off the front. */
+/* Removes the prefix "NAME ". */
 static bool take_begin(struct bytes *line, const char *name)
 {
     struct bytes word;
@@ -195,7 +195,7 @@ static bool read_file(struct bytes line, struct backup_list *list)
         return false;
     memcpy(name, line.ptr, line.len);
     name[line.len] = '\0';
-    /* Sorted, each name once. */
+    /* sorted, without duplicates */
     if (!backup_list_knows(name) ||
         (list->count > 0 && strcmp(list->files[list->count - 1].name, name) >= 0))
         return false;

@@ -1,13 +1,13 @@
-/* The list of a backup's files, backup.list: lines of text.
+/* The list of a backup's files, backup.list, as lines of text.
  *
  *   lagra backup 1
  *   made 2026-11-26T00:45:12.1234567Z
  *   sequence 812
- *   file CRC-32C(hex) SIZE INODE CHANGED NAME      one each, by rising names
+ *   file CRC-32C(hex) SIZE INODE CHANGED NAME      one per file, sorted by name
  *   end COUNT CRC-32C(hex)                          of all bytes before this line
  *
- * INODE and CHANGED (ns since 1970) are those of the file that was copied, by which the next backup sees that
- * it is the same still; 0 and 0: it may have changed without a trace. */
+ * INODE and CHANGED (ns since 1970) are those of the original file, by which the next backup
+ * detects that it is unchanged; 0 and 0: a change may not be detectable. */
 #ifndef LAGRA_BACKUP_LIST_H
 #define LAGRA_BACKUP_LIST_H
 
@@ -26,25 +26,26 @@ struct backup_file {
 
 struct backup_list {
     instant made;
-    uint64_t sequence; /* of the newest change in it */
+    uint64_t sequence; /* of the newest change in the backup */
     struct backup_file *files;
     size_t count, capacity;
 };
 
-/* Adds a file; its name is copied. */
+/* Adds a file; copies its name. */
 void backup_list_add(struct backup_list *list, const struct backup_file *file);
-/* Sorts it; before it is written, and before anything is found. */
+/* Sorts the list; required before writing or searching it. */
 void backup_list_sort(struct backup_list *list);
-/* NULL: there is none of that name. */
+/* Returns NULL if there is no file with that name. */
 const struct backup_file *backup_list_find(const struct backup_list *list, const char *name);
 void backup_list_release(struct backup_list *list);
 
-/* Writes it to an empty file, durably. False: errno. */
+/* Writes the list durably to an empty file. Returns false with errno on failure. */
 bool backup_list_write(const struct backup_list *list, int fd);
-/* Reads it. False: errno, 0 when it is damaged or of another version. */
+/* Reads a list. Returns false with errno on failure, 0 if it is corrupt or of another version. */
 bool backup_list_read(int fd, struct backup_list *ret_list);
 
-/* Is it the name of a file that a backup may have? Nothing else is ever made a path. */
+/* Returns true if a backup may contain a file of that name. No other name is ever used as a
+ * path. */
 bool backup_list_knows(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Listing the files of a state: see plan.h. */
+/* Lists the files of a state: see plan.h. */
 #include "backup/plan.h"
 
 #include <dirent.h>
@@ -15,8 +15,8 @@
 #include "base/file.h"
 
 #define NS_PER_SECOND 1000000000ull
-/* A file that was changed so short a time ago may change again and seem the same: clocks of file systems go
- * by ticks. */
+/* A file changed more recently than this may change again without a visible difference, because
+ * file system clocks have a coarse resolution. */
 #define SETTLED_NS    (2 * NS_PER_SECOND)
 
 static uint64_t ns_of(struct timespec t)
@@ -24,7 +24,7 @@ static uint64_t ns_of(struct timespec t)
     return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* Its id; 0: it is no extent's name. */
+/* Returns the extent's id, or 0 if it is not an extent's name. */
 static uint32_t extent_of(const char *name)
 {
     char *end;
@@ -38,7 +38,8 @@ static bool is_table(const char *name)
     return bytes_has_suffix(bytes_from_string(name), (struct bytes)BYTES(".sst"));
 }
 
-/* What never changes under its name, but for holes, is compared with its copy. */
+/* Files that never change under the same name, except by punching holes, are compared with the
+ * previous copy. */
 static void choose_way(struct item *item, bool is_growing, const struct backup_list *before)
 {
     const struct backup_file *copy = backup_list_find(before, item->name);
@@ -58,9 +59,9 @@ static bool add_item(struct backup_work *work, struct plan *plan, struct item it
     struct stat status;
 
     if (fstatat(item.folder, item.base, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return work_fail_errno(work, "look at %s", item.name);
+        return work_fail_errno(work, "stat %s", item.name);
     if (!S_ISREG(status.st_mode) || !backup_list_knows(item.name))
-        return work_fail(work, "%s is no file of a data folder", item.name);
+        return work_fail(work, "%s is not a file of a data directory", item.name);
     clock_gettime(CLOCK_REALTIME, &now);
     item.size = (uint64_t)status.st_size;
     item.end = is_growing && state->last_end < item.size ? state->last_end : item.size;
@@ -79,7 +80,7 @@ static bool add_item(struct backup_work *work, struct plan *plan, struct item it
     return true;
 }
 
-/* kind: "extents" or "records", as the folder is called in a backup. */
+/* kind: "extents" or "records", the directory's name in a backup. */
 static bool add_folder(struct backup_work *work, struct plan *plan, int folder, const char *kind,
                        const struct backup_state *state, const struct backup_list *before)
 {
@@ -99,7 +100,7 @@ static bool add_folder(struct backup_work *work, struct plan *plan, int folder, 
         }
         if (snprintf(item.name, sizeof item.name, "%s/%s", kind, entry->d_name) >=
             (int)sizeof item.name)
-            added = work_fail(work, "%s/%s is no file of a data folder", kind, entry->d_name);
+            added = work_fail(work, "%s/%s is not a file of a data directory", kind, entry->d_name);
         item.base = entry->d_name;
         added = added && add_item(work, plan, item, state, before);
     }
@@ -124,7 +125,7 @@ static void add_up(struct backup_work *work, struct plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         struct item *item = &plan->items[i];
 
-        item->base = strchr(item->name, '/') + 1; /* it has moved with its item */
+        item->base = strchr(item->name, '/') + 1; /* the array has been sorted */
         progress->files_total++;
         if (item->way != ITEM_LINK)
             progress->bytes_total += item->bytes;

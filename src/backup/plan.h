@@ -1,4 +1,4 @@
-/* Which files a backup is made of, and how each comes there. Inside of backup/ only. */
+/* Internal to backup/: the files of a backup, and how each is transferred. */
 #ifndef LAGRA_BACKUP_PLAN_H
 #define LAGRA_BACKUP_PLAN_H
 
@@ -6,29 +6,29 @@
 
 enum item_way {
     ITEM_COPY,
-    ITEM_LINK,    /* it has not changed since the backup before */
-    ITEM_COMPARE, /* what it has now may all be in the copy of the backup before: linked if so */
+    ITEM_LINK,    /* unchanged since the previous backup */
+    ITEM_COMPARE, /* its data may be a subset of the previous backup's copy, which is then linked */
 };
 
 struct item {
     char name[BACKUP_PATH_SIZE]; /* in the backup */
-    const char *base;            /* in its folder here: the end of `name` */
-    int folder;                  /* where it is; the plan's */
+    const char *base;            /* last component of `name` */
+    int folder;                  /* descriptor of its directory, owned by the plan */
     enum item_way way;
-    uint64_t size, end;         /* of the copy; bytes from `end` on are left out */
+    uint64_t size, end;         /* size of the copy; bytes from `end` on are not copied */
     uint64_t inode, changed_ns; /* for the list: list.h */
-    uint64_t bytes;             /* that it takes on the disk */
+    uint64_t bytes;             /* disk space used */
     uint32_t extent;            /* 0: not an extent */
 };
 
 struct plan {
-    struct item *items; /* extents first, by rising id */
+    struct item *items; /* extents first, ascending by id */
     size_t count, capacity;
-    int records, extents; /* folders of the source */
+    int records, extents; /* descriptors of the source's directories */
 };
 
-/* Lists what the state consists of. before: the list of the backup before; empty when there is none. Adds up
- * the totals of the work's progress. */
+/* Lists the files of the state. before: the list of the previous backup; empty if there is none.
+ * Computes the totals for the progress reports. */
 bool plan_make(struct backup_work *work, const struct backup_source *source,
                const struct backup_state *state, const struct backup_list *before,
                struct plan *ret_plan);

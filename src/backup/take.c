@@ -1,4 +1,4 @@
-/* Making a backup: hold the state, copy its files, seal the copy, give it its name. */
+/* Creates a backup: holds the state, copies its files, seals the copy, gives it its name. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,17 +18,17 @@
 struct take {
     struct backup_work *work;
     const struct backup_source *source;
-    int target; /* folder of backups; locked */
-    int before; /* the backup before; -1: there is none */
-    int made;   /* the one that is made */
+    int target; /* directory of backups; locked */
+    int before; /* previous backup; -1 if there is none */
+    int made;   /* backup being created */
     struct backup_list before_list, list;
     char name[BACKUP_NAME_SIZE];
     char temporary[BACKUP_NAME_SIZE + sizeof BACKUP_NAME_TMP];
 };
 
-/* ---- the folder of backups ---- */
+/* ---- directory of backups ---- */
 
-/* Whether a path lies in the folder, or is it: both as they are, without links. */
+/* Returns true if a path is the directory or inside it, after resolving links. */
 static bool lies_in(const char *path, const char *folder)
 {
     char real_path[PATH_MAX], real_folder[PATH_MAX];
@@ -49,14 +49,14 @@ static bool open_target(struct take *take, const char *to)
     if (take->target < 0)
         return false;
     if (lies_in(to, take->source->location))
-        return work_fail(work, "%s lies in the data folder", to);
+        return work_fail(work, "%s is inside the data directory", to);
     if (flock(take->target, LOCK_EX | LOCK_NB) == 0)
         return true;
-    return errno == EWOULDBLOCK ? work_fail(work, "another backup is being made in %s", to)
+    return errno == EWOULDBLOCK ? work_fail(work, "another backup is running in %s", to)
                                 : work_fail_errno(work, "lock the folder %s", to);
 }
 
-/* Of kills. Nobody else makes one: the folder is locked. */
+/* Removes backups left unfinished by a kill. The lock excludes concurrent ones. */
 static bool remove_begun(struct take *take)
 {
     DIR *dir = file_list(take->target, ".");
@@ -81,7 +81,7 @@ static bool remove_begun(struct take *take)
     return removed;
 }
 
-/* "2026-11-26T00:45:12.1234567Z" -> "20261126T004512.123Z" */
+/* Converts "2026-11-26T00:45:12.1234567Z" to "20261126T004512.123Z". */
 static void write_name(instant at, char name[BACKUP_NAME_SIZE])
 {
     char iso[INSTANT_ISO_SIZE];
@@ -95,7 +95,7 @@ static void write_name(instant at, char name[BACKUP_NAME_SIZE])
     name[length] = '\0';
 }
 
-/* Behind that of the backup before, also when the clock was set back. */
+/* Chooses a name after that of the previous backup, even if the clock was set back. */
 static bool choose_name(struct take *take, const char *newest)
 {
     const instant millisecond = TICKS_PER_SECOND / 1000;
@@ -110,7 +110,7 @@ static bool choose_name(struct take *take, const char *newest)
            work_fail(take->work, "the clock is behind the newest backup, %s", newest);
 }
 
-/* One that is damaged is not shared with, nor in the way. */
+/* Opens the previous backup. A corrupt one is ignored: it is neither shared with nor an error. */
 static void open_before(struct take *take, const char *name)
 {
     int backup = openat(take->target, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -131,12 +131,12 @@ static int create(struct take *take, const char *name)
     int fd = openat(take->made, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        work_fail_errno(take->work, "make %s", name);
+        work_fail_errno(take->work, "create %s", name);
     return fd;
 }
 
-/* Shares the file with the backup before. *ret_linked false: this file has too many links, or the file
- * system has none. */
+/* Links the file to the previous backup's copy. *ret_linked is false if it has too many links, or
+ * the file system has no hard links. */
 static bool link_item(struct take *take, const struct item *item, bool *ret_linked)
 {
     const struct backup_file *copy = backup_list_find(&take->before_list, item->name);
@@ -187,7 +187,7 @@ static bool compare(struct take *take, const struct item *item, int from, bool *
     return compared;
 }
 
-/* An item that is not simply linked. */
+/* Copies or compares an item that cannot be linked without reading. */
 static bool read_item(struct take *take, const struct item *item)
 {
     int from = openat(item->folder, item->base, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -237,9 +237,9 @@ static bool copy_state(struct take *take, const struct backup_state *state)
     return copied;
 }
 
-/* ---- making it whole ---- */
+/* ---- sealing ---- */
 
-/* Files that the sealing wrote or cut. */
+/* Lists files written or truncated by sealing. */
 static bool list_sealed(struct take *take, const char *name)
 {
     struct backup_file file = { .name = (char *)(uintptr_t)name };
@@ -258,7 +258,7 @@ static bool list_sealed(struct take *take, const char *name)
     return listed;
 }
 
-/* Logs are cut by the sealing. */
+/* Lists logs again, which sealing truncates. */
 static bool list_logs_again(struct take *take)
 {
     struct backup_list *list = &take->list;
@@ -287,7 +287,7 @@ static bool seal(struct take *take)
     enum store_result result = store_backup_seal(take->made, &take->list.sequence, &problem);
 
     if (result)
-        return work_fail(take->work, "the copy cannot be started on: %s", problem);
+        return work_fail(take->work, "the copy is not a valid data folder: %s", problem);
     return list_logs_again(take) && list_sealed(take, "synced") && list_sealed(take, "format");
 }
 
@@ -306,7 +306,7 @@ static bool write_list(struct take *take)
     return written;
 }
 
-/* From here on it is the newest backup. */
+/* Makes it the newest backup. */
 static bool name_it(struct take *take)
 {
     if (!folder_sync_parts(take->work, take->made) || !write_list(take) ||
@@ -332,7 +332,7 @@ static bool take_state(struct take *take)
     if (!source->begin(take->work, source->context, &state))
         return false;
     taken = copy_state(take, &state);
-    /* Also after a failure; and what it says counts, for all that was copied until now. */
+    /* Called after a failure too; its result applies to everything copied until now. */
     taken = source->end(take->work, source->context) && taken;
     return taken && seal(take) && name_it(take);
 }

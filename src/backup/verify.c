@@ -1,4 +1,4 @@
-/* Holding a backup against its list, and making a data folder of it. */
+/* Verifies a backup against its file list, and restores it to a data directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "backup/backup_private.h"
 #include "base/file.h"
 
-/* Totals of the progress. */
+/* Computes the totals of the progress. */
 static void add_up(struct backup_work *work, int backup, const struct backup_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -44,16 +44,16 @@ static void find(struct verify *verify, const char *name, const char *what)
     verify->is_whole = false;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Returns a description of the problem, or NULL. */
 static const char *check_file(struct backup_work *work, int fd, const struct backup_file *file)
 {
     struct stat status;
     uint32_t crc;
 
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-        return "is no file";
+        return "is not a regular file";
     if ((uint64_t)status.st_size != file->size)
-        return "has another length than it had";
+        return "has a different size than in the backup's list";
     if (!file_sum(work, fd, file->name, &crc))
         return "cannot be read";
     return crc == file->crc ? NULL : "is damaged";
@@ -76,7 +76,8 @@ static bool verify_file(struct verify *verify, int backup, const struct backup_f
     return work_file(work);
 }
 
-/* RocksDB reads what lies in its folder, and a start what lies in that of extents. */
+/* Reports unlisted files: RocksDB reads everything in its directory, and so does a start in that of
+ * extents. */
 static bool find_strangers(struct verify *verify, int backup, const struct backup_list *list,
                            const char *folder)
 {
@@ -89,7 +90,7 @@ static bool find_strangers(struct verify *verify, int backup, const struct backu
 
         snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
         if (entry->d_name[0] != '.' && !backup_list_find(list, name))
-            find(verify, name, "is not of this backup");
+            find(verify, name, "is not in the backup's list");
     }
     listed = (dir && errno == 0) || work_fail_errno(verify->work, "list the folder %s", folder);
     if (dir)
@@ -162,12 +163,12 @@ static bool restore_file(struct backup_work *work, int backup, int folder,
     if (to < 0 || fstat(from, &status) < 0)
         work_fail_errno(work, "copy %s", file->name);
     else if ((uint64_t)status.st_size != file->size)
-        work_fail(work, "%s has another length than it had", file->name);
+        work_fail(work, "%s has a different size than in the backup's list", file->name);
     else
         restored = file_copy(work, from, to, file->name, file->size, file->size, &crc);
     if (restored && crc != file->crc)
         restored = work_fail(work, "%s is damaged", file->name);
-    if (restored) /* what was just copied is in memory still */
+    if (restored) /* just copied, so still cached */
         store_backup_keep_sums(folder, file->name, from, file->size);
     if (from >= 0)
         close(from);
@@ -176,7 +177,7 @@ static bool restore_file(struct backup_work *work, int backup, int folder,
     return restored && work_file(work);
 }
 
-/* By these it is a data folder: they come last. */
+/* These files make it a data directory, so they are written last. */
 static bool is_seal(const char *name)
 {
     return strcmp(name, "synced") == 0 || strcmp(name, "format") == 0;
@@ -217,7 +218,8 @@ static bool is_empty(struct backup_work *work, int folder, const char *to)
     return empty;
 }
 
-/* What there is of it, when it has failed. path: of the folder, where it was made for this; NULL: it stays */
+/* Removes a failed restore. path: of the directory, if it was created for this, or NULL to keep
+ * it. */
 static void remove_restored(int folder, const char *path)
 {
     struct backup_work unheard = { 0 };

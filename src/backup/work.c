@@ -1,4 +1,4 @@
-/* What a piece of work says, counts, and how fast it may go. */
+/* Errors, progress and rate limit of an operation. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void work_begin(struct backup_work *work)
     work->problem[0] = '\0';
 }
 
-/* Until all that was read could have been at this rate. */
+/* Sleeps until the bytes read correspond to the rate limit. */
 static void keep_pace(const struct backup_work *work)
 {
     uint64_t now = clock_monotonic_ns();
@@ -58,7 +58,7 @@ static void keep_pace(const struct backup_work *work)
 
 static bool ask(struct backup_work *work)
 {
-    return !work->step || work->step(work) || work_fail(work, "it was ended");
+    return !work->step || work->step(work) || work_fail(work, "it was cancelled");
 }
 
 bool work_read(struct backup_work *work, uint64_t bytes)

@@ -1,5 +1,5 @@
-/* Addresses of the Internet, of either version as 16 bytes: IPv4 is written as IPv6, ::ffff:a.b.c.d. And lists of
- * blocks of them, as an operator names them. Pure. Any thread. */
+/* Internet addresses of both versions as 16 bytes (IPv4 as the mapped ::ffff:a.b.c.d), and lists of
+ * CIDR blocks configured by an operator. Pure. Thread-safe. */
 #ifndef LAGRA_BASE_ADDRESS_H
 #define LAGRA_BASE_ADDRESS_H
 
@@ -8,25 +8,25 @@
 struct sockaddr;
 
 #define ADDRESS_SIZE       16
-#define ADDRESS_V4_BEGIN   12 /* of an IPv4 address in them */
+#define ADDRESS_V4_BEGIN   12 /* offset of an IPv4 address */
 #define ADDRESS_BLOCKS_MAX 64
 #define ADDRESS_TEXT_MAX   64 /* "[ipv6]:port" and a NUL */
 
-/* "192.0.2.1" or "2001:db8::1". False: it is neither. */
+/* Parses "192.0.2.1" or "2001:db8::1". Returns false if the text is neither. */
 bool address_parse(struct bytes text, uint8_t ret_address[ADDRESS_SIZE]);
-/* False: of another family. */
+/* Reads the address and port from a socket address. Returns false for other address families. */
 bool address_from(const struct sockaddr *from, uint8_t ret_address[ADDRESS_SIZE],
                   uint16_t *ret_port);
 bool address_is_v4(const uint8_t address[ADDRESS_SIZE]);
-/* Of the four bytes of an IPv4 address, as it is sent. */
+/* Converts the four bytes of an IPv4 address in network order. */
 void address_from_v4(const void *bytes, uint8_t ret_address[ADDRESS_SIZE]);
-/* "192.0.2.1:5000" or "[2001:db8::1]:5000", ends with a NUL. */
+/* Writes "192.0.2.1:5000" or "[2001:db8::1]:5000", NUL-terminated. */
 void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[ADDRESS_TEXT_MAX]);
 
 /* Reads what address_write() has written. Returns false if it is anything else. */
 bool address_read(struct bytes text, uint8_t ret_address[ADDRESS_SIZE], uint16_t *ret_port);
 
-/* Addresses that begin with the same bits. */
+/* A CIDR block. */
 struct address_block {
     uint8_t address[ADDRESS_SIZE];
     unsigned bits; /* 0..128 */
@@ -37,11 +37,13 @@ struct address_list {
     size_t count;
 };
 
-/* Whether the first `bits` bits of both are the same. */
+/* Returns true if the first `bits` bits of both are equal. */
 bool address_begins_with(const uint8_t *address, const uint8_t *prefix, unsigned bits);
-/* "127.0.0.1,10.0.0.0/8,fd00::/8": adds them. False: malformed, or too many. */
+/* Adds blocks given as "127.0.0.1,10.0.0.0/8,fd00::/8" to the list. Returns false if the text is
+ * malformed or the list is full. */
 bool address_list_parse(struct bytes text, struct address_list *list);
-/* Is it in one of the blocks? IPv4 addresses within IPv6 ones (mapped) are judged as what they are. */
+/* Returns true if one of the blocks contains the address. Mapped IPv4 addresses match IPv4
+ * blocks. */
 bool address_list_has(const struct address_list *list, const uint8_t address[ADDRESS_SIZE]);
 
 #endif

@@ -1,4 +1,5 @@
-/* malloc() and its kin for memory that outlives an exchange: if they fail, the process is terminated. */
+/* malloc() and its relatives for memory that outlives an exchange; on failure the process is
+ * terminated. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 
 void out_of_memory(size_t size)
 {
-    log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
+    log_line(LOG_ERROR, "out of memory: cannot allocate %zu bytes; terminating", size);
     _exit(EXIT_FAILURE);
 }
 

@@ -1,9 +1,10 @@
-/* Arenas: chunks that double, a bump pointer in the newest, and the text that grows in them.
+/* Arenas: a list of chunks of doubling size with a bump pointer in the newest, and the text that
+ * grows in them.
  *
- * The arena itself lies in its first chunk, so that a small request costs one malloc() and one
- * free(). An allocation that is larger than the next chunk would be gets one of its own size. Chunks
- * form a list from the newest back to the first; a mark names a chunk and how much of it was used,
- * so rewinding frees what is newer. */
+ * The arena itself is stored in its first chunk, so a small request costs one malloc() and one
+ * free(). An allocation larger than the next chunk gets a chunk of exactly its size. Chunks are
+ * linked from newest to oldest; a mark records a chunk and its used bytes, so rewinding frees the
+ * newer chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -11,22 +12,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* With its head 16 KiB, which malloc() has a size for: most requests need between 8 and 16. */
+/* With its header 16 KiB, a size class of malloc(); most requests need between 8 and 16 KiB. */
 #define FIRST_CHUNK_BYTES (16384 - sizeof(struct chunk))
 #define CHUNK_BYTES_MAX   (1u << 20)
 #define ALIGNMENT         alignof(max_align_t)
 #define TEXT_CAPACITY_MIN 64
-/* Longer text grows by half, shorter text doubles. */
+/* Text longer than this grows by half; shorter text doubles. */
 #define LARGE_TEXT_BYTES  ((size_t)1 << 20)
 
 struct chunk {
     struct chunk *older;
     size_t size; /* of data */
     size_t used;
-    size_t charged;      /* bytes that the memory budget covers */
-    size_t large;        /* bytes that are charged to the large request */
-    size_t uncharged;    /* bytes that were refused */
-    enum memory_use use; /* of `charged` */
+    size_t charged;      /* bytes charged to the memory budget */
+    size_t large;        /* bytes charged to the large request */
+    size_t uncharged;    /* bytes that the budget refused */
+    enum memory_use use; /* what `charged` is charged for */
     alignas(max_align_t) char data[];
 };
 
@@ -40,7 +41,7 @@ struct arena {
     bool may_be_large;
     enum memory_use use;
     struct memory_holder holder;
-    struct chunk *first; /* the arena lies in it: freed last */
+    struct chunk *first; /* contains the arena, so it is freed last */
 };
 
 struct arena *arena_new(size_t limit_bytes)
@@ -95,7 +96,8 @@ bool arena_is_exhausted(const struct arena *arena)
 
 /* ---- chunks ---- */
 
-/* Charges `size` bytes of a chunk to the budget, or to the large request if the arena may be it. */
+/* Charges `size` bytes of a chunk to the budget, or to the large request if the arena may be
+ * that. */
 static bool chunk_charge(struct arena *arena, struct chunk *chunk, size_t size)
 {
     enum memory_use use = chunk->charged > 0 ? chunk->use : arena->use;
@@ -210,7 +212,7 @@ size_t arena_held(const struct arena *arena)
     return arena->held_bytes;
 }
 
-/* ---- who is charged ---- */
+/* ---- charging ---- */
 
 void arena_charge_to(struct arena *arena, struct memory_holder holder)
 {
@@ -272,7 +274,7 @@ bool arena_end_decision_except(struct arena *arena, struct arena_mark mark, stru
     return arena_end_decision(arena);
 }
 
-/* A new newest chunk with room for `size` bytes. */
+/* Adds a chunk with space for `size` bytes. */
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
     size_t chunk_size = size > arena->next_chunk_bytes ? size : arena->next_chunk_bytes;
@@ -280,7 +282,7 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
     struct chunk *chunk;
 
     if (__builtin_add_overflow(arena->held_bytes, chunk_size, &held) || held > arena->limit_bytes)
-        chunk_size = size; /* near the limit: no more than asked for */
+        chunk_size = size; /* near the limit, allocate only what was requested */
     chunk = xmalloc(sizeof *chunk + chunk_size);
     *chunk = (struct chunk){ .older = arena->newest, .size = chunk_size };
     arena->newest = chunk;
@@ -400,7 +402,8 @@ void text_init(struct text *text, struct arena *arena, size_t capacity_hint)
     };
 }
 
-/* True when the text ends where its chunk's used bytes end: nothing was allocated after it. */
+/* Returns true if nothing was allocated after the text, which then ends at its chunk's used
+ * bytes. */
 static bool text_is_newest(const struct text *text)
 {
     const struct chunk *chunk = text->arena->newest;
@@ -408,8 +411,8 @@ static bool text_is_newest(const struct text *text)
     return text->ptr >= chunk->data && text->ptr + text->capacity == chunk->data + chunk->used;
 }
 
-/* Makes the text's chunk larger. Only when the text is all that lies in it, since the chunk may
- * move, and never the first chunk, which holds the arena. */
+/* Enlarges the text's chunk in place. Only for a chunk that contains nothing but the text, since
+ * realloc() may move it; never the first chunk, which contains the arena. */
 static bool text_grow_chunk(struct text *text, size_t capacity)
 {
     struct arena *arena = text->arena;

@@ -1,17 +1,19 @@
 /* Memory that lives exactly as long as one exchange (or one background step).
  *
  * Allocation is a pointer bump; nothing is freed individually. So there are no ownership questions
- * inside an exchange, and memory that is discarded early is only freed at the end: bulk bytes never go
+ * inside an exchange, but discarded memory is only freed at the end: bulk data does not belong
  * here.
  *
- * Allocations never fail. Each arena has a limit, which data from outside may reach. An allocation beyond
- * it succeeds, but the arena is then *exhausted*: functions that read from the store into it return
- * STORE_SHORTAGE, so that an attempt ends soon, and the caller of a step checks arena_is_exhausted()
- * before it uses the results, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or postpones
- * the task. A charged arena, of a client's request or of a background task, also charges its chunks to the memory
- * budget of the process (memory_budget.h), and is exhausted while the budget does not cover them.
+ * Allocations never fail. Each arena has a limit, which input may reach. An allocation beyond it
+ * succeeds, but the arena is then *exhausted*: functions that read from the store into it return
+ * STORE_SHORTAGE, so that the attempt ends soon, and the caller of a step checks
+ * arena_is_exhausted() before it uses the results, and refuses the request (503,
+ * STATUS_INSUFF_SERVER_RESOURCES) or postpones the task. A charged arena, of a client's request or
+ * of a background task, also charges its chunks to the memory budget of the process
+ * (memory_budget.h), and is exhausted while the budget does not cover them.
  *
- * An arena belongs to one thread at a time. If malloc() fails, the process ends. decision: 960 */
+ * An arena belongs to one thread at a time. If malloc() fails, the process is terminated.
+ * decision: 960 */
 #ifndef LAGRA_BASE_ARENA_H
 #define LAGRA_BASE_ARENA_H
 
@@ -22,68 +24,72 @@
 
 struct arena;
 
-/* What a charged arena may hold without asking the budget: most requests need less. */
+/* Size up to which a charged arena is not charged to the budget; most requests stay below it. */
 #define ARENA_FREE_BYTES ((size_t)64 << 10)
 
-/* Small: the first chunk is a few KiB. limit_bytes: it is exhausted when it holds more. */
+/* Creates an arena with a first chunk of a few KiB. It is exhausted once it holds more than
+ * limit_bytes. */
 struct arena *arena_new(size_t limit_bytes);
-/* As arena_new(), for what a client makes the server hold: what exceeds ARENA_FREE_BYTES is charged to the memory
- * budget, without shares until arena_charge_to() is called. */
+/* Like arena_new(), for memory that a client makes the server hold: bytes beyond ARENA_FREE_BYTES
+ * are charged to the memory budget, without shares until arena_charge_to() is called. */
 struct arena *arena_new_charged(size_t limit_bytes, enum memory_use use);
-/* As arena_new_charged(), for a background task: all of them have one share. */
+/* Like arena_new_charged(), for a background task. All background tasks have one share. */
 struct arena *arena_new_background(size_t limit_bytes);
-/* A new arena that is charged as `model` is. */
+/* Creates an arena that is charged like `model`. */
 struct arena *arena_new_like(const struct arena *model, size_t limit_bytes);
 /* Returns true while it holds more than its limit, or than the memory budget covers. */
 bool arena_is_exhausted(const struct arena *arena);
 void arena_free(struct arena *arena);
-/* Of one that has held keys: wipes all of it first. */
+/* Wipes the memory before freeing it, for arenas that have held keys. */
 void arena_free_secret(struct arena *arena);
 
-/* A position in the arena: arena_rewind() frees all that was allocated after arena_mark(). */
+/* A position in the arena: arena_rewind() frees everything allocated after arena_mark(). */
 struct arena_mark {
     void *chunk;
     size_t used;
 };
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
-/* As arena_rewind(), except that `keep`, one allocation, stays where it is. */
+/* Like arena_rewind(), but preserves `keep`, which must be a single allocation. */
 void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
-/* Bytes in all chunks. */
+/* Returns the number of bytes in all chunks. */
 size_t arena_held(const struct arena *arena);
 
 /* Charges everything that the arena holds, and will hold, to the shares of `holder`. */
 void arena_charge_to(struct arena *arena, struct memory_holder holder);
-/* An attempt to decide follows: its allocations may be charged to the large request, and count as MEMORY_DECISION in an
- * arena of MEMORY_REQUEST. */
+/* Starts an attempt to decide. Until arena_end_decision(), allocations may be charged to the large
+ * request, and in a MEMORY_REQUEST arena they count as MEMORY_DECISION. */
 void arena_begin_decision(struct arena *arena);
-/* The attempts are done: what is charged to the large request moves back to the budget. returns false if the arena is
- * exhausted */
+/* Ends the attempts: moves charges from the large request back to the budget. Returns false if the
+ * arena is exhausted. */
 bool arena_end_decision(struct arena *arena);
-/* The same before arena_rewind_except() with these arguments: what that frees is not charged any more. */
+/* Like arena_end_decision(), but followed by arena_rewind_except() with the same arguments: does
+ * not charge what that frees. */
 bool arena_end_decision_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
-/* Charges again what the budget refused before. returns false if the arena is exhausted all the same */
+/* Retries the charges that the budget refused before. Returns false if the arena is still
+ * exhausted. */
 bool arena_charge_again(struct arena *arena);
 
-/* Zeroed, aligned for any type. size 0 returns a valid pointer. */
+/* Allocates zeroed memory, aligned for any type. Returns a valid pointer for size 0 too. */
 void *arena_alloc(struct arena *arena, size_t size);
-/* The same, of which only the first `zeroed` bytes are. */
+/* Like arena_alloc(), but zeroes only the first `zeroed` bytes. */
 void *arena_alloc_head(struct arena *arena, size_t size, size_t zeroed);
-/* Not zeroed, byte aligned. */
+/* Allocates uninitialized bytes without alignment. */
 char *arena_bytes(struct arena *arena, size_t size);
-/* count * size is checked. */
+/* Allocates a zeroed array; count * size is checked for overflow. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 struct bytes arena_copy(struct arena *arena, struct bytes from);
-/* A copy with ASCII letters in lower case. */
+/* Copies, converting ASCII letters to lower case. */
 struct bytes arena_copy_lower(struct arena *arena, struct bytes from);
-/* NUL-terminated copy. */
+/* Returns a NUL-terminated copy. */
 char *arena_string(struct arena *arena, struct bytes from);
 struct bytes arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct bytes arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((format(printf, 2, 0), nonnull(2)));
 
-/* Text that grows in an arena (XML answers, strings to sign). In place while it is the newest. */
+/* Text that grows in an arena (XML bodies, strings to sign), in place while it is the newest
+ * allocation. */
 struct text {
     struct arena *arena;
     char *ptr;
@@ -91,9 +97,10 @@ struct text {
     size_t capacity;
 };
 void text_init(struct text *text, struct arena *arena, size_t capacity_hint);
-/* Makes room for `more` bytes: use text_reserve(). */
+/* Adds capacity for `more` bytes; call text_reserve() instead. */
 void text_grow(struct text *text, size_t more);
-/* What adds is inline: a listing adds a hundred thousand times, mostly literals. */
+/* The append functions are inline because a listing makes a hundred thousand appends, mostly of
+ * literals. */
 static inline void text_reserve(struct text *text, size_t more)
 {
     if (text->capacity - text->len < more)
@@ -116,7 +123,7 @@ static inline void text_add_char(struct text *text, char c)
     text_reserve(text, 1);
     text->ptr[text->len++] = c;
 }
-/* In UTF-8; not a surrogate, at most U+10FFFF. rfc: 3629 3 */
+/* Appends a code point in UTF-8; not a surrogate, at most U+10FFFF. rfc: 3629 3 */
 void text_add_code_point(struct text *text, uint32_t c);
 void text_add_u64(struct text *text, uint64_t value);
 void text_add_i64(struct text *text, int64_t value);
@@ -126,12 +133,13 @@ static inline struct bytes text_bytes(const struct text *text)
     return (struct bytes){ text->ptr, text->len };
 }
 
-/* malloc family for what outlives an exchange; no memory ends the process. */
+/* malloc() and its relatives for memory that outlives an exchange; failure terminates the
+ * process. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *string);
-/* For what others allocate. */
+/* Reports the failure of another library's allocation and terminates the process. */
 __attribute__((noreturn)) void out_of_memory(size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs of bytes: comparing, cutting, and the strict parsers of numbers and UTF-8. */
+/* Byte strings: comparing, splitting, and strict parsers of numbers and UTF-8. */
 #include "base/bytes.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ static unsigned char lower(unsigned char c)
 bool bytes_equal_nocase(struct bytes a, struct bytes b)
 {
     if (bytes_equal(a, b))
-        return true; /* mostly they are spelt alike */
+        return true; /* the usual case */
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
@@ -74,7 +74,7 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
     *ret_tail = bytes_from(a, before + 1);
 }
 
-/* Of any number; with more it may be too large for 64 bits. */
+/* Any number with this many digits fits in 64 bits. */
 #define DIGITS_THAT_FIT 19
 
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
@@ -136,14 +136,13 @@ bool bytes_equal_secret(struct bytes a, struct bytes b)
         return false;
     for (size_t i = 0; i < a.len; i++)
         difference |= (unsigned char)(a.ptr[i] ^ b.ptr[i]);
-    /* The compiler must not leave the loop at the first difference. */
+    /* Keep the compiler from leaving the loop at the first difference. */
     __asm__ volatile("" : "+r"(difference));
     return difference == 0;
 }
 
-/* Length of the UTF-8 sequence of several bytes that begins at `at`, of `left` bytes; 0 when it is not
- * one.
- * The second byte's range shuts out overlong forms, surrogates and what lies past U+10FFFF.
+/* Returns the length of the multi-byte UTF-8 sequence at `at`, or 0 if it is invalid. Limiting the
+ * range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
  * rfc: 3629 4 */
 static size_t utf8_sequence(const unsigned char *at, size_t left)
 {
@@ -215,7 +214,7 @@ size_t bytes_utf16_units(struct bytes utf8)
         utf8 = bytes_from(utf8, ascii);
         if (utf8.len == 0)
             return units;
-        /* Each byte that begins a character, and again where it needs a pair of surrogates. */
+        /* Count each lead byte, and twice if the character needs a surrogate pair. */
         for (size_t i = 0; i < WORD_BYTES && utf8.len > 0; i++, utf8 = bytes_from(utf8, 1)) {
             uint8_t byte = (uint8_t)utf8.ptr[0];
 

@@ -1,9 +1,8 @@
-/* A run of bytes that somebody else owns: the string type of Lagra.
+/* A byte string owned by another object: the string type of Lagra.
  *
- * Not NUL-terminated; ptr may be NULL only when len is 0. A NULL ptr means "absent" where a
- * function documents it (a header that was not sent), an empty run with a ptr means "present,
- * empty".
- * Any thread. */
+ * Not NUL-terminated; ptr may be NULL only when len is 0. Where a function documents it, a NULL ptr
+ * means "absent" (a header that was not sent), while an empty string with a ptr means "present,
+ * empty". Thread-safe. */
 #ifndef LAGRA_BASE_BYTES_H
 #define LAGRA_BASE_BYTES_H
 
@@ -47,12 +46,13 @@ static inline bool bytes_is(struct bytes a, const char *string)
 
 /* ASCII case only. */
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
-/* Inline, as bytes_is(), so that the length of a literal is known: it tells nearly all apart. */
+/* Inline, like bytes_is(), so that the length of a literal is known and usually settles the
+ * result. */
 static inline bool bytes_is_nocase(struct bytes a, const char *string)
 {
     return a.len == strlen(string) && bytes_equal_nocase(a, bytes_of(string, a.len));
 }
-/* Bytewise order, as memcmp; a prefix sorts before what it begins. */
+/* Compares bytewise like memcmp(); a prefix sorts before longer strings. */
 int bytes_compare(struct bytes a, struct bytes b);
 static inline bool bytes_has_prefix(struct bytes a, struct bytes prefix)
 {
@@ -60,9 +60,9 @@ static inline bool bytes_has_prefix(struct bytes a, struct bytes prefix)
 }
 bool bytes_has_suffix(struct bytes a, struct bytes suffix);
 bool bytes_has_suffix_nocase(struct bytes a, struct bytes suffix);
-/* Without leading and trailing space and tab. */
+/* Removes leading and trailing spaces and tabs. */
 struct bytes bytes_trim(struct bytes a);
-/* The bytes from `from` to the end; empty when `from` is past it. */
+/* Returns the bytes from index `from` to the end; empty if `from` is past the end. */
 static inline struct bytes bytes_from(struct bytes a, size_t from)
 {
     if (!a.ptr)
@@ -71,30 +71,32 @@ static inline struct bytes bytes_from(struct bytes a, size_t from)
         from = a.len;
     return bytes_of(a.ptr + from, a.len - from);
 }
-/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL: none). */
+/* Splits at the first `at` into *ret_head and *ret_tail. Without one, ret_tail->ptr is NULL. */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 
-/* Decimal digits only, no sign, no space, at least one digit, value at most `max`.
- * Returns false otherwise; *ret_value is then untouched. */
+/* Parses decimal digits: no sign, no space, at least one digit, value at most `max`. Otherwise
+ * returns false and leaves *ret_value unchanged. */
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value);
-/* The digits of the greatest uint64_t. */
+/* Number of digits of UINT64_MAX. */
 #define DECIMAL_DIGITS 20
-/* Writes the value's digits at the end of the buffer; returns them. */
+/* Writes the value's digits at the end of the buffer and returns them. */
 struct bytes bytes_decimal(uint64_t value, char buffer[DECIMAL_DIGITS]);
 
-/* Value of a hexadecimal digit of either case; -1 for another character. */
+/* Returns the value of a hexadecimal digit of either case, or -1 for other characters. */
 int bytes_hex_digit(char c);
 
-/* Constant time in the content (not in the length): for signatures and keys. */
+/* Compares in time that depends only on the lengths: for signatures and keys. */
 bool bytes_equal_secret(struct bytes a, struct bytes b);
 
-/* Strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+/* Checks for strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes a);
-/* Takes a character off the front of a valid UTF-8 text that is not empty. */
+/* Removes and returns the first character of valid, non-empty UTF-8. */
 uint32_t bytes_take_code_point(struct bytes *utf8);
-/* Code units of a valid UTF-8 text in UTF-16, which limits and sizes of names and values count. */
+/* Returns the number of UTF-16 code units of valid UTF-8; limits on names and values are counted in
+ * these. */
 size_t bytes_utf16_units(struct bytes utf8);
-/* Whether it has more of them than that. Each has a byte at least, so a short text is not looked at. */
+/* Returns true if the string has more than `units` UTF-16 code units. Each takes at least one byte,
+ * so short strings need no scan. */
 static inline bool bytes_utf16_exceed(struct bytes utf8, size_t units)
 {
     return utf8.len > units && bytes_utf16_units(utf8) > units;

@@ -1,8 +1,8 @@
-/* The clock: a few atomic words. See clock.h for what it promises.
+/* The clock: a few atomic words. See clock.h for its guarantees.
  *
- * Our time is noted once a second as its lead over the time since boot. Between two notes it is
- * that lead plus the time since boot, drawn to the wall clock by at most one part in SLEW of the
- * time that passed. A difference too large for that is a step of the wall clock: see
+ * Once a second, the lead of our time over the time since boot is recorded. Between two records,
+ * our time is that lead plus the time since boot, adjusted towards the wall clock by at most one
+ * part in SLEW of the elapsed time. A larger difference is a step of the wall clock: see
  * observe_wall(). */
 #include "base/clock.h"
 
@@ -13,41 +13,41 @@
 
 #include "base/log.h"
 
-/* While it differs from the wall, the clock gains or loses one part in so many of the time that
- * passes. */
+/* While the clock differs from the wall clock, it gains or loses one part in SLEW of the elapsed
+ * time. */
 #define SLEW          16u
-/* How old the note of the lead may be. */
+/* Maximum age of the recorded lead. */
 #define NOTE_TICKS    TICKS_PER_SECOND
-/* Two clocks that are read further apart are read again, up to TRIES_MAX times. */
+/* If two clocks were read further apart than this, they are read again, up to TRIES_MAX times. */
 #define AT_ONCE_TICKS (TICKS_PER_SECOND / 100000)
 #define TRIES_MAX     8u
-/* How often the same complaint about the wall clock is logged. */
+/* Minimum interval between warnings about the wall clock. */
 #define WARN_TICKS    (3600 * TICKS_PER_SECOND)
-/* Steps that one run follows; each is remembered for clock_after_steps(). */
+/* Steps followed per run; each is remembered for clock_after_steps(). */
 #define STEPS_MAX     64
 
-static _Atomic uint64_t newest;   /* the last answer */
-static _Atomic uint64_t advance;  /* tests only, and `gone_on` */
-static _Atomic uint64_t gone_on;  /* by clock_move() */
+static _Atomic uint64_t newest;   /* newest result of clock_now() */
+static _Atomic uint64_t advance;  /* added by tests, and by clock_move() */
+static _Atomic uint64_t gone_on;  /* the part added by clock_move() */
 static _Atomic int64_t wall_step; /* tests only */
-/* How far our time was ahead of the time since boot, and when (ticks since boot; 0: not yet noted).
- * Written under `noting`, as two words: a reader of one old and one new differs by a fraction of a
- * second for one answer, which `newest` mends. */
+/* Lead of our time over the time since boot, and when it was recorded (ticks since boot; 0: not
+ * yet). Written under `noting` as two words. A reader that sees one old and one new word is off by
+ * a fraction of a second once, which `newest` corrects. */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
-/* A step of the wall clock that our time has followed: no answer lies between `place` and the end
- * of it. */
+/* A step of the wall clock that our time has followed. No result of clock_now() lies between
+ * `place` and the end of the step. */
 struct step {
-    _Atomic instant place; /* our time just before */
+    _Atomic instant place; /* our time just before the step */
     _Atomic uint64_t size; /* ticks */
 };
 static struct step steps[STEPS_MAX];
 static _Atomic unsigned step_count;
-static _Atomic uint64_t steps_before; /* ticks, followed before this run */
-static _Atomic unsigned step_changes; /* odd while they are changed, under `noting` */
+static _Atomic uint64_t steps_before; /* total ticks followed before this run */
+static _Atomic unsigned step_changes; /* odd while steps are being changed, under `noting` */
 static _Atomic uint64_t pending;      /* ticks; see struct clock_checkpoint */
-static uint64_t warned_at;            /* ticks since boot, 0: never; under `noting` */
+static uint64_t warned_at;            /* ticks since boot, 0 if never; under `noting` */
 
 instant clock_above(instant seen)
 {
@@ -92,7 +92,7 @@ instant clock_unmoved(void)
     return clock_wall() - clock_moved();
 }
 
-/* Rises with time, suspended or not, whatever the wall clock is set to. */
+/* Returns the time since boot, including suspension; independent of the wall clock. */
 static uint64_t since_boot(void)
 {
     struct timespec now;
@@ -108,7 +108,7 @@ static void set_lead(uint64_t ours, uint64_t boot)
     atomic_store(&lead, ours > boot ? ours - boot : 0);
 }
 
-/* Our time by the note, drawn to the wall. */
+/* Returns our time according to the recorded lead, adjusted towards the wall clock. */
 static uint64_t by_lead(uint64_t wall, uint64_t boot)
 {
     uint64_t at = atomic_load(&lead_at);
@@ -130,8 +130,8 @@ static bool may_warn(uint64_t boot)
     return true;
 }
 
-/* Our time jumps to the wall clock: all answers so far lie at or below the step's place, all later
- * ones above its end. Under `noting`; clock invariant 5. */
+/* Lets our time jump to the wall clock. All earlier results are at or below the step's place, all
+ * later ones above its end. Called under `noting`; clock invariant 5. */
 static void take_step(unsigned count, uint64_t wall, uint64_t ours)
 {
     uint64_t last = atomic_load(&newest);
@@ -147,7 +147,7 @@ static void take_step(unsigned count, uint64_t wall, uint64_t ours)
     atomic_fetch_add(&step_changes, 1);
 }
 
-/* Our time after looking at a wall clock that is far ahead. Under `noting`. */
+/* Returns our time after seeing a wall clock that is far ahead. Called under `noting`. */
 static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
 {
     unsigned count = atomic_load(&step_count);
@@ -157,22 +157,22 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
         atomic_store(&pending, size);
         if (may_warn(boot))
             log_line(LOG_WARN,
-                     "the wall clock was set forward by %llu s, which is not believed: times of "
-                     "changes go on as before. If it is right now, restart the server",
+                     "the wall clock was set forward by %llu s, which is ignored because it is too "
+                     "far; if the new time is right, restart the server",
                      size / TICKS_PER_SECOND);
         return ours;
     }
     take_step(count, wall, ours);
     atomic_store(&pending, 0);
     log_line(LOG_WARN,
-             "the wall clock was set forward by %llu s: times of changes follow it, leases and "
-             "messages last as long as they would have",
+             "the wall clock was set forward by %llu s: timestamps follow it, leases and messages "
+             "keep their remaining time",
              size / TICKS_PER_SECOND);
     return wall;
 }
 
-/* Looks whether the wall clock was set, and notes our time. Only one thread at a time: another one
- * that comes meanwhile goes on by the old note. Returns our time. */
+/* Checks whether the wall clock was set, records the lead and returns our time. Only one thread
+ * does so at a time; others continue with the old record. */
 static uint64_t observe_wall(uint64_t wall, uint64_t boot, uint64_t ours)
 {
     const uint64_t far = CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
@@ -180,7 +180,7 @@ static uint64_t observe_wall(uint64_t wall, uint64_t boot, uint64_t ours)
     if (atomic_flag_test_and_set(&noting))
         return ours;
     if (atomic_load(&lead_at) == 0) {
-        ours = wall; /* nothing else is known of the time */
+        ours = wall; /* there is no other source of the time yet */
         set_lead(ours, boot);
     }
     ours = by_lead(wall, boot);
@@ -190,8 +190,8 @@ static uint64_t observe_wall(uint64_t wall, uint64_t boot, uint64_t ours)
         atomic_store(&pending, 0);
     if (ours > wall && ours - wall > far && may_warn(boot))
         log_line(LOG_WARN,
-                 "the wall clock is %llu s behind the times of changes already made (it was "
-                 "set back, or had been ahead): they go on from there, a little slower than time",
+                 "the wall clock is %llu s behind the newest change (it was set back, or had been "
+                 "ahead): timestamps continue from there and run slower until it catches up",
                  (ours - wall) / TICKS_PER_SECOND);
     set_lead(ours, boot);
     atomic_flag_clear(&noting);
@@ -203,10 +203,10 @@ static bool is_far(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) > CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
 }
 
-/* Returns the wall clock, and the time since boot just before it. A process may be stopped between two readings, so the
- * two that were closest together count. Whatever lies between them makes our time later, which it then makes up for
- * by lasting longer; a clock that is behind would make up for it by going faster, and end timeouts too early.
- * decision: 893 */
+/* Returns the wall clock, and the time since boot just before it. The process may be stopped
+ * between two reads, so the pair read closest together is used. A delay between the reads makes our
+ * time later, which it compensates by running slower; a clock that is behind would run faster and
+ * end timeouts too early. decision: 893 */
 static uint64_t read_at_once(uint64_t *ret_boot)
 {
     uint64_t wall = 0, apart = UINT64_MAX, before = since_boot();
@@ -227,7 +227,7 @@ static uint64_t read_at_once(uint64_t *ret_boot)
 /* Clock invariants 1, 3 and 4. */
 instant clock_now(void)
 {
-    uint64_t boot = since_boot(); /* first, as in read_at_once() */
+    uint64_t boot = since_boot(); /* first, like in read_at_once() */
     uint64_t wall = clock_wall();
     uint64_t last = atomic_load(&newest);
     uint64_t at, ours, now;
@@ -251,7 +251,7 @@ void clock_not_before(instant floor)
 {
     uint64_t last;
 
-    clock_now(); /* a note is there */
+    clock_now(); /* ensures that a lead is recorded */
     last = atomic_load(&newest);
     while (last < floor && !atomic_compare_exchange_weak(&newest, &last, floor))
         ;
@@ -264,10 +264,9 @@ void clock_not_before(instant floor)
     atomic_flag_clear(&noting);
 }
 
-/* ---- times beside steps ---- */
+/* ---- converting times across steps ---- */
 
-/* A reader of the steps reads again if they are being changed, or were: the change is
- * short. */
+/* Readers of the steps retry if the steps were changed while being read; changes are short. */
 static unsigned begin_look(void)
 {
     return atomic_load(&step_changes);
@@ -298,7 +297,7 @@ instant clock_after_steps(instant t, uint64_t within)
     return moved;
 }
 
-/* What was followed before this instant, in all. */
+/* Returns the total size of the steps followed before this instant. */
 static uint64_t steps_until(instant t)
 {
     uint64_t sum;
@@ -336,8 +335,8 @@ bool clock_is_behind(void)
     return atomic_load(&pending) > 0;
 }
 
-/* Where the wall clock is not followed now nothing was jumped over: this process has run the store
- * before. */
+/* If the wall clock is not followed now, no time was skipped, because this process has run the
+ * store before. */
 void clock_resume(const struct clock_checkpoint *checkpoint)
 {
     uint64_t passed, left_out = 0;

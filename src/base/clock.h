@@ -1,79 +1,83 @@
-/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks; and the time that passes. Any thread.
+/* The one clock of Lagra: the wall clock made monotonic and unique, in 100 ns ticks, and the
+ * monotonic clocks. Thread-safe.
  *
  * Clock invariants, cited as "clock invariant N" (decision: 42):
- *  (1) clock_now() rises strictly, over all threads.
- *  (2) After clock_not_before(t) every answer is greater than t: the store calls it at open with
- *      the newest instant of any commit, so a restart never goes back even if the wall clock did.
- *  (3) While it is ahead of the wall clock (that was set back, or by (2)) it goes on at 15/16 of
- *      the speed of time until the wall has caught up: it never stands still, and a lease lasts at
- *      most a fifteenth longer. While it is behind by at most CLOCK_STEP_MIN_S it goes on at 17/16.
- *  (4) A step of the wall clock forward by more than that is followed at once if it is at most
- *      CLOCK_STEP_MAX_S, and what was to end soon is moved with it: clock_after_steps(). A larger
- *      one is not followed by the running server. Every step is logged.
- *  (5) clock_without_steps() of two answers keeps their order, also over a restart: it is time that
- *      passed, as far as the server can know. What it leaves out is in a checkpoint (struct clock_checkpoint),
- *      which the store keeps. */
+ *  (1) clock_now() is strictly increasing over all threads.
+ *  (2) After clock_not_before(t) every result is greater than t. The store calls it at open with
+ *  the newest instant of any commit, so a restart never goes back even if the wall clock did.
+ *  (3) While ahead of the wall clock (because that was set back, or by (2)) the clock runs at 15/16
+ *  speed until the wall clock has caught up: it never stands still, and a lease lasts at most a
+ *  fifteenth longer. While behind by at most CLOCK_STEP_MIN_S it runs at 17/16 speed.
+ *  (4) A forward step of the wall clock of more than that is followed at once if it is at most
+ *  CLOCK_STEP_MAX_S, and timeouts due soon are moved with it: clock_after_steps(). A running server
+ *  does not follow a larger step. Every step is logged.
+ *  (5) clock_without_steps() of two results keeps their order, also over a restart: it is elapsed
+ *  time, as far as the server can know it. The steps that it leaves out are in a checkpoint (struct
+ *  clock_checkpoint), which the store saves. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 
 #include "base/dates.h"
 
 instant clock_now(void);
-/* The instant of a change: clock_now(), and above `seen`, the newest that the state it changes has
- * seen, whatever another machine's clock said then. Read the state first: what is made of this
- * instant is then newer than all that the state holds. */
+/* Returns the instant of a change: clock_now(), but above `seen`, the newest instant in the state
+ * that is changed, whatever another machine's clock said then. Read the state first; the instant is
+ * then newer than everything in it. */
 instant clock_above(instant seen);
-/* What the wall clock says, which may go back: for what others date by their own clocks. */
+/* Returns the wall clock, which may go back: to compare with times from other machines. */
 instant clock_wall(void);
-/* The same without what clock_move() has added: what clients date and sign, they do by clocks that were not moved. */
+/* Like clock_wall() without what clock_move() has added: to compare with dates and signatures of
+ * clients, whose clocks were not moved. */
 instant clock_unmoved(void);
 void clock_not_before(instant floor);
-/* Time that passes, from some moment on, whatever the wall clock is set to: for pauses and patience of this process. */
+/* Elapsed time since an arbitrary start, independent of the wall clock: for this process's pauses
+ * and timeouts. */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_monotonic_ms(void);
-/* Returns the time since the machine started, in ns, including the time it was suspended
- * (CLOCK_BOOTTIME): for what must be seen to have expired by a process that was stopped. */
+/* Returns the time since the machine started in ns, including suspension (CLOCK_BOOTTIME): for
+ * timeouts that a process must see as expired after having been stopped. */
 uint64_t clock_boot_ns(void);
 
-/* A wall clock that is ahead of ours by more than the first has been set, and is believed up to the
- * second. */
+/* A wall clock ahead of ours by more than the minimum has been set; it is believed up to the
+ * maximum. */
 #define CLOCK_STEP_MIN_S 120ull
 #define CLOCK_STEP_MAX_S 86400ull
-/* Where an instant lies now that was at most `within` ticks away when it was set: moved by the
- * steps that the clock has followed since. A duration in progress ends by the time that passed, not
- * by what the clock was set to. within: below CLOCK_STEP_MIN_S, so that no step is applied
- * twice. */
+/* Converts an instant that was at most `within` ticks away when it was set: adds the steps that the
+ * clock has followed since. A duration in progress so ends by elapsed time, not by what the clock
+ * was set to. within: below CLOCK_STEP_MIN_S, so that no step is applied twice. */
 instant clock_after_steps(instant t, uint64_t within);
 
-/* An answer of clock_now() without the forward steps that the clock has followed until then: for
- * what ends by the time that passed, days later and over restarts. The same for one instant,
- * always. decision: 185 */
+/* Removes from a result of clock_now() the forward steps followed until then: for timeouts that end
+ * by elapsed time, days later and over restarts. Always the same for the same instant.
+ * decision: 185 */
 instant clock_without_steps(instant t);
-/* Where such a time lies by the clock as it is now. */
+/* Converts a time without steps back to the clock as it is now. */
 instant clock_with_steps(instant t);
 
-/* What a start has to know of the clock of the run before. */
+/* State of the clock that the next run needs. */
 struct clock_checkpoint {
-    instant bound;    /* the clock starts above it */
-    uint64_t steps;   /* what it had followed in all, ticks */
-    uint64_t pending; /* a step that it had not followed: the start will; 0: none */
+    instant bound;  /* the clock starts above it */
+    uint64_t steps; /* total ticks of steps followed */
+    /* ticks of a step not followed, which the next start will follow; 0 if none */
+    uint64_t pending;
 };
-/* As of an answer of clock_now(), or soon after one. */
+/* Returns the checkpoint as of `now`, a recent result of clock_now(). */
 struct clock_checkpoint clock_checkpoint(instant now);
-/* Is a step pending? */
+/* Returns true if a step is pending. */
 bool clock_is_behind(void);
-/* A start, with the checkpoint of the greatest bound: clock_not_before(), and of the time that has passed
- * since, at most a pending step is left out. Before clock_without_steps() is asked. */
+/* Resumes from the checkpoint with the greatest bound: calls clock_not_before(), and leaves at most
+ * a pending step out of the elapsed time. Call before clock_without_steps(). */
 void clock_resume(const struct clock_checkpoint *checkpoint);
 
-/* For the tests of clients (docs/testing.md): as if so much time had passed, here alone. */
+/* Advances the clock as if `ticks` had passed on this server only, for tests of clients
+ * (docs/testing.md). */
 void clock_move(uint64_t ticks);
-/* Ticks, by all calls of it. */
+/* Returns the total of all clock_move() calls, in ticks. */
 uint64_t clock_moved(void);
 
-/* Tests only: as if so much time had passed, for clients too. */
+/* Tests only: advances the clock as if the time had passed for clients too. */
 void clock_advance(uint64_t ticks);
-/* Tests only: as if the wall clock had been set, forward or back. */
+/* Tests only: acts as if the wall clock had been set, forward or back. */
 void clock_step_wall(int64_t ticks);
 
 #endif

@@ -1,4 +1,4 @@
-/* The codec of record values: varints, lengths, and a reader that never leaves its value. */
+/* The codec of record values: varints, lengths, and a bounds-checked reader. */
 #include "base/codec.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ void encode_fixed(struct text *out, const void *from, size_t size)
     text_add(out, bytes_of(from, size));
 }
 
-/* 0 for absent, else length + 1. */
+/* Encodes 0 if absent, else length + 1. */
 void encode_bytes(struct text *out, struct bytes value)
 {
     if (!value.ptr) {
@@ -74,7 +74,7 @@ void decoder_init(struct decoder *d, struct bytes value)
     d->bad = false;
 }
 
-/* The next `size` bytes, or NULL and bad from now on. */
+/* Returns the next `size` bytes, or NULL after marking the decoder as bad. */
 static const uint8_t *take(struct decoder *d, uint64_t size)
 {
     const uint8_t *taken = d->at;
@@ -94,10 +94,10 @@ uint8_t decode_u8(struct decoder *d)
     return byte ? *byte : 0;
 }
 
-/* The bit of each of eight bytes that says that another one follows. */
+/* The continuation bit of each of eight bytes. */
 #define CONTINUED 0x8080808080808080u
 
-/* The low seven bits of eight bytes, side by side. */
+/* Packs the low seven bits of eight bytes into adjacent bits. */
 static uint64_t pack(uint64_t bytes)
 {
     bytes &= ~CONTINUED;
@@ -106,7 +106,7 @@ static uint64_t pack(uint64_t bytes)
     return (bytes & 0x0FFFFFFF) | (bytes & 0x0FFFFFFF00000000) >> 4;
 }
 
-/* Instants and ETags have nine bytes: the first eight are taken at once. */
+/* Instants and ETags take nine bytes; the first eight are decoded at once. */
 uint64_t decode_varint(struct decoder *d)
 {
     const uint8_t *at = d->at, *end = d->bad ? d->at : d->end;
@@ -125,7 +125,7 @@ uint64_t decode_varint(struct decoder *d)
         if (byte >= 0x80)
             continue;
         if ((byte == 0 && shift > 0) || (byte > 1 && shift == 63))
-            break; /* longer than needed, so nothing of ours wrote it; or more than 64 bits */
+            break; /* not minimal, so not written by us; or more than 64 bits */
         d->at = at;
         return value;
     }

@@ -1,21 +1,22 @@
-/* The codec of record values. A value is: version byte, then fields in the order its owner wrote
- * them. Integers are varints (LEB128), bytes are length + bytes, fixed arrays are raw. A newer
- * program reads older data: the owner looks at the version first. The reader trusts nothing: a
- * short or overlong value marks it `bad`, all later reads return zeros, and the owner checks
- * decoder_ok() once at the end. */
+/* The codec of record values. A value consists of a version byte and then fields in the order in
+ * which its owner wrote them. Integers are varints (LEB128), bytes are length + bytes, fixed arrays
+ * are raw. A newer program reads older data: the owner checks the version first. The decoder trusts
+ * nothing: a truncated or overlong value marks it `bad`, all later reads return zeros, and the
+ * owner checks decoder_ok() once at the end. */
 #ifndef LAGRA_BASE_CODEC_H
 #define LAGRA_BASE_CODEC_H
 
 #include "base/arena.h"
 #include "base/endian.h"
 
-/* Writing: into a struct text. */
+/* Encoders append to a struct text. */
 void encode_u8(struct text *out, uint8_t value);
 void encode_u64(struct text *out, uint64_t value); /* varint */
-/* Of 8 bytes: for instants and what is as large, whose varints have 9 and are slow to read. */
+/* Encodes 8 bytes: for instants and other large integers, whose varints take 9 and are slow to
+ * decode. */
 void encode_long(struct text *out, uint64_t value);
 void encode_fixed(struct text *out, const void *from, size_t size);
-/* Absent (NULL ptr) and empty stay distinct. */
+/* Keeps absent (NULL ptr) and empty distinct. */
 void encode_bytes(struct text *out, struct bytes value);
 
 struct decoder {
@@ -25,16 +26,16 @@ struct decoder {
 };
 void decoder_init(struct decoder *d, struct bytes value);
 uint8_t decode_u8(struct decoder *d);
-/* Of several bytes: use decode_u64(). */
+/* Decodes a varint of any length; call decode_u64() instead. */
 uint64_t decode_varint(struct decoder *d);
-/* Inline, as most lengths and numbers have one byte. */
+/* Inline, because most lengths and numbers take one byte. */
 static inline uint64_t decode_u64(struct decoder *d)
 {
     if (!d->bad && d->at < d->end && *d->at < 0x80)
         return *d->at++;
     return decode_varint(d);
 }
-/* What encode_long() has written. */
+/* Decodes a value of encode_long(). */
 static inline uint64_t decode_long(struct decoder *d)
 {
     const uint8_t *at = d->at;
@@ -48,14 +49,14 @@ static inline uint64_t decode_long(struct decoder *d)
 }
 void decode_fixed(struct decoder *d, void *to, size_t size);
 struct bytes decode_bytes(struct decoder *d); /* points into the value */
-/* All read, nothing left over, nothing short. */
+/* Returns true if the whole value was read and it was not too short. */
 bool decoder_ok(const struct decoder *d);
 
-/* A varint into a place of its own; returns its length. */
+/* Writes a varint to a buffer and returns its length. */
 #define VARINT_BYTES_MAX 10
 size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value);
-/* Takes a varint off the front, as RocksDB reads its own: bits above the 64th are dropped. False
- * when it is cut. */
+/* Removes a varint from the front like RocksDB does, dropping bits above the 64th. Returns false if
+ * it is truncated. */
 bool varint_take(struct bytes *from, uint64_t *ret_value);
 
 #endif

@@ -1,6 +1,7 @@
-/* CRC-32C (Castagnoli). With the CPU's instruction for it (SSE4.2, ARMv8's CRC32 extension) three runs go side by
- * side, because it takes three cycles but one can begin every cycle; the runs are joined by multiplying with a
- * power of x, kept as tables. Without it: eight tables, eight bytes a step. */
+/* CRC-32C (Castagnoli). With the CPU's instruction (SSE4.2, ARMv8's CRC32 extension) three runs are
+ * computed in parallel, because the instruction has a latency of three cycles but one can start
+ * every cycle. The runs are joined by multiplying with a power of x, stored as tables. Without the
+ * instruction, eight tables process eight bytes a step. */
 #include "base/crc_private.h"
 
 #include <string.h>
@@ -14,11 +15,11 @@
 #endif
 
 #define POLYNOMIAL 0x82F63B78u /* reflected */
-#define RUN_BYTES  1024u       /* of each of the three runs */
+#define RUN_BYTES  1024u       /* each of the three runs */
 
 struct tables {
     uint32_t step[8][256];
-    uint32_t shift[4][256]; /* a CRC, moved on over RUN_BYTES zero bytes */
+    uint32_t shift[4][256]; /* advances a CRC over RUN_BYTES zero bytes */
 };
 
 static struct tables tables;
@@ -29,7 +30,7 @@ static uint32_t shift_over_run(uint32_t crc)
            tables.shift[2][crc >> 16 & 0xFF] ^ tables.shift[3][crc >> 24];
 }
 
-/* Byte by byte: for one bit alone, since that of a sum is the sum of those of its bits. */
+/* Advances a CRC byte by byte. Needed only for single bits, since the CRC is linear. */
 static uint32_t move_over_run(uint32_t crc)
 {
     for (size_t n = 0; n < RUN_BYTES; n++)
@@ -37,7 +38,7 @@ static uint32_t move_over_run(uint32_t crc)
     return crc;
 }
 
-/* Before main(), so that no thread has to ask whether the tables are ready. */
+/* Runs before main(), so that no thread has to check whether the tables are ready. */
 __attribute__((constructor)) static void fill_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {
@@ -163,7 +164,7 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 
 #endif
 
-/* The first is moved on over as many zeros as the second has bytes. */
+/* Advances the first CRC over as many zeros as the second string has bytes. */
 uint32_t crc32c_join(uint32_t first, uint32_t second, size_t second_len)
 {
     static const uint8_t zeros[RUN_BYTES];

@@ -1,11 +1,11 @@
-/* CRC-64 as in x-ms-content-crc64. With PCLMULQDQ the data is folded: 128 bits of remainder are
- * multiplied by x^n mod P to stand where the next data lies, four remainders side by side; what is
- * left at the end, 16 bytes with the same CRC as all before, goes through the tables. Without it:
- * eight tables, eight bytes a step.
+/* CRC-64 as in x-ms-content-crc64. With PCLMULQDQ the data is folded: four remainders of 128 bits,
+ * side by side, are multiplied by x^n mod P to align with the data that follows. The final 16
+ * bytes, which have the same CRC as all the data, go through the tables. Without PCLMULQDQ, eight
+ * tables process eight bytes a step.
  *
  * The folding constants are computed at start from the polynomial. Bits are reflected: the highest
  * bit of a word is x^0. The carry-less product of two reflected words is reflected in 127 bits, so
- * it stands one place too low; the constants are for one power less to make up for it. */
+ * it is one bit too low; the constants have one power less to compensate. */
 #include "base/crc_private.h"
 
 #include <string.h>
@@ -19,10 +19,10 @@
 static uint64_t step[8][256];
 
 #if defined(__x86_64__)
-/* [0] for the first eight bytes of a block, [1] for the last eight. */
+/* [0] for the first eight bytes of a block, [1] for the last eight */
 static uint64_t fold_by_16[2], fold_by_64[2];
 
-/* x^n mod P, reflected. */
+/* Returns x^n mod P, reflected. */
 static uint64_t power_of_x(unsigned n)
 {
     uint64_t power = 1ull << 63;
@@ -33,7 +33,7 @@ static uint64_t power_of_x(unsigned n)
 }
 #endif
 
-/* Before main(), so that no thread has to ask whether the tables are ready. */
+/* Runs before main(), so that no thread has to check whether the tables are ready. */
 __attribute__((constructor)) static void fill_tables(void)
 {
     for (uint64_t i = 0; i < 256; i++) {
@@ -54,7 +54,7 @@ __attribute__((constructor)) static void fill_tables(void)
 #endif
 }
 
-/* Without the complements at both ends. */
+/* Updates a CRC without the initial and final complement. */
 static uint64_t update(uint64_t crc, const uint8_t *at, size_t len)
 {
     for (; len >= 8; at += 8, len -= 8) {
@@ -83,7 +83,7 @@ __attribute__((target("pclmul,sse2"))) static inline __m128i load(const uint8_t 
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
 
-/* The remainder moved on, added to the data that lies there. */
+/* Advances the remainder and adds the data at that position. */
 __attribute__((target("pclmul,sse2"))) static inline __m128i fold(__m128i remainder, __m128i by,
                                                                   __m128i data)
 {

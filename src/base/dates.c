@@ -1,5 +1,5 @@
-/* Dates: instants as text and back, in our own arithmetic (no time zone, no lock, no locale:
- * gmtime() has all three). */
+/* Dates: formatting and parsing of instants with our own arithmetic, because gmtime() depends on
+ * time zone, locale and a lock. */
 #include "base/dates.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ struct civil {
     unsigned year, month, day; /* month and day from 1 */
 };
 
-/* Days since 0001-01-01. Years are counted from 1 March of year 0, so that the leap day is the last
- * of its year; 306 days lie between that day and 0001-01-01. */
+/* Returns the days since 0001-01-01. Years are counted from 1 March of year 0, so that the leap day
+ * is the last day of its year; that is 306 days before 0001-01-01. */
 static uint64_t days_from_civil(struct civil c)
 {
     uint64_t year = c.month <= 2 ? c.year - 1 : c.year;
@@ -50,14 +50,14 @@ static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "6061626364656667686970717273747576777879"
                                   "8081828384858687888990919293949596979899";
 
-/* Two digits of a number below 100. */
+/* Writes two digits of a number below 100. */
 static inline char *put_two(char *to, unsigned value)
 {
     memcpy(to, digit_pairs + 2 * (size_t)value, 2);
     return to + 2;
 }
 
-/* The last four digits. */
+/* Writes the last four digits. */
 static inline char *put_four(char *to, unsigned value)
 {
     return put_two(put_two(to, value / 100 % 100), value % 100);
@@ -69,7 +69,7 @@ static inline char *put_string(char *to, const char *from, size_t len)
     return to + len;
 }
 
-/* "08:49:37" */
+/* Writes "08:49:37". */
 static char *put_time(char *to, unsigned second_of_day)
 {
     to = put_two(to, second_of_day / 3600);
@@ -121,7 +121,7 @@ void instant_format_iso(instant t, char buffer[INSTANT_ISO_SIZE])
 
 /* ---- parsing ---- */
 
-/* What is left of a date being read; each step takes its part or makes it bad. */
+/* The rest of a date being parsed; each step consumes its part or marks it bad. */
 struct cursor {
     struct bytes left;
     bool bad;
@@ -143,7 +143,7 @@ static inline void skip(struct cursor *at, const char *expected)
         at->left = bytes_of(at->left.ptr + length, at->left.len - length);
 }
 
-/* Exactly that many digits. */
+/* Parses exactly `digits` digits. */
 static inline unsigned take_digits(struct cursor *at, size_t digits)
 {
     unsigned value = 0;
@@ -162,7 +162,7 @@ static inline unsigned take_digits(struct cursor *at, size_t digits)
     return value;
 }
 
-/* Index of the name of three letters that comes next, in a list of such names; `count`: none. */
+/* Consumes a three-letter name and returns its index in `names`, or `count` if it is not there. */
 static inline unsigned take_name(struct cursor *at, const char *names, unsigned count)
 {
     for (unsigned i = 0; i < count && at->left.len >= 3; i++)
@@ -173,7 +173,7 @@ static inline unsigned take_name(struct cursor *at, const char *names, unsigned 
     return count;
 }
 
-/* Number from 1 of the month. */
+/* Parses a month name and returns its number from 1. */
 static unsigned take_month(struct cursor *at)
 {
     unsigned month = take_name(at, month_names, 12);
@@ -182,7 +182,7 @@ static unsigned take_month(struct cursor *at)
     return month + 1;
 }
 
-/* Seconds of the day. A leap second is taken as the second before it. */
+/* Returns the seconds of the day. A leap second counts as the second before it. */
 static unsigned take_time(struct cursor *at)
 {
     unsigned hour, minute, second;
@@ -207,7 +207,7 @@ static bool civil_is_valid(struct civil c)
     return c.day <= month_days[c.month - 1] + (c.month == 2 && leap ? 1u : 0u);
 }
 
-/* Ends reading: sets *ret_instant when all was well and nothing is left. */
+/* Finishes parsing: sets *ret_instant if everything was valid and consumed. */
 static bool finish(const struct cursor *at, struct civil c, unsigned second_of_day, uint64_t ticks,
                    instant *ret_instant)
 {
@@ -218,7 +218,7 @@ static bool finish(const struct cursor *at, struct civil c, unsigned second_of_d
     return true;
 }
 
-/* The rest of "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. */
+/* Parses the rest of "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. */
 static bool parse_imf(struct cursor at, instant *ret_instant)
 {
     struct civil c;
@@ -236,8 +236,8 @@ static bool parse_imf(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
-/* The rest of "Sunday, 06-Nov-94 08:49:37 GMT". A year that seems more than 50 years ahead is the
- * most recent one in the past with the same last digits. rfc: 9110 5.6.7 */
+/* Parses the rest of "Sunday, 06-Nov-94 08:49:37 GMT". A year more than 50 years ahead is the most
+ * recent past year with the same last digits. rfc: 9110 5.6.7 */
 static bool parse_rfc850(struct cursor at, instant *ret_instant)
 {
     instant now = INSTANT_UNIX_EPOCH + (uint64_t)time(NULL) * TICKS_PER_SECOND;
@@ -259,7 +259,7 @@ static bool parse_rfc850(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
-/* The rest of "Sun Nov  6 08:49:37 1994". */
+/* Parses the rest of "Sun Nov 6 08:49:37 1994". */
 static bool parse_asctime(struct cursor at, instant *ret_instant)
 {
     struct civil c;
@@ -281,7 +281,7 @@ static bool parse_asctime(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
-/* "Sunday" and so on. */
+/* Skips "Sunday" and so on. */
 static bool skip_long_day(struct cursor *at)
 {
     static const struct bytes days[7] = { BYTES("Monday"),   BYTES("Tuesday"), BYTES("Wednesday"),
@@ -310,7 +310,7 @@ bool instant_parse_http(struct bytes text, instant *ret_instant)
     return skip_long_day(&at) && parse_rfc850(at, ret_instant);
 }
 
-/* ".f" up to ".fffffff" as ticks. */
+/* Parses ".f" to ".fffffff" as ticks. */
 static uint64_t take_fraction(struct cursor *at)
 {
     uint64_t ticks = 0;

@@ -36,7 +36,7 @@ struct bytes base64_encode(struct arena *arena, struct bytes from)
     return bytes_of(text, groups * 4);
 }
 
-/* Value of a digit, plus 1. */
+/* Value of a digit plus 1. */
 /* clang-format off */
 static const uint8_t base64_values[256] = {
     ['A'] = 1, ['B'] = 2, ['C'] = 3, ['D'] = 4, ['E'] = 5, ['F'] = 6, ['G'] = 7, ['H'] = 8,
@@ -55,7 +55,7 @@ static uint32_t base64_value(char c)
     return base64_values[(unsigned char)c] - 1u;
 }
 
-/* Four digits as 24 bits; NOT_A_DIGIT: one of them is not a digit. */
+/* Returns four digits as 24 bits, or NOT_A_DIGIT if one of them is not a digit. */
 static uint32_t base64_group(const char *digits)
 {
     uint32_t a = base64_value(digits[0]), b = base64_value(digits[1]);
@@ -72,8 +72,8 @@ static char *put_group(char *to, uint32_t group)
     return to + 3;
 }
 
-/* Strict: whole groups of four, padding only at the end, and unused bits zero, so that every run of
- * bytes has exactly one text. rfc: 4648 3.5 */
+/* Strict: complete groups of four, padding only at the end, and unused bits zero, so that every
+ * byte string has exactly one encoding. rfc: 4648 3.5 */
 struct bytes base64_decode(struct arena *arena, struct bytes from)
 {
     size_t padding = 0, len;
@@ -94,7 +94,7 @@ struct bytes base64_decode(struct arena *arena, struct bytes from)
     }
     if (padding > 0) {
         memcpy(last, from.ptr + from.len - 4, sizeof last);
-        memset(last + sizeof last - padding, 'A', padding); /* a digit of value 0 */
+        memset(last + sizeof last - padding, 'A', padding); /* the digit of value 0 */
         group = base64_group(last);
         if (group == NOT_A_DIGIT || (group & ((1u << 8 * padding) - 1)) != 0)
             return bytes_of(NULL, 0);
@@ -126,7 +126,7 @@ struct bytes base64_decode_lenient(struct arena *arena, struct bytes from)
 {
     char *data = arena_bytes(arena, from.len / 4 * 3 + 3), *to = data;
     uint32_t bits = 0;
-    unsigned bit_count = 0; /* of `bits`, not yet written */
+    unsigned bit_count = 0; /* bits in `bits` not yet written */
 
     for (size_t i = 0; i < from.len && from.ptr[i] != '='; i++) {
         char c = from.ptr[i];
@@ -144,7 +144,7 @@ struct bytes base64_decode_lenient(struct arena *arena, struct bytes from)
     return bytes_of(data, (size_t)(to - data));
 }
 
-/* plus: what a '+' stands for. */
+/* plus: replacement for '+' */
 static struct bytes decode_url(struct arena *arena, struct bytes from, char plus)
 {
     char *text, *to;

@@ -1,25 +1,25 @@
-/* Text encodings: base64 (rfc: 4648 4), percent encoding of URLs (rfc: 3986 2.1) and of queries as
- * HTML forms have them. Any thread. */
+/* Text encodings: base64 (rfc: 4648 4), percent encoding of URLs (rfc: 3986 2.1) and of HTML form
+ * queries. Thread-safe. */
 #ifndef LAGRA_BASE_ENCODE_H
 #define LAGRA_BASE_ENCODE_H
 
 #include "base/arena.h"
 
 struct bytes base64_encode(struct arena *arena, struct bytes from);
-/* Strict: with padding. Returns ptr NULL when `from` is not valid base64. */
+/* Decodes strictly, with padding. Returns ptr NULL if `from` is not valid base64. */
 struct bytes base64_decode(struct arena *arena, struct bytes from);
-/* Strict, of the alphabet for URLs and without padding (rfc: 4648 5). Returns ptr NULL when `from`
- * is not that. */
+/* Decodes strictly the URL-safe alphabet without padding (rfc: 4648 5). Returns ptr NULL if `from`
+ * is invalid. */
 struct bytes base64url_decode(struct arena *arena, struct bytes from);
-/* As Node.js decodes: '-' and '_' stand for '+' and '/', other characters are passed over, the
- * first '=' ends the text, and padding may be missing. Never fails; the result may be empty. */
+/* Decodes like Node.js: accepts '-' and '_' for '+' and '/', skips other characters, stops at the
+ * first '=', and does not require padding. Never fails; the result may be empty. */
 struct bytes base64_decode_lenient(struct arena *arena, struct bytes from);
-/* Decodes %XX; '+' stays. Returns ptr NULL when a '%' is not followed by two hexadecimal digits,
- * and `from` itself when there is nothing to decode. For paths. */
+/* Decodes %XX; leaves '+' alone. Returns ptr NULL if a '%' is not followed by two hexadecimal
+ * digits, and `from` itself if there is nothing to decode. For paths. */
 struct bytes percent_decode(struct arena *arena, struct bytes from);
-/* As percent_decode(), and '+' becomes a space. For names and values of a query. */
+/* Like percent_decode(), but also decodes '+' as a space. For names and values of a query. */
 struct bytes query_decode(struct arena *arena, struct bytes from);
-/* All but unreserved characters and those in `keep` become %XX (upper case). */
+/* Encodes all characters except unreserved ones and those in `keep` as %XX (upper case). */
 struct bytes percent_encode(struct arena *arena, struct bytes from, const char *keep);
 
 #endif

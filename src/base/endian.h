@@ -1,5 +1,5 @@
-/* Integers in a byte order of their own, at any address: be for keys (whose bytewise order is then
- * their numeric order), le for files and values. Any thread. */
+/* Integers with a fixed byte order at any address: be for keys (whose bytewise order is then their
+ * numeric order), le for files and values. Thread-safe. */
 #ifndef LAGRA_BASE_ENDIAN_H
 #define LAGRA_BASE_ENDIAN_H
 

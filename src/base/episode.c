@@ -1,4 +1,4 @@
-/* Counters, each with the time of its last note. */
+/* Counters, each with the time of its last event. */
 #include "base/episode.h"
 
 #include <inttypes.h>
@@ -9,34 +9,39 @@
 #include "base/log.h"
 
 static const char *const begins[EPISODES] = {
-    [EPISODE_DISK] = "the disk is low: what grows is refused (507), deletes are not",
-    [EPISODE_SHORTAGE] = "the store lacks descriptors or memory: requests are refused (503)",
+    [EPISODE_DISK] = ("free disk space is below the reserve: requests that need space are refused "
+                      "(507), deletes are not"),
+    [EPISODE_SHORTAGE] = "the store is short of descriptors or memory: requests are refused (503)",
     [EPISODE_MEMORY] = "the memory budget is used up: requests are refused (503)",
-    [EPISODE_CONNECTIONS] = "all connections are taken and none is idle: more are refused (503)",
-    [EPISODE_ADDRESS] = "one address has as many connections as it may: more are refused (503)",
-    [EPISODE_DESCRIPTORS] = "there is no descriptor for a new connection: it waits",
-    [EPISODE_GATHER] = "too many requests wait for the source of a copy: more are refused (503)",
-    [EPISODE_JOBS] = "too many copies go on in the background: more wait",
-    [EPISODE_CONFLICTS] = "requests change the same faster than they can be decided: some are "
-                          "refused (503)",
+    [EPISODE_CONNECTIONS] =
+        "all connections are in use and none is idle: new ones are refused (503)",
+    [EPISODE_ADDRESS] = "an address has reached its connection limit: new ones are refused (503)",
+    [EPISODE_DESCRIPTORS] = "no file descriptor for a new connection: it waits",
+    [EPISODE_GATHER] =
+        "too many requests wait for the source of a copy: new ones are refused (503)",
+    [EPISODE_JOBS] = "too many copies are running in the background: new ones wait",
+    [EPISODE_CONFLICTS] =
+        "too many concurrent changes to the same data: some requests are refused (503)",
     [EPISODE_LOGONS] =
-        "too many SMB logons have failed from one address: more wait, and are refused unseen",
-    [EPISODE_PROXY] = "connections of --proxyProtocol begin without its header: they are closed",
-    [EPISODE_LOGS] = "events are left out of a log",
+        ("too many SMB logons from one address have failed: further ones are delayed "
+         "and refused unchecked"),
+    [EPISODE_PROXY] =
+        "connections to a --proxyProtocol port lack the PROXY header: they are closed",
+    [EPISODE_LOGS] = "events are missing from a log",
 };
 static const char *const ends[EPISODES] = {
-    [EPISODE_DISK] = "the disk is no longer low",
+    [EPISODE_DISK] = "free disk space is above the reserve again",
     [EPISODE_SHORTAGE] = "the store has descriptors and memory again",
     [EPISODE_MEMORY] = "the memory budget has space again",
-    [EPISODE_CONNECTIONS] = "there are connections again",
-    [EPISODE_ADDRESS] = "no address has too many connections any longer",
-    [EPISODE_DESCRIPTORS] = "there are descriptors for connections again",
-    [EPISODE_GATHER] = "requests for copies find their place again",
-    [EPISODE_JOBS] = "copies go on in the background again",
-    [EPISODE_CONFLICTS] = "requests are decided again at the first attempts",
-    [EPISODE_LOGONS] = "SMB logons are looked at again",
-    [EPISODE_PROXY] = "connections of --proxyProtocol begin with its header again",
-    [EPISODE_LOGS] = "logs have all events again",
+    [EPISODE_CONNECTIONS] = "new connections are accepted again",
+    [EPISODE_ADDRESS] = "no address is at its connection limit",
+    [EPISODE_DESCRIPTORS] = "file descriptors for new connections are available again",
+    [EPISODE_GATHER] = "requests that wait for the source of a copy are accepted again",
+    [EPISODE_JOBS] = "new background copies start again",
+    [EPISODE_CONFLICTS] = "requests are no longer refused because of concurrent changes",
+    [EPISODE_LOGONS] = "SMB logons are checked again",
+    [EPISODE_PROXY] = "connections to --proxyProtocol ports have the PROXY header again",
+    [EPISODE_LOGS] = "logs are complete again",
 };
 
 static struct {
@@ -70,7 +75,7 @@ void episode_refused(enum episode episode)
 static void say_end(const char *what, uint64_t refused)
 {
     if (refused > 0)
-        log_line(LOG_WARN, "%s; refused were %" PRIu64, what, refused);
+        log_line(LOG_WARN, "%s; %" PRIu64 " refused", what, refused);
     else
         log_line(LOG_WARN, "%s", what);
 }
@@ -84,7 +89,8 @@ void episodes_look(void)
 
         if (!atomic_load(&states[i].goes_on) || now < noted + EPISODE_QUIET_MS)
             continue;
-        /* In this order a note that comes now begins another episode, whose count may have one of this. */
+        /* In this order, an event that arrives now starts another episode, whose count may include
+         * refusals of this one. */
         atomic_store(&states[i].goes_on, false);
         say_end(ends[i], atomic_exchange(&states[i].refused, 0));
     }

@@ -1,35 +1,38 @@
-/* Work that is refused for a while because something has run out: a line in the log when that begins,
- * and one when it is over, with how many were refused; not a line for each, which clients could fill
- * a disk with. Whatever refuses for want of something notes it here, in one of the classes below.
+/* Periods in which requests are refused because a resource is exhausted. The start is logged once,
+ * and so is the end with the number of refusals; a line per refusal would let clients fill the
+ * disk. Code that refuses for lack of a resource reports it here under one of the classes below.
  *
- * An episode begins with the first note and is over when EPISODE_QUIET_MS have passed without another.
- * Any thread. */
+ * An episode starts with the first report and ends after EPISODE_QUIET_MS without another.
+ * Thread-safe. */
 #ifndef LAGRA_BASE_EPISODE_H
 #define LAGRA_BASE_EPISODE_H
 
 #define EPISODE_QUIET_MS 10000
 
 enum episode {
-    EPISODE_DISK,        /* less than the reserve is free: what grows is 507 */
-    EPISODE_SHORTAGE,    /* the store lacks descriptors or memory: 503 */
-    EPISODE_MEMORY,      /* of the budget for what clients make it hold: 503 */
-    EPISODE_CONNECTIONS, /* more than it takes: 503 */
-    EPISODE_ADDRESS,     /* more than one address may have: 503 */
-    EPISODE_DESCRIPTORS, /* none for a connection that waits: it waits on */
-    EPISODE_GATHER,      /* more requests than may wait for the source of a copy: 503 */
-    EPISODE_JOBS,        /* more copies than may go on in the background: they wait */
-    EPISODE_CONFLICTS,   /* others kept changing what was decided on: 503 */
-    EPISODE_LOGONS,      /* more logons have failed from an address than may: refused unseen */
-    EPISODE_PROXY, /* a proxy that is to introduce its clients did not: its connection is closed */
-    EPISODE_LOGS,  /* events are left out of a log (base/event_log.h) */
+    EPISODE_DISK,     /* free space is below the reserve: 507 for requests that need space */
+    EPISODE_SHORTAGE, /* the store is short of descriptors or memory: 503 */
+    /* the budget for memory that clients make the server hold is used up: 503 */
+    EPISODE_MEMORY,
+    EPISODE_CONNECTIONS, /* connection limit: 503 */
+    EPISODE_ADDRESS,     /* connection limit of an address: 503 */
+    EPISODE_DESCRIPTORS, /* no descriptor for a new connection, which waits */
+    EPISODE_GATHER,      /* too many requests wait for the source of a copy: 503 */
+    EPISODE_JOBS,        /* too many background copies: new ones wait */
+    EPISODE_CONFLICTS,   /* a decision keeps conflicting with other changes: 503 */
+    /* too many failed logons from an address: further ones are refused unchecked */
+    EPISODE_LOGONS,
+    EPISODE_PROXY, /* a proxy sent no PROXY header: its connection is closed */
+    EPISODE_LOGS,  /* events are missing from a log (base/event_log.h) */
     EPISODES,
 };
 
-/* One was refused. */
+/* Counts a refusal, starting or extending the episode. */
 void episode_refused(enum episode episode);
-/* It begins, or goes on, whether anything is refused or not. detail: for the line when it begins, or NULL. */
+/* Starts or extends an episode without counting a refusal. detail: appended to the first log line,
+ * or NULL. */
 void episode_goes_on(enum episode episode, const char *detail);
-/* Says of those that are over that they are. Called once a second by one thread. */
+/* Logs the end of episodes that have ended. Called once a second by one thread. */
 void episodes_look(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* The protocol's answers: every wire error code as plain data (errors.def), one row a code.
- * OK is 0. rest: Common-REST-API-Error-Codes, Blob-Service-Error-Codes, and the pages of the other
- * services; messages as recorded from the real service where a recording exists. */
+/* The protocol's error responses: every wire error code as plain data (errors.def), one row per
+ * code. OK is 0. rest: Common-REST-API-Error-Codes, Blob-Service-Error-Codes, and the pages of the
+ * other services; messages as recorded from the real service where a recording exists. */
 #ifndef LAGRA_BASE_ERRORS_H
 #define LAGRA_BASE_ERRORS_H
 
@@ -12,19 +12,20 @@ enum error {
 #include "base/errors.def"
 #undef ERROR
     ERROR_COUNT,
-    /* Not answers, never on the wire: what a decision says to who runs it (service/exchange.c). */
-    DECIDE_BLOCKING, /* something is not in memory: decide where it may be waited for */
-    DECIDE_AGAIN,    /* the state that was read is gone: decide on a newer one */
-    DECIDE_GONE,     /* what a change was made in was dropped: the same, from above it */
-    DECIDE_WAITS,    /* others have to change something first: decide again when they have */
+    /* Never sent to clients: what a decision reports to its caller (service/exchange.c). */
+    DECIDE_BLOCKING, /* data is not in memory: decide again on a thread that may block */
+    DECIDE_AGAIN,    /* the state that was read has changed: decide on a newer one */
+    DECIDE_GONE,     /* the container of the change was deleted: decide again from above it */
+    DECIDE_WAITS,    /* another change must come first: decide again after it */
 };
 
-/* "LeaseIdMissing"; "" for OK. */
+/* Returns the code, such as "LeaseIdMissing"; "" for OK. */
 const char *error_code(enum error e);
-/* HTTP status. ConditionNotMet is 412 here; a read's 304 is E_ConditionNotMetOnRead. */
+/* Returns the HTTP status. ConditionNotMet is 412 here; a read's 304 is E_ConditionNotMetOnRead. */
 int error_status(enum error e);
 const char *error_message(enum error e);
-/* The first error of that wire code, which is the most general of several. False: there is none. */
+/* Finds the first error with that wire code, the most general if there are several. Returns false
+ * if there is none. */
 bool error_find(struct bytes code, enum error *ret_error);
 
 #endif

@@ -1,5 +1,5 @@
-/* See event_log.h. A ring has one writer, its thread, and one reader, the thread that makes lines. The positions only
- * grow; an event lies in one piece, so the end of a ring may be passed over. */
+/* See event_log.h. A ring has one writer, its thread, and one reader, the log thread. The positions
+ * only grow. An event is contiguous, so the end of a ring may be skipped. */
 #include "base/event_log.h"
 
 #include <assert.h>
@@ -18,37 +18,40 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 
-/* At 30,000 requests a second of 400 bytes: a twelfth of a second, several times what lies between two rounds. */
+/* Lasts a twelfth of a second at 30,000 requests/s of 400 bytes, several times the interval between
+ * two rounds. */
 #define RING_BYTES     ((size_t)1 << 20)
-/* After a round that found something: what comes meanwhile is one write, and nobody has to wake the thread. */
+/* Pause after a round that found events: the events of that time go into one write, and their
+ * threads need not wake the log thread. */
 #define ROUND_MS       5
 /* Lines that are written together. */
 #define WRITE_BYTES    ((size_t)64 * 1024)
 #define LINE_BYTES_MAX ((size_t)32 * 1024)
-/* A pipe whose reader takes nothing for so long loses what was to be written. */
+/* Time after which a stalled pipe loses the pending output. */
 #define PIPE_MS        1000
 
 struct event_head {
-    uint32_t size; /* of the event; 0: the rest of the ring is passed over */
+    uint32_t size; /* of the event; 0: the rest of the ring is skipped */
     uint32_t logs;
 };
 
 struct ring {
-    struct ring *next; /* of all; constant once listed */
-    bool is_left;      /* under lock: its thread has ended */
+    struct ring *next; /* in the list of all rings; constant once listed */
+    bool is_left;      /* under lock; its thread has ended */
     char *bytes;
-    _Alignas(64) _Atomic uint64_t end;   /* the thread's: up to here there are events */
-    uint64_t begun;                      /* its next end, while an event is being filled */
-    uint64_t known_begin;                /* `begin` as the thread has last seen it */
-    _Alignas(64) _Atomic uint64_t begin; /* the writer's: from here on they are not written yet */
+    _Alignas(64) _Atomic uint64_t end; /* end of the events; written by the owning thread */
+    uint64_t begun;                    /* next `end`, while an event is being filled */
+    uint64_t known_begin;              /* `begin` as last read by the owning thread */
+    /* first event not written yet; written by the log thread */
+    _Alignas(64) _Atomic uint64_t begin;
 };
 
 struct sink {
     const char *path;
     event_format *format;
-    event_take *take; /* NULL: it has lines */
+    event_take *take; /* NULL if the log consists of lines */
     int fd;
-    bool is_torn; /* its last line was cut */
+    bool is_torn; /* its last line was truncated */
     struct text lines;
     size_t line_count;
     metric_slot written, left_out;
@@ -58,7 +61,7 @@ static struct {
     struct lock lock;
     struct ring *rings; /* under lock */
     pthread_key_t key;
-    unsigned on; /* bits 1 << EVENTS_..; constant while there are threads that log */
+    unsigned on; /* bits 1 << EVENTS_..; constant while threads are logging */
     struct sink sinks[EVENT_LOGS];
     struct arena *arena;
     struct thread thread;
@@ -79,8 +82,8 @@ static const struct metric_family written = { "lagra_log_events_total",
                                               "Events that were written to a log.",
                                               METRIC_COUNTER };
 static const struct metric_family left_out = {
-    "lagra_log_events_dropped_total",
-    "Events that a log had no room for, or that could not be written.", METRIC_COUNTER
+    "lagra_log_events_dropped_total", "Events lost because a ring was full or a write failed.",
+    METRIC_COUNTER
 };
 
 /* ---- rings ---- */
@@ -99,7 +102,7 @@ static void init(void)
         abort();
 }
 
-/* One that its thread has left, else a new one. */
+/* Reuses the ring of a thread that has ended, or creates one. */
 static struct ring *take_ring(void)
 {
     struct ring *ring;
@@ -135,7 +138,7 @@ static struct ring *first_ring(void)
     return ring;
 }
 
-/* ---- leaving an event ---- */
+/* ---- recording an event ---- */
 
 unsigned event_logs_on(void)
 {
@@ -190,8 +193,8 @@ static void wake(void)
         log_errno("write an eventfd");
 }
 
-/* The thread looks for events after it has said that it sleeps, and is woken by who leaves one after that: each of
- * the two stores comes before a load of the other. */
+/* The log thread checks for events after announcing that it sleeps, and is woken by any thread that
+ * records an event after that: on both sides the store comes before the load. */
 void event_finish(void)
 {
     assert(mine && mine->begun > 0);
@@ -201,12 +204,12 @@ void event_finish(void)
         wake();
 }
 
-/* ---- writing: the thread ---- */
+/* ---- the log thread ---- */
 
 static int open_sink(const char *path)
 {
-    /* A pipe without a reader is no log; a slow reader does not keep the thread for ever. */
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
+    /* Fails for a pipe without a reader; a slow reader cannot block the thread. */
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, LOG_FILE_MODE);
 }
 
 static void fail(struct sink *sink, const char *why)
@@ -241,7 +244,7 @@ static void flush(struct sink *sink)
     if (lines.len == 0)
         return;
     if (sink->fd < 0)
-        fail(sink, "it is not open");
+        fail(sink, "the file is not open");
     else if ((sink->is_torn && !write_all(sink, bytes_from_string("\n"))) ||
              !write_all(sink, lines))
         fail(sink, strerrordesc_np(errno));
@@ -290,7 +293,7 @@ static void write_line(enum event_log log, struct bytes event)
     sink->line_count = 0;
 }
 
-/* returns whether there was an event */
+/* Returns true if there was an event. */
 static bool drain(struct ring *ring)
 {
     uint64_t begin = atomic_load_explicit(&ring->begin, memory_order_relaxed);
@@ -328,7 +331,7 @@ static bool drain_all(void)
     return found;
 }
 
-/* One that cannot be opened is written on as it was. */
+/* A file that cannot be reopened stays in use. */
 static void reopen_all(void)
 {
     for (unsigned i = 0; i < EVENT_LOGS; i++) {
@@ -336,7 +339,7 @@ static void reopen_all(void)
         int fd = sink->path ? open_sink(sink->path) : -1;
 
         if (sink->path && fd < 0)
-            log_errno("open %s again", sink->path);
+            log_errno("reopen %s", sink->path);
         if (fd < 0)
             continue;
         if (sink->fd >= 0)

@@ -1,11 +1,13 @@
-/* Logs of events, a line each, that no thread waits for: who has something to log leaves it in a ring of its own
- * thread; one thread makes lines of what is there, and writes them.
+/* Asynchronous logs of events, one line each. A thread that has an event to log puts it in its own
+ * ring; one log thread formats and writes the lines.
  *
- * (1) A ring has a bound. What it has no room for, and what cannot be written (a disk that fails or is full), is left
- *     out, is counted, and is said once an episode.
- * (2) An event is bytes until it is written: pointers in it are to what lives as long as the process.
- * (3) A line is written whole or, where a disk becomes full, cut; the next line begins after a line end.
- * A log is a file that is added to, and opened again when event_logs_reopen() asks for it. Nothing is synced. */
+ * (1) A ring is bounded. Events that do not fit, or that cannot be written (a disk that fails or is
+ *     full), are dropped and counted; a message is logged once per episode.
+ * (2) An event is plain bytes until it is written: pointers in it must be valid as long as the
+ *     process.
+ * (3) A line is written completely or, if the disk becomes full, truncated; the next line starts
+ *     after a line feed.
+ * A log is a file opened for appending, and reopened by event_logs_reopen(). Nothing is synced. */
 #ifndef LAGRA_BASE_EVENT_LOG_H
 #define LAGRA_BASE_EVENT_LOG_H
 
@@ -13,36 +15,37 @@
 
 enum event_log { EVENTS_ACCESS, EVENTS_AUDIT, EVENTS_SLOW, EVENTS_ANALYTICS, EVENT_LOGS };
 
-/* Writes an event as a line of this log, without its end. The thread that writes. */
+/* Formats an event as a line of this log, without the line feed. Called on the log thread. */
 typedef void event_format(enum event_log log, struct bytes event, struct text *to);
 
-/* From event_logs_start() on events of this log are taken. Start-up only.
+/* Opens a log whose events are accepted from event_logs_start() on. Start-up only.
  *
- * path     NULL: lines of the program's own log (base/log.h), of level warn
- * returns  false, with errno, when the file cannot be opened */
+ * path     NULL: the program's own log (base/log.h), at level warn
+ * returns  false, with errno, if the file cannot be opened */
 bool event_log_open(enum event_log log, const char *path, event_format *format);
-/* The same for events that are not to become lines: each is handed to `take` on the thread that writes, whom it must
- * not keep waiting. take returns false: it has no room, and the event is counted as left out. Start-up only. */
+/* Opens a log without lines: each event is passed to `take` on the log thread, which it must not
+ * block. take returns false if it has no space; the event then counts as dropped. Start-up only. */
 typedef bool event_take(struct bytes event);
 void event_log_hand(enum event_log log, event_take *take);
-/* Of what a taker had room for, so many were left out later. Any thread. */
+/* Reports that `count` events accepted by an event_take were dropped later. Thread-safe. */
 void event_log_lost(enum event_log log, size_t count, const char *why);
-/* Starts the thread, if a log was opened. Start-up only. */
+/* Starts the thread if a log was opened. Start-up only. */
 bool event_logs_start(void);
-/* Writes what is left and closes all. Nobody may be logging any more. */
+/* Writes the remaining events and closes all logs. No thread may be logging any more. */
 void event_logs_stop(void);
-/* The files are opened again, soon. Any thread. */
+/* Requests that the files be reopened soon. Thread-safe. */
 void event_logs_reopen(void);
 
-/* Of which logs events are taken: bits 1 << EVENTS_... Any thread. */
+/* Returns the logs that accept events, as bits 1 << EVENTS_... Thread-safe. */
 unsigned event_logs_on(void);
 
-/* The longest event. */
+/* Maximum size of an event. */
 #define EVENT_BYTES_MAX 20480u
-/* Room for an event of this thread, to be filled, and finished by event_finish() before another one; 8-byte aligned.
- * NULL: there is none, and what was to be logged is counted as left out.
+/* Reserves space for an event of this thread, 8-byte aligned, to be filled and completed with
+ * event_finish() before the next one. Returns NULL if there is no space; the event is then counted
+ * as dropped.
  *
- * logs  bits 1 << EVENTS_..: of which logs it is to be an event; all of them are on */
+ * logs  bits 1 << EVENTS_.. of the logs that receive the event; all must be on */
 void *event_begin(unsigned logs, size_t size);
 void event_finish(void);
 

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 
-/* Pages that mincore(2) is asked for at once: 4 MiB. */
+/* Pages per mincore(2) call: 4 MiB. */
 #define PAGES_ASKED 1024u
 
 /* cachestat(2) */
@@ -41,7 +41,7 @@ ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset)
     return (ssize_t)done;
 }
 
-/* The offset is that of a page. */
+/* offset: page-aligned */
 static bool pages_are_cached(int fd, uint64_t offset, size_t pages, size_t page_bytes)
 {
     unsigned char is_cached[PAGES_ASKED];
@@ -58,7 +58,7 @@ static bool pages_are_cached(int fd, uint64_t offset, size_t pages, size_t page_
     return all;
 }
 
-/* A microsecond of cachestat(2) or, where the kernel has none, ten to a hundred of mincore(2). */
+/* Takes a microsecond with cachestat(2), otherwise ten to a hundred with mincore(2). */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length)
 {
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -80,7 +80,7 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
     return true;
 }
 
-/* The parent may not be ours to read. */
+/* The parent may not be readable for us. */
 bool file_sync_name(int folder)
 {
     int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,4 +1,5 @@
-/* Reading files at an offset, whatever signals come; what of them is in memory; folders to their end; paths, names. */
+/* Files: reads at an offset that restart after signals, page cache residency, directory listing,
+ * paths and names. */
 #ifndef LAGRA_BASE_FILE_H
 #define LAGRA_BASE_FILE_H
 
@@ -7,29 +8,31 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads `size` bytes at the offset into `to`, or as many as the file has there.
- * returns how many; -1 on an error (errno) */
+/* Reads `size` bytes at the offset, or as many as the file has there. Returns the number of bytes
+ * read, or -1 on error (errno). */
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/* Whether all these bytes of a file of ours are in the page cache now, so that nobody waits for a disk to
- * read them. False if that is not known. */
+/* Returns true if all these bytes of one of our files are in the page cache, so that reading them
+ * does not wait for a disk. Returns false if that is not known. */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length);
-/* The system call by which it is asked: cachestat(2), of Linux 6.5, which the headers of Debian 12 do not know. */
+/* System call number of cachestat(2), from Linux 6.5, which is missing in Debian 12's headers. */
 #define FILE_CACHESTAT 451
 
-/* Makes a folder, and those above it, for the owner alone; as mkdir -p. False: errno. */
+/* Creates a directory and its parents with owner-only access, like mkdir -p. Returns false with
+ * errno on failure. */
 bool file_make_folders(const char *folder);
 
-/* Makes a folder's own name durable, which is in its parent. False: errno. */
+/* Makes a directory's own entry in its parent durable. Returns false with errno on failure. */
 bool file_sync_name(int folder);
 
-/* "folder/name", from malloc. */
+/* Returns "folder/name", allocated with malloc(). */
 char *file_path(const char *folder, const char *name);
 
-/* Opens a folder in another to be listed; "." is the other one itself, whose descriptor stays the caller's. A link is
- * not followed. NULL: errno. */
+/* Opens a subdirectory for listing; "." opens the directory itself, whose descriptor stays with the
+ * caller. Does not follow symbolic links. Returns NULL with errno on failure. */
 DIR *file_list(int folder, const char *name);
-/* readdir(). NULL: with errno 0 that was all, else an error, and there may be more. */
+/* Like readdir(). On NULL, errno is 0 at the end of the directory, else an error after which there
+ * may be more entries. */
 struct dirent *file_next_entry(DIR *folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* Gates of test builds: which requests wait where. Compiled only with -Dgates=true. */
+/* Gates of test builds: which requests are waiting where. Compiled only with -Dgates=true. */
 #include "base/gate.h"
 
 #ifdef LAGRA_GATES
@@ -20,7 +20,7 @@ static const char *const gate_names[GATES] = {
     [GATE_SYNCED] = "synced",
 };
 
-/* Under gates_lock. */
+/* Protected by gates_lock. */
 struct held {
     struct waiter *first, *last; /* in order of arrival */
     unsigned count;
@@ -34,7 +34,7 @@ static const char *const job_gate_names[JOB_GATES + 1] = {
     [JOB_GATES] = "nowhere",
 };
 
-/* Under gates_lock. */
+/* Protected by gates_lock. */
 static struct {
     enum job_gate stop;
     unsigned counts[JOB_GATES];
@@ -69,6 +69,8 @@ bool gate_parse(struct bytes text, struct gate_request *ret_request)
         return false;
     if (bytes_is(action, "hold"))
         request.action = GATE_HOLD;
+    else if (bytes_is(action, "each"))
+        request.action = GATE_HOLD_EACH;
     else if (bytes_is(action, "kill"))
         request.action = GATE_KILL;
     else
@@ -99,7 +101,7 @@ bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *
     if (asked->action == GATE_PASS || asked->gate != here)
         return false;
     if (asked->action == GATE_KILL) {
-        log_line(LOG_WARN, "killed at gate %s, as asked", gate_names[here]);
+        log_line(LOG_WARN, "killed at gate %s, as requested", gate_names[here]);
         kill(getpid(), SIGKILL);
         abort(); /* not reached */
     }
@@ -120,7 +122,7 @@ void gate_go(enum gate gate)
     lock_give(&gates_lock);
 
     while (waiter) {
-        struct waiter *next = waiter->next; /* wake() may give the node to somebody else */
+        struct waiter *next = waiter->next; /* wake() may hand the node to another owner */
 
         waiter->wake(waiter);
         waiter = next;

@@ -2,25 +2,28 @@
  * process. Compiled to nothing unless LAGRA_GATES is defined (meson -Dgates=true); never in a
  * release.
  *
- * A request asks with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration below:
- *   hold  the exchange stops there without holding a thread, until a control request lets every
- *         exchange stopped at NAME go. `applied=hold` also keeps the syncer from making it durable
+ * A request selects one with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration
+ * below:
+ *   hold  the exchange stops there without holding a thread, until a control request resumes every
+ *         exchange stopped at NAME. `applied=hold` also keeps the syncer from making it durable
+ *   each  like hold, but each time the exchange gets there, also when it is decided again after a
+ *         conflict
  *   kill  the process kills itself there with SIGKILL
  *
  * Control requests, to any blob port, unauthenticated:
- *   POST /$lagra/gate/NAME      resumes what is stopped there
+ *   POST /$lagra/gate/NAME      resumes the exchanges stopped there
  *   GET /$lagra/gate/NAME       200 with the number of exchanges stopped there, as text
- *   POST /$lagra/job/NAME       background jobs stop at NAME from now on, one of enum job_gate, and
- *                               at their end; what stands elsewhere goes on. `nowhere`: none stops
- *   GET /$lagra/job/NAME        200 with the number of jobs that stand there, as text
+ *   POST /$lagra/job/NAME       makes background jobs stop at NAME, one of enum job_gate, and at
+ *                               their end; jobs stopped elsewhere continue. `nowhere`: none stops
+ *   GET /$lagra/job/NAME        200 with the number of jobs stopped there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
- *   POST /$lagra/renewals/hold  the lease on a cell is not renewed (cluster/owner.h), until
+ *   POST /$lagra/renewals/hold  stops renewing the lease on a cell (cluster/owner.h), until
  *   POST /$lagra/renewals/go
- *   GET /$lagra/waiting         200 with the number of requests that wait for others' changes
+ *   GET /$lagra/waiting         200 with the number of requests that wait for changes of others
  *                               (service/waiting.h), as text
- *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines
- *   POST /$lagra/memory         200 with the bytes that are allocated when all caches are empty, as
- *                               text; 501 where the allocator cannot say. While nothing else is asked */
+ *   POST /$lagra/collect        store_collect_now(); returns the usage as "name=value" lines
+ *   POST /$lagra/memory         200 with the bytes allocated when all caches are empty, as text;
+ *                               501 if the allocator cannot report it. Call while idle */
 #ifndef LAGRA_BASE_GATE_H
 #define LAGRA_BASE_GATE_H
 
@@ -28,15 +31,17 @@
 #include "base/waiter.h"
 
 enum gate { GATE_STAGED, GATE_DECIDED, GATE_APPLIED, GATE_SYNCED, GATES };
-enum gate_action { GATE_PASS, GATE_HOLD, GATE_KILL };
+enum gate_action { GATE_PASS, GATE_HOLD, GATE_HOLD_EACH, GATE_KILL };
 
-/* Where background jobs stop (service/background.h), each with a thread. All of a process do. */
+/* Where background jobs stop (service/background.h), each blocking its thread. Applies to all jobs
+ * of the process. */
 enum job_gate {
-    JOB_BEGUN,   /* knows what is to be done, has done nothing */
-    JOB_STEP,    /* decided about a step that is not the last, not committed */
-    JOB_STEPPED, /* that is durable */
-    JOB_DECIDED, /* decided about the last one, not committed */
-    JOB_APPLIED, /* committed the last one, and nothing becomes durable while it stands here */
+    JOB_BEGUN,   /* job is known, nothing is done yet */
+    JOB_STEP,    /* decided a step other than the last, not committed */
+    JOB_STEPPED, /* that step is durable */
+    JOB_DECIDED, /* decided the last step, not committed */
+    /* committed the last step; nothing becomes durable while the job is stopped here */
+    JOB_APPLIED,
     JOB_ENDED,
     JOB_GATES, /* nowhere */
 };
@@ -47,27 +52,27 @@ struct gate_request {
 };
 
 #ifdef LAGRA_GATES
-/* "decided=hold" */
+/* Parses "decided=hold". */
 bool gate_parse(struct bytes text, struct gate_request *ret_request);
 bool gate_by_name(struct bytes name, enum gate *ret_gate);
-/* At a gate: GATE_KILL kills, GATE_HOLD keeps the waiter until gate_go() and returns true (the
- * caller waits), anything else returns false. Any thread. */
+/* Passes a gate: GATE_KILL kills the process; GATE_HOLD queues the waiter until gate_go() and
+ * returns true (the caller must wait); anything else returns false. Thread-safe. */
 bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter);
 void gate_go(enum gate gate);
 unsigned gate_count(enum gate gate);
-/* Store: while this is true the syncer makes nothing durable. */
+/* Returns true while the store's syncer must make nothing durable. */
 bool gate_syncer_held(void);
 void gate_hold_syncer(bool held);
-/* Cluster: while this is true leases on cells are not renewed. */
+/* Returns true while leases on cells must not be renewed. */
 bool gate_renewals_held(void);
 void gate_hold_renewals(bool held);
 
 bool job_gate_by_name(struct bytes name, enum job_gate *ret_gate);
 void job_gate_stop_at(enum job_gate gate);
 unsigned job_gate_count(enum job_gate gate);
-/* Waits while jobs are to stop at `here`. A thread that no request waits for. */
+/* Blocks while jobs are to stop at `here`. Only on a thread that no request waits for. */
 void job_gate_pass(enum job_gate here);
-/* The commit before JOB_APPLIED begins, and ends without. */
+/* Called before the commit that leads to JOB_APPLIED, and if that commit did not happen. */
 void job_gate_commits(void);
 void job_gate_committed_nothing(void);
 #else

@@ -1,4 +1,4 @@
-/* GUIDs: random bytes from a pool a thread, and the .NET text forms. */
+/* GUIDs: random bytes from a per-thread pool, and the .NET text forms. */
 #include "base/ids.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 #define POOL_BYTES 512
 
-/* Random bytes that no id was made of yet lie from `used` on. */
+/* Bytes from `used` on are not yet part of any id. */
 struct pool {
     uint8_t bytes[POOL_BYTES];
     size_t used;
@@ -17,7 +17,7 @@ struct pool {
 
 static _Thread_local struct pool pool;
 
-/* A child must not repeat its parent's ids. Only the thread that forked lives on in it. */
+/* A forked child must not repeat its parent's ids. It has only the thread that forked. */
 static void pool_forget(void)
 {
     pool.is_filled = false;
@@ -39,7 +39,7 @@ static void pool_fill(void)
     while (got < POOL_BYTES) {
         ssize_t n = getrandom(pool.bytes + got, POOL_BYTES - got, 0);
 
-        assert(n > 0 || errno == EINTR); /* the kernel has no other reason to refuse */
+        assert(n > 0 || errno == EINTR); /* getrandom() fails for no other reason */
         if (n > 0)
             got += (size_t)n;
     }
@@ -70,7 +70,7 @@ unsigned guid_hash(const struct guid *guid)
     return hash ^ hash >> 8;
 }
 
-/* 32 digits, with dashes after the 8th, 12th, 16th and 20th or without. */
+/* Parses 32 digits, either plain or with dashes after the 8th, 12th, 16th and 20th. */
 static bool parse_digits(struct bytes text, bool dashed, struct guid *ret_guid)
 {
     struct guid guid = { { 0 } };

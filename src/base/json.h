@@ -1,19 +1,17 @@
-/* JSON (RFC 8259): one object or list is read member by member, in their order and with numbers as
- * they were written; strings are written as the Table service does.
+/* JSON (RFC 8259). The reader yields the members of one object or list in order, with numbers as
+ * written; the writer formats strings like the Table service.
  *
- * (1) Nothing is built of a text: the caller keeps what it needs. Reading takes time in
- *     proportion to the text for each level that is entered, and no memory but for names and texts
- *     with escapes, whose unescaped form is shorter than they are.
- * (2) The whole of the text is the one value, in UTF-8, with values in one another no deeper than
- *     was asked for.
- * Any thread. */
+ * (1) The reader builds no tree. Reading takes time proportional to the text for each level that is
+ *     entered, and memory only for names and strings with escapes, whose unescaped form is shorter.
+ * (2) The text must be exactly one UTF-8 value, nested at most `depth` levels.
+ * Thread-safe. */
 #ifndef LAGRA_BASE_JSON_H
 #define LAGRA_BASE_JSON_H
 
 #include "base/arena.h"
 
 enum json_kind {
-    JSON_ABSENT, /* of json_object_pick(): there is no such member */
+    JSON_ABSENT, /* json_object_pick(): no such member */
     JSON_STRING,
     JSON_NUMBER,
     JSON_TRUE,
@@ -24,71 +22,73 @@ enum json_kind {
 };
 
 struct json_member {
-    struct bytes name; /* unescaped, UTF-8; what repeats is given again. Of a list: ptr NULL */
+    struct bytes name; /* unescaped UTF-8; duplicates are not detected. ptr NULL in a list */
     enum json_kind kind;
-    /* JSON_STRING: unescaped, it may hold NUL; JSON_NUMBER, JSON_OBJECT, JSON_LIST: as written */
+    /* JSON_STRING: unescaped, may contain NUL; JSON_NUMBER, JSON_OBJECT, JSON_LIST: as written */
     struct bytes text;
-    const char *at; /* where it begins in the reader's text */
+    const char *at; /* start of the member in the reader's text */
 };
 
-/* The most that an arena is asked for while all of a text is read once, names and texts included. */
+/* Returns the maximum arena size needed to read a whole text once, names and strings included. */
 static inline size_t json_memory_max(struct bytes text)
 {
     return 16 * text.len + (64u << 10);
 }
 
-/* Levels that a value of an object or list may have: 0 are scalars. */
+/* Maximum nesting depth of objects and lists; scalars have depth 0. */
 #define JSON_DEPTH_MAX 32u
 
 struct json_reader {
     struct arena *arena;
     struct bytes text;
     size_t at;
-    unsigned depth; /* of its members */
-    char end;       /* the bracket that ends it */
+    unsigned depth; /* allowed depth of the members */
+    char end;       /* closing bracket */
     bool begun, ended;
-    bool bad; /* it is not such a value: the reader has stopped */
+    bool bad; /* malformed: the reader has stopped */
 };
-/* The text is one object, or one list, whose values have at most `depth` levels (JSON_DEPTH_MAX at
- * most). arena: texts with escapes are unescaped there; others point into the text. */
+/* Starts reading one object or list whose values are nested at most `depth` levels (up to
+ * JSON_DEPTH_MAX). Strings with escapes are unescaped into the arena; others point into the
+ * text. */
 void json_object_init(struct json_reader *reader, struct arena *arena, struct bytes text,
                       unsigned depth);
 void json_list_init(struct json_reader *reader, struct arena *arena, struct bytes text,
                     unsigned depth);
-/* returns false at the end, or when it has become bad */
+/* Reads the next member. Returns false at the end or on a syntax error, which sets `bad`. */
 bool json_next(struct json_reader *reader, struct json_member *ret_member);
 
-/* Reads all of an object and returns its members of `count` names, in the order of the names; others
- * are passed over.
- *
- * returns false for what is no such object, and when one of the names is there twice */
+/* Reads an entire object and returns the members with the given `count` names, in the order of the
+ * names; others are skipped. Returns false if the text is not such an object or has one of the
+ * names twice. */
 bool json_object_pick(struct arena *arena, struct bytes text, unsigned depth,
                       const char *const names[], size_t count, struct json_member *ret_members);
 
-/* The text of a string that is not empty; ptr NULL for all else. */
+/* Returns the text of a non-empty string; ptr NULL for all other values. */
 struct bytes json_text(const struct json_member *member);
-/* The value of a number of at most 32 characters that a double can be near to; false for all
- * else. */
+/* Parses a number of at most 32 characters as a double. Returns false if it is not a number, is
+ * longer or overflows. */
 bool json_number(const struct json_member *member, double *ret_value);
 
-/* Objects and lists member by member: the writer sets the commas. Names are static and need no escape. */
+/* Writes objects and lists member by member, adding commas. Names are static and need no
+ * escaping. */
 struct json_writer {
     struct text *to;
-    bool follows; /* a member stands before the next one */
+    bool follows; /* needs a comma before the next member */
 };
-/* Begins an object ('{') or a list ('['), and ends it ('}', ']'). As a member of an object: behind
- * json_write_name(). */
+/* Start an object ('{') or a list ('['), and end it ('}', ']'). Inside an object, call
+ * json_write_name() first. */
 void json_write_begin(struct json_writer *writer, char bracket);
 void json_write_end(struct json_writer *writer, char bracket);
 void json_write_name(struct json_writer *writer, const char *name);
-/* A member of an object. */
+/* Write a member of an object. */
 void json_write_member(struct json_writer *writer, const char *name, struct bytes text);
 void json_write_number(struct json_writer *writer, const char *name, uint64_t number);
 void json_write_bool(struct json_writer *writer, const char *name, bool is_true);
 
-/* The UTF-8 text in quotes; all that is not printable ASCII as \uxxxx, as recorded. */
+/* Writes UTF-8 text as a quoted string; everything except printable ASCII becomes \uxxxx, as
+ * recorded. */
 void json_write_string(struct text *out, struct bytes text);
-/* The same without the quotes: a string of several parts. */
+/* Like json_write_string(), without the quotes: for strings built from several parts. */
 void json_write_text(struct text *out, struct bytes text);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/* A number is copied to be read: far more than any clock's seconds have. */
+/* Numbers are copied for conversion; this is far more than any clock's seconds have. */
 #define NUMBER_MAX 32
 
 static void init(struct json_reader *reader, struct arena *arena, struct bytes text, unsigned depth,
@@ -30,7 +30,7 @@ void json_list_init(struct json_reader *reader, struct arena *arena, struct byte
     init(reader, arena, text, depth, ']');
 }
 
-/* The next character; NUL at the end, which is no character of JSON outside of strings. */
+/* Returns the next character, or NUL at the end (NUL is invalid outside of strings). */
 static char peek(const struct json_reader *o)
 {
     return o->at < o->text.len ? o->text.ptr[o->at] : '\0';
@@ -58,7 +58,7 @@ static bool take_now(struct json_reader *o, char c)
 static bool take(struct json_reader *o, char c)
 {
     if (peek(o) != c)
-        skip_blanks(o); /* mostly nothing to skip */
+        skip_blanks(o); /* usually nothing to skip */
     return take_now(o, c);
 }
 
@@ -80,7 +80,7 @@ static word_bytes special(word_bytes text)
     return word_below(text, 0x20) | word_equal(text, '"') | word_equal(text, '\\');
 }
 
-/* The four digits behind \u; -1: not digits. */
+/* Reads the four digits after \u; returns -1 if they are not hexadecimal. */
 static int take_unit(struct json_reader *o)
 {
     int unit = 0;
@@ -97,7 +97,7 @@ static int take_unit(struct json_reader *o)
     return unit;
 }
 
-/* What stands behind \u: a character, or a pair of surrogates. Half a pair is no character. */
+/* Reads what follows \u: a character, or a surrogate pair. A single surrogate is an error. */
 static bool take_character(struct json_reader *o, struct text *out)
 {
     int first = take_unit(o), second;
@@ -117,7 +117,7 @@ static bool take_character(struct json_reader *o, struct text *out)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* Reads what follows a backslash. */
 static bool take_escape(struct json_reader *o, struct text *out)
 {
     static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -134,7 +134,7 @@ static bool take_escape(struct json_reader *o, struct text *out)
     return true;
 }
 
-/* What stands up to the next quote, backslash or control character. */
+/* Returns the text up to the next quote, backslash or control character. */
 static struct bytes plain_text(const struct json_reader *o)
 {
     struct bytes left = bytes_from(o->text, o->at);
@@ -142,7 +142,7 @@ static struct bytes plain_text(const struct json_reader *o)
     return bytes_of(left.ptr, word_run(left, special));
 }
 
-/* A string whose opening quote was taken. */
+/* Reads a string whose opening quote was consumed. */
 static bool take_string(struct json_reader *o, struct bytes *ret_text)
 {
     struct bytes plain = plain_text(o);
@@ -209,7 +209,7 @@ static bool take_number(struct json_reader *o, struct bytes *ret_text)
     return true;
 }
 
-/* Looks over a string whose opening quote was taken, as take_string() would read it. */
+/* Skips a string whose opening quote was consumed, with the checks of take_string(). */
 static bool skip_string(struct json_reader *o)
 {
     char scratch[4];
@@ -226,7 +226,7 @@ static bool skip_string(struct json_reader *o)
     }
 }
 
-/* A scalar that is no string. */
+/* Reads a scalar other than a string. */
 static bool take_plain(struct json_reader *o, struct json_member *to)
 {
     switch (peek(o)) {
@@ -245,9 +245,9 @@ static bool take_plain(struct json_reader *o, struct json_member *to)
     }
 }
 
-/* ---- values in values ---- */
+/* ---- nested values ---- */
 
-/* What is open while a value is looked over: a bit for each level, set for an object. */
+/* The open objects and lists while a value is skipped: one bit per level, set for an object. */
 struct levels {
     uint32_t objects;
     unsigned count, max;
@@ -266,7 +266,7 @@ static bool enter(struct json_reader *o, struct levels *levels)
     return true;
 }
 
-/* Takes what ends here: as many levels as there are brackets. Returns whether there was one. */
+/* Consumes closing brackets of all levels that end here. Returns true if there was one. */
 static bool leave(struct json_reader *o, struct levels *levels)
 {
     bool any = false;
@@ -284,13 +284,13 @@ static bool skip_name(struct json_reader *o, const struct levels *levels)
     return !(levels->objects & 1) || (take(o, '"') && skip_string(o) && take(o, ':'));
 }
 
-/* Looks over an object or list with all that is in it. Does not recurse: the text's author chooses
- * how deep it is. */
+/* Skips an object or list with everything in it. Not recursive, because the sender of the text
+ * chooses its depth. */
 static bool skip_value(struct json_reader *o, unsigned depth)
 {
     struct levels levels = { .max = depth };
     struct json_member scalar;
-    bool is_complete; /* the value that was looked at; else its members follow */
+    bool is_complete; /* the skipped value has ended; else its members follow */
 
     for (;;) {
         bool entered = peek(o) == '{' || peek(o) == '[';
@@ -371,7 +371,7 @@ bool json_next(struct json_reader *reader, struct json_member *ret_member)
     return true;
 }
 
-/* ---- some of an object's members ---- */
+/* ---- selected members of an object ---- */
 
 bool json_object_pick(struct arena *arena, struct bytes text, unsigned depth,
                       const char *const names[], size_t count, struct json_member *ret_members)

@@ -33,6 +33,6 @@ const char *json_rows_read(struct json_reader *reader, const char *name,
     }
     if (*problem || !reader->bad)
         return NULL;
-    *problem = "this is not JSON as it should be";
+    *problem = "this is not valid JSON";
     return reader->text.ptr + reader->at;
 }

@@ -1,5 +1,5 @@
-/* An object of JSON whose members are known, each of them once at most: a row for each. For what people write, so
- * what is wrong is said in words. Any thread. */
+/* Reads a JSON object with a fixed set of members, each at most once, described by table rows. For
+ * files that people write, so errors are reported as sentences. Thread-safe. */
 #ifndef LAGRA_BASE_JSON_ROWS_H
 #define LAGRA_BASE_JSON_ROWS_H
 
@@ -11,12 +11,13 @@ struct json_row {
 };
 #define JSON_ROWS_MAX 32u
 
-/* Calls read() of the row of each member, in their order in the text, while *problem is NULL.
+/* Calls read() of the matching row for each member, in the order of the text, while *problem is
+ * NULL.
  *
- * reader   of the object, at its begin
- * name     of the object, for sentences: "match"
+ * reader   at the start of the object
+ * name     name of the object for messages: "match"
  * problem  set by read(), or here, in the reader's arena: `match has no member "x"`
- * returns  where in the reader's text that is which was said here; else NULL */
+ * returns  the position in the reader's text of a problem found here; else NULL */
 const char *json_rows_read(struct json_reader *reader, const char *name,
                            const struct json_row *rows, size_t count, void *context,
                            const char **problem);

@@ -3,7 +3,7 @@
 
 #include "base/words.h"
 
-/* Room for `more` bytes by one reservation: a line of a log has many short texts. */
+/* Reserves `more` bytes at once, because a log line has many short strings. */
 static char *begin_run(struct text *to, size_t more)
 {
     text_reserve(to, more);
@@ -25,7 +25,7 @@ static void write_unit(struct text *out, unsigned unit)
     text_add(out, bytes_of(escape, sizeof escape));
 }
 
-/* Takes one character that is not plain off the text, and writes it in its one or two code units. */
+/* Removes the first character, which needs escaping, and writes it as one or two code units. */
 static void write_escaped(struct text *out, struct bytes *text)
 {
     static const char letters[] = "\"\\bfnrt", values[] = "\"\\\b\f\n\r\t";
@@ -44,7 +44,7 @@ static void write_escaped(struct text *out, struct bytes *text)
     write_unit(out, c);
 }
 
-/* Quotes, backslashes, and what is not printable ASCII; U+007F is taken for printable. */
+/* Quotes, backslashes, and everything but printable ASCII; U+007F counts as printable. */
 static word_bytes not_plain(word_bytes text)
 {
     return word_not_visible_ascii(text) | word_equal(text, '"') | word_equal(text, '\\');
@@ -67,7 +67,7 @@ void json_write_string(struct text *out, struct bytes text)
 {
     char *to = begin_run(out, text.len + 2);
 
-    /* Nearly all are plain. */
+    /* The usual case. */
     if (text.len > 0 && word_run(text, not_plain) == text.len) {
         *to++ = '"';
         memcpy(to, text.ptr, text.len);

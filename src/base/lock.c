@@ -1,6 +1,6 @@
-/* Ranked mutexes. With LAGRA_DEBUG_LOCKS each thread remembers the ranks it holds, lowest first,
- * and taking one that is not above all of them is a bug; so is a lock taken by a thread that may be kept
- * from going on while others wait for it. */
+/* Ranked mutexes. With LAGRA_DEBUG_LOCKS each thread records the ranks it holds, lowest first, and
+ * asserts that a newly acquired lock ranks above all of them, and that the thread has not been
+ * given a lower scheduling priority than threads that may wait for the lock. */
 #include "base/lock.h"
 
 #include <assert.h>
@@ -16,15 +16,15 @@
 
 static _Thread_local enum lock_rank held[HELD_MAX];
 static _Thread_local int held_count;
-static _Thread_local uint64_t looked_at; /* a bit for each rank: was the share looked at? */
+static _Thread_local uint64_t looked_at; /* bit per rank: thread_has_full_share() was checked */
 
-/* Once for each rank, since each look is three calls of the system. decision: 280 */
+/* Checked once per rank, because each check takes three system calls. decision: 280 */
 static void look_at_share(enum lock_rank rank)
 {
     if (looked_at & UINT64_C(1) << rank)
         return;
     looked_at |= UINT64_C(1) << rank;
-    assert(thread_has_full_share()); /* no lock is held by a thread of lowered priority */
+    assert(thread_has_full_share()); /* a thread of lowered priority holds no lock */
 }
 
 static void remember(enum lock_rank rank)
@@ -32,7 +32,8 @@ static void remember(enum lock_rank rank)
     assert(rank > 0); /* lock_init() was called */
     look_at_share(rank);
     assert(held_count < HELD_MAX);
-    assert(held_count == 0 || held[held_count - 1] < rank); /* locks only in rising rank */
+    /* locks are acquired only in rising rank */
+    assert(held_count == 0 || held[held_count - 1] < rank);
     held[held_count++] = rank;
 }
 
@@ -51,14 +52,14 @@ static bool remembers(enum lock_rank rank)
     return false;
 }
 
-/* Locks may be given back in any order. */
+/* Locks may be released in any order. */
 static void forget(enum lock_rank rank)
 {
     int at = held_count - 1;
 
     while (at >= 0 && held[at] != rank)
         at--;
-    assert(at >= 0); /* given by who did not take it */
+    assert(at >= 0); /* not held by this thread */
     for (; at + 1 < held_count; at++)
         held[at] = held[at + 1];
     held_count--;
@@ -162,7 +163,7 @@ static struct timespec monotonic_after_us(uint64_t us)
     return until;
 }
 
-/* until NULL: for ever. */
+/* until: NULL waits forever */
 static bool wait_until(struct lock *lock, pthread_cond_t *condition, const struct timespec *until)
 {
     int result;

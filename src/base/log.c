@@ -1,6 +1,6 @@
-/* The log: a line is built on the stack and written with one write(), so lines of threads never
- * mix. What a client sent may be part of a line, so control characters are shown as escapes: nobody
- * can forge a line. */
+/* The log: a line is built on the stack and written with one write(), so lines of different threads
+ * never mix. A line may contain client input, so control characters are escaped to prevent forged
+ * lines. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -24,12 +24,12 @@
 
 #define LOG_NOTHING    (LOG_ERROR + 1)
 
-/* The only global mutable state, set at start-up; the level also later. */
+/* The only global mutable state, set at start-up; the level can change later. */
 static _Atomic unsigned log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
-static bool is_journal;                      /* stderr goes to systemd's journal */
-static const char *log_path;                 /* NULL: stderr alone */
-static unsigned console_least = LOG_NOTHING; /* of what goes to stderr beside the file */
+static bool is_journal;                      /* stderr is connected to the systemd journal */
+static const char *log_path;                 /* NULL: stderr only */
+static unsigned console_least = LOG_NOTHING; /* least level copied to stderr if there is a file */
 
 static const char *const level_names[] = {
     [LOG_DEBUG] = "debug",
@@ -38,7 +38,7 @@ static const char *const level_names[] = {
     [LOG_ERROR] = "error",
 };
 
-/* What a line on stderr begins with for the journal, which takes it off. man: sd-daemon(3) */
+/* Priority prefix of lines on stderr, which the journal strips. man: sd-daemon(3) */
 #define PRIORITY_SIZE 3
 static const char priorities[][PRIORITY_SIZE + 1] = {
     [LOG_DEBUG] = "<7>",
@@ -47,8 +47,8 @@ static const char priorities[][PRIORITY_SIZE + 1] = {
     [LOG_ERROR] = "<3>",
 };
 
-/* Whether systemd has connected stderr to its journal, by the device and inode that it names: others that stderr was
- * redirected to are not meant. man: systemd.exec(5) */
+/* Returns true if stderr is connected to systemd's journal. JOURNAL_STREAM names its device and
+ * inode, so a redirected stderr is recognized. man: systemd.exec(5) */
 static bool find_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -64,7 +64,7 @@ static bool find_journal(void)
 
 static int open_file(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, LOG_FILE_MODE);
 }
 
 bool log_open(enum log_level least, const char *path)
@@ -86,11 +86,11 @@ void log_console(enum log_level least)
 
     if (fstat(log_fd, &file) == 0 && fstat(STDERR_FILENO, &console) == 0 &&
         file.st_dev == console.st_dev && file.st_ino == console.st_ino)
-        return; /* each line once */
+        return; /* avoid duplicate lines */
     console_least = least;
 }
 
-/* Under the same descriptor: a thread that writes meanwhile writes to the one or to the other. */
+/* Keeps the same descriptor: a concurrent writer writes to the old file or to the new one. */
 bool log_reopen(void)
 {
     int fd = log_path ? open_file(log_path) : STDERR_FILENO;
@@ -134,7 +134,7 @@ bool log_level_parse(const char *name, enum log_level *ret_level)
     return false;
 }
 
-/* Keeps room for the end of the line. */
+/* Leaves space for the line feed. */
 static size_t add_visible(char *line, size_t used, const char *text)
 {
     return used + visible_copy(line + used, LINE_BYTES_MAX - 1 - used, bytes_from_string(text));
@@ -146,7 +146,7 @@ static instant instant_of(const struct timespec *wall)
            (uint64_t)wall->tv_nsec / 100;
 }
 
-/* One line to one place. There is nowhere to tell that the log itself cannot be written. */
+/* Writes a line to one destination. A write error cannot be reported anywhere. */
 static void write_to(int fd, enum log_level level, const char *text, size_t size)
 {
     struct iovec parts[] = { { (void *)(uintptr_t)priorities[level], PRIORITY_SIZE },
@@ -164,7 +164,7 @@ static void write_out(enum log_level level, const char *text, size_t size)
         write_to(STDERR_FILENO, level, text, size);
 }
 
-/* problem: what follows after ": ", or NULL. */
+/* problem: appended after ": ", or NULL. */
 static __attribute__((format(printf, 2, 0))) void write_line(enum log_level level,
                                                              const char *format, va_list args,
                                                              const char *problem)
@@ -188,11 +188,12 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
     write_out(level, line, used);
 }
 
-/* Only what a signal handler may call. */
+/* Calls only async-signal-safe functions. */
 static void write_last_line(int signal_number)
 {
     static const char text[] =
-        " error lagra ends by signal SIGABRT: an assertion failed, or memory or threads ran out, "
+        " error lagra was terminated by SIGABRT: an assertion failed, or memory or threads ran "
+        "out, "
         "in "
         "it or in a library; standard error says more. What was acknowledged is on disk: start it "
         "again.\n";

@@ -1,5 +1,5 @@
-/* MD5 in lanes, with the vector types of gcc and clang: the same code for every width of the CPU's
- * registers. A single stream goes through nettle. */
+/* MD5 of several streams in SIMD lanes, with the vector types of gcc and clang, so that the same
+ * code suits every register width. A single stream uses nettle. */
 #include "base/md5_private.h"
 
 #include <assert.h>
@@ -7,9 +7,9 @@
 #include <nettle/md5.h>
 #include <string.h>
 
-typedef uint32_t words __attribute__((vector_size(4 * MD5_LANES))); /* one of each lane */
+typedef uint32_t words __attribute__((vector_size(4 * MD5_LANES))); /* one word per lane */
 
-/* rfc: 1321 3.4, the table T: the whole part of 2^32 * |sin(i + 1)| */
+/* rfc: 1321 3.4, the table T: the integer part of 2^32 * |sin(i + 1)| */
 static const uint32_t sines[64] = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -21,7 +21,8 @@ static const uint32_t sines[64] = {
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
 
-/* rfc: 1321 3.4, the functions F, G, H, I, so written that little has to wait for x, the newest. */
+/* rfc: 1321 3.4, the functions F, G, H, I, arranged so that little depends on x, the newest
+ * value. */
 #define F(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 #define G(x, y, z) (((y) & ~(z)) + ((x) & (z)))
 #define H(x, y, z) ((x) ^ ((y) ^ (z)))
@@ -33,7 +34,7 @@ static const uint32_t sines[64] = {
         a = (a << (shift) | a >> (32 - (shift))) + b;                                              \
     } while (0)
 
-/* Sixteen steps, which change a, d, c, b in turn; step i takes the word (i * by + from) % 16. */
+/* Sixteen steps that update a, d, c, b in turn; step i uses the word (i * by + from) % 16. */
 #define STEPS(f, by, from, s1, s2, s3, s4)                                                         \
     for (unsigned end = i + 16; i < end; i += 4) {                                                 \
         STEP(f, a, b, c, d, x[((i + 0) * (by) + (from)) % 16], s1, i + 0);                         \
@@ -50,7 +51,7 @@ static inline uint32_t load32(const uint8_t *at)
     return le32toh(word);
 }
 
-/* Hashes so many blocks of each lane. Compiled once for each kind of CPU, below. */
+/* Hashes `blocks` blocks of each lane. Compiled once per kind of CPU, below. */
 static inline __attribute__((always_inline)) void hash_lanes(uint32_t *const states[MD5_LANES],
                                                              const uint8_t *const data[MD5_LANES],
                                                              size_t blocks)
@@ -109,7 +110,7 @@ md5_lanes_fn *md5_lanes(void)
     return md5_lanes_portable;
 }
 
-/* Lanes without a stream of their own repeat the first one, into a state that is thrown away. */
+/* Unused lanes repeat the first stream into a discarded state. */
 static void hash_streams(uint32_t *const states[], const uint8_t *const data[], size_t count,
                          size_t blocks)
 {
@@ -134,7 +135,7 @@ void md5_stream_init(struct md5_stream *stream)
     *stream = (struct md5_stream){ .state = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 } };
 }
 
-/* Completes the block that has been begun; returns what is left. */
+/* Completes a started block; returns the remaining data. */
 static struct bytes fill_partial(struct md5_stream *stream, struct bytes data)
 {
     size_t begun = stream->length % MD5_BLOCK_BYTES;
@@ -151,7 +152,8 @@ static struct bytes fill_partial(struct md5_stream *stream, struct bytes data)
     return bytes_from(data, more);
 }
 
-/* Hashes the blocks that all of those have who have one; false when nobody has. */
+/* Hashes the blocks that all streams with at least one block have in common; returns false if there
+ * are none. */
 static bool hash_common(struct md5_stream *const streams[], struct bytes rest[], size_t count)
 {
     uint32_t *states[MD5_LANES];
@@ -200,7 +202,7 @@ void md5_update_many(struct md5_stream *const streams[], const struct bytes data
     }
 }
 
-/* What follows the data: a bit that is set, zeros, and the length in bits, up to the end of a block.
+/* Padding after the data: a set bit, zeros, and the length in bits, up to the end of a block.
  * rfc: 1321 3.1, 3.2 */
 struct padding {
     char bytes[MD5_BLOCK_BYTES + 9];

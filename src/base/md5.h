@@ -1,6 +1,6 @@
-/* MD5 of many streams at once. A step of MD5 needs the one before it, so that a single stream
- * leaves most of the CPU idle; the same step of MD5_LANES streams, side by side in vector
- * registers, costs little more than that of one. rfc: 1321 3 */
+/* MD5 of many streams at once. Each step of MD5 depends on the previous one, so a single stream
+ * leaves most of the CPU idle; one step of MD5_LANES streams in vector registers costs little more
+ * than that of one. rfc: 1321 3 */
 #ifndef LAGRA_BASE_MD5_H
 #define LAGRA_BASE_MD5_H
 
@@ -16,18 +16,18 @@
 struct md5_stream {
     uint32_t state[4];
     uint64_t length;                  /* bytes so far */
-    uint8_t partial[MD5_BLOCK_BYTES]; /* the last length % MD5_BLOCK_BYTES of them */
+    uint8_t partial[MD5_BLOCK_BYTES]; /* the last length % MD5_BLOCK_BYTES bytes */
 };
 
 void md5_stream_init(struct md5_stream *stream);
-/* Adds data[i] to *streams[i]; each stream at most once in the list. Lengths may differ, but what
- * is longer than the others goes on with fewer lanes. Any thread. */
+/* Adds data[i] to *streams[i]; a stream appears at most once in the list. Lengths may differ, but
+ * the excess of longer ones is hashed with fewer lanes. Thread-safe. */
 void md5_update_many(struct md5_stream *const streams[], const struct bytes data[], size_t count);
-/* Ends the stream: it must be initialized again before further use. */
+/* Returns the digest. The stream must be initialized again before further use. */
 void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);
-/* MD5 of bytes that are all in memory. */
+/* Hashes bytes in memory. */
 void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE]);
-/* The same of 1 to MD5_LANES; ret_digests[i] has MD5_SIZE bytes. */
+/* Hashes 1 to MD5_LANES byte strings; ret_digests[i] has MD5_SIZE bytes. */
 void md5_of_many(const struct bytes data[], size_t count, uint8_t *const ret_digests[]);
 
 #endif

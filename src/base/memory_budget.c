@@ -1,5 +1,5 @@
-/* Counters: see memory_budget.h. Shares are slots of tables that addresses are hashed to: a slot outlives its account
- * or client, so that memory can be released at any time. */
+/* Counters; see memory_budget.h. Shares are slots of tables, chosen by hashing addresses. A slot
+ * outlives its account or client, so that memory can be released at any time. */
 #include "base/memory_budget.h"
 
 #include <assert.h>

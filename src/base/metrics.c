@@ -1,4 +1,4 @@
-/* Numbers by thread, summed by a scrape: see metrics.h. */
+/* Per-thread counters, summed by a scrape: see metrics.h. */
 #include "base/metrics.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "base/lock.h"
 
-/* A page of slots is made when its thread first adds to one: most threads touch few. */
+/* A page of slots is allocated when its thread first adds to one: most threads use few. */
 #define PAGE_SLOTS   512u
 #define PAGES        (METRIC_SLOTS_MAX / PAGE_SLOTS)
 #define SERIES_MAX   8192u
@@ -26,18 +26,18 @@ static const struct {
     { 2500000000u, "2.5" }, { 5000000000u, "5" },  { 10000000000u, "10" }, { 30000000000u, "30" },
 };
 #define BUCKETS         (sizeof buckets / sizeof buckets[0])
-/* The buckets, one for what took longer, and the sum in nanoseconds. */
+/* The buckets, one for longer durations, and the sum in nanoseconds. */
 #define HISTOGRAM_SLOTS (BUCKETS + 2)
 #define SUM_SLOT        (BUCKETS + 1)
 _Static_assert(METRIC_BUCKETS == BUCKETS + 1, "with that of what took longer");
 
 struct page {
-    _Atomic int64_t of[PAGE_SLOTS]; /* written by the block's thread alone */
+    _Atomic int64_t of[PAGE_SLOTS]; /* written only by the block's thread */
 };
 
 struct block {
-    struct block *next; /* of all; constant once listed */
-    bool is_left;       /* under lock: its thread has ended */
+    struct block *next; /* in the list of all blocks; constant once listed */
+    bool is_left;       /* under lock; its thread has ended */
     _Atomic(struct page *) pages[PAGES];
 };
 
@@ -49,12 +49,12 @@ struct series {
 
 static struct {
     struct lock lock;
-    struct block *blocks; /* under lock, as all of this */
+    struct block *blocks; /* under lock, like the following members */
     struct series series[SERIES_MAX];
     size_t count;
     const struct metric_family *families[FAMILIES_MAX];
     size_t family_count;
-    unsigned slots; /* taken; the first is that of what has none */
+    unsigned slots; /* used slots; the first belongs to series without a slot */
     pthread_key_t key;
 } all = { .slots = 1 };
 
@@ -142,7 +142,7 @@ void metric_observe_ns(metric_slot slot, uint64_t duration_ns)
 
 /* ---- series ---- */
 
-/* Under the lock. False: there are too many. */
+/* Called under the lock. Returns false if there are too many families. */
 static bool know_family(const struct metric_family *family)
 {
     for (size_t i = 0; i < all.family_count; i++) {
@@ -155,7 +155,7 @@ static bool know_family(const struct metric_family *family)
     return true;
 }
 
-/* Under the lock. 0: there is none. */
+/* Called under the lock. Returns 0 if the series does not exist. */
 static metric_slot find_series(const struct metric_family *family, const char *labels)
 {
     for (size_t i = 0; i < all.count; i++) {
@@ -183,7 +183,7 @@ metric_slot metric_series(const struct metric_family *family, const char *labels
     return slot;
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static int64_t sum_of(unsigned slot)
 {
     int64_t sum = 0;
@@ -263,7 +263,7 @@ uint64_t metric_bucket_ns(unsigned bucket)
     return bucket < BUCKETS ? buckets[bucket].ns : UINT64_MAX;
 }
 
-/* ---- in print ---- */
+/* ---- Prometheus text format ---- */
 
 static void print_head(struct text *to, const struct metric_family *family)
 {

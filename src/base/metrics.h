@@ -1,14 +1,14 @@
-/* Metrics: numbers that threads add to and a scrape reads, without a lock or a shared cache line among those
- * who add. In Prometheus' form. source: prometheus.io/docs/instrumenting/exposition_formats
+/* Metrics: counters that threads update and a scrape reads; updates take no lock and share no cache
+ * line. Exposed in Prometheus' format. source: prometheus.io/docs/instrumenting/exposition_formats
  *
- * (1) A family is a static struct of one name and kind; a series is one set of labels of it, and has a slot
- *     (a histogram several, one after the other) for as long as the process lives.
- * (2) Each thread adds in a block of its own. One that a thread has left keeps its numbers and is given to
- *     the next thread, so nothing counted is forgotten.
- * (3) A scrape sums the blocks. It may see a request in one series and not yet in another; no counter goes
- *     back.
- * Labels are made of names of our own (services, operations, codes), never of what clients send: their
- * number is bounded by the program. Any thread. */
+ * (1) A family is a static struct with a name and kind; a series is one set of labels of it, and
+ *     has a slot (a histogram several consecutive ones) as long as the process lives.
+ * (2) Each thread updates its own block. When a thread ends, its block keeps its numbers and is
+ *     given to the next thread, so no count is lost.
+ * (3) A scrape sums the blocks. It may see a request in one series and not yet in another; no
+ *     counter goes back.
+ * Labels consist of our own names (services, operations, codes), never of client input, so the
+ * program bounds their number. Thread-safe. */
 #ifndef LAGRA_BASE_METRICS_H
 #define LAGRA_BASE_METRICS_H
 
@@ -22,36 +22,37 @@ struct metric_family {
     enum metric_kind kind;
 };
 
-/* Series beyond METRIC_SLOTS_MAX slots are counted in slot 0, which nothing shows. */
+/* Series beyond METRIC_SLOTS_MAX slots are counted in slot 0, which is never shown. */
 #define METRIC_SLOTS_MAX 16384u
 typedef uint16_t metric_slot;
 
-/* The slot of a series, which is made if it is new: takes a lock and looks at all there are, so callers keep it.
- * family: static. labels: "a=\"b\",c=\"d\"", or ""; copied. */
+/* Returns the slot of a series, creating it if new. Takes a lock and searches all series, so
+ * callers save the result. family: static. labels: "a=\"b\",c=\"d\"", or ""; copied. */
 metric_slot metric_series(const struct metric_family *family, const char *labels);
 
-/* Adds to a counter, or to a gauge, where the number may be less than 0. */
+/* Adds to a counter, or to a gauge, for which the number may be negative. */
 void metric_add(metric_slot slot, int64_t number);
-/* Of a histogram: something took so long, by clock_monotonic_ns(). */
+/* Adds a duration to a histogram. */
 void metric_observe_ns(metric_slot slot, uint64_t duration_ns);
 
-/* The sum over all threads. */
+/* Returns the sum over all threads. */
 int64_t metric_value(metric_slot slot);
-/* The sum of all series of the family of this name whose labels begin so. */
+/* Returns the sum of all series of the named family whose labels have the given prefix. */
 int64_t metric_sum(const char *family, const char *labels);
-/* Calls `found` for each series of the family of this name, under a lock: it calls nothing of here. */
+/* Calls `found` for each series of the named family under the lock, so it must not call these
+ * functions. */
 void metric_each(const char *family,
                  void (*found)(const char *labels, int64_t value, void *context), void *context);
 
-/* How often a histogram has observed what, over all its series: of each bucket, the last one of what took longer than
- * all. */
+/* Returns the counts per bucket of a histogram, over all its series. The last bucket counts longer
+ * durations. */
 #define METRIC_BUCKETS 17u
 void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS]);
-/* Upper end of a bucket; of the last one UINT64_MAX. */
+/* Returns the upper bound of a bucket; UINT64_MAX for the last one. */
 uint64_t metric_bucket_ns(unsigned bucket);
-/* All families and their series, in the order in which they were made. */
+/* Prints all families and their series in the order of creation. */
 void metrics_print(struct text *to);
-/* What was measured just now and is in no slot: a family of one series without labels. */
+/* Prints a value that has no slot, as a family of one series without labels. */
 void metric_print_value(struct text *to, const struct metric_family *family, double value);
 
 #endif

@@ -36,7 +36,7 @@ void sleeper_wait(struct sleeper *sleeper)
 
 void sleeper_release(struct sleeper *sleeper)
 {
-    /* The thread that woke it may still hold the lock. */
+    /* The thread that woke this one may still hold the lock. */
     lock_take(&sleeper->lock);
     lock_give(&sleeper->lock);
     pthread_cond_destroy(&sleeper->woken);

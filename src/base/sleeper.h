@@ -1,5 +1,5 @@
-/* A waiter for a thread that may block: it sleeps until it is woken. Lies on the thread's stack, or
- * in what it owns. */
+/* A waiter for a thread that may block: it sleeps until it is woken. Stored on the thread's stack
+ * or in an object it owns. */
 #ifndef LAGRA_BASE_SLEEPER_H
 #define LAGRA_BASE_SLEEPER_H
 
@@ -7,18 +7,19 @@
 #include "base/waiter.h"
 
 struct sleeper {
-    struct waiter waiter; /* first */
+    struct waiter waiter; /* must be first */
     struct lock lock;
     pthread_cond_t woken;
     bool is_woken; /* under lock */
 };
 
 void sleeper_init(struct sleeper *sleeper);
-/* The waiter to pass to what may return STORE_WAIT; not while it is armed. */
+/* Returns the waiter to pass to a function that may return STORE_WAIT. Must not be armed
+ * already. */
 struct waiter *sleeper_arm(struct sleeper *sleeper);
-/* Returns once the armed waiter has been woken. */
+/* Waits until the armed waiter has been woken. */
 void sleeper_wait(struct sleeper *sleeper);
-/* Not while it is armed. */
+/* Must not be armed. */
 void sleeper_release(struct sleeper *sleeper);
 
 #endif

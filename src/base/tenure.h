@@ -15,11 +15,11 @@
 #include "base/clock.h"
 
 struct tenure {
-    _Atomic uint64_t ends_ns; /* by clock_boot_ns(); 0 before it starts and once it is given up */
+    _Atomic uint64_t ends_ns; /* by clock_boot_ns(); 0 before it starts and after it is given up */
 };
 
-/* Returns whether the tenure holds now; also true for NULL, data that no other machine can take
- * over. Thread-safe. */
+/* Returns true if the tenure holds now, or if it is NULL (data that no other machine can take
+ * over). Thread-safe. */
 static inline bool tenure_holds(const struct tenure *tenure)
 {
     return !tenure ||

@@ -1,4 +1,4 @@
-/* Numbers, characters and printf() as additions to a text, which grows in its arena (arena.c). */
+/* Appends numbers, characters and printf() output to a text, which grows in its arena (arena.c). */
 #include <assert.h>
 #include <stdio.h>
 

@@ -37,15 +37,15 @@ void thread_give_way(void)
 {
     const struct sched_param none = { .sched_priority = 0 };
 
-    /* Where it is refused, all goes on as before. */
+    /* If refused, the thread just keeps its priority. */
     if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
-        log_errno("have a thread give way to others");
+        log_errno("lower a thread's priority");
 }
 
 bool thread_has_full_share(void)
 {
-    /* Linux keeps a niceness for each thread; the process has that of its first, with which an
-     * operator may have started it. */
+    /* Linux has a niceness per thread. That of the process is its first thread's, which an operator
+     * may have set. */
     return getpriority(PRIO_PROCESS, 0) <= getpriority(PRIO_PROCESS, (id_t)getpid()) &&
            sched_getscheduler(0) != SCHED_IDLE;
 }

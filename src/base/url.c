@@ -32,7 +32,7 @@ static bool is_host(const struct url *url)
     return url->host.len > 0 && url->host.len <= 255;
 }
 
-/* What follows the host: nothing, or ':' and a number. */
+/* Parses the text after the host: nothing, or ':' and a number. */
 static bool parse_port(struct bytes text, struct url *url)
 {
     uint64_t port;
@@ -96,7 +96,7 @@ bool url_parse(struct bytes text, struct url *ret_url)
     return true;
 }
 
-/* Where path and query start; the length of the text if they do not. */
+/* Returns where path and query start, or the length of the text without them. */
 static size_t authority_end(struct bytes text)
 {
     struct bytes scheme, rest;
@@ -153,7 +153,8 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
     return text_bytes(&out);
 }
 
-/* Returns true if a path may change: it has a '\\', or a segment that ends in a dot. */
+/* Returns true if normalizing may change the path: it contains '\\' or a segment that ends in a
+ * dot. */
 static bool is_unusual(struct bytes path)
 {
     for (size_t i = 0; i < path.len; i++) {
@@ -215,7 +216,7 @@ bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct byte
     return true;
 }
 
-/* "127.0.0.1.example" is a name that anybody may point anywhere. */
+/* "127.0.0.1.example" is a name that can resolve to any address. */
 static bool is_loopback_address(struct bytes host)
 {
     uint8_t address[ADDRESS_SIZE];

@@ -5,7 +5,8 @@
 
 #define SHOWN_BYTES 4u /* \xNN */
 
-/* Of the control character that `from` begins with, in bytes; 0: not a control character. */
+/* Returns the length of the control character at the start of `from`, or 0 if it is another
+ * character. */
 static size_t control_length(struct bytes from)
 {
     unsigned char first = (unsigned char)from.ptr[0];

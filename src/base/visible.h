@@ -1,18 +1,19 @@
-/* Text from outside in a log or on a terminal: control characters are shown as \xNN, those of a byte and those that
- * UTF-8 has two bytes for (U+0080 to U+009F). So no name forges a line, or has a terminal obey it. */
+/* Escapes external text for logs and terminals: control characters become \xNN, both those of one
+ * byte and those that take two in UTF-8 (U+0080 to U+009F). So no name can forge a log line or send
+ * terminal escape sequences. */
 #ifndef LAGRA_BASE_VISIBLE_H
 #define LAGRA_BASE_VISIBLE_H
 
 #include "base/arena.h"
 
-/* Copies what there is room for; `to` is not terminated. returns the bytes written */
+/* Copies as much as fits; `to` is not terminated. Returns the bytes written. */
 size_t visible_copy(char *to, size_t size, struct bytes from);
-/* How many bytes all of it takes. */
+/* Returns the number of bytes needed for the entire text. */
 size_t visible_size(struct bytes from);
-/* To standard output. */
+/* Prints to standard output. */
 void visible_print(struct bytes from);
 
-/* `from` itself where there is nothing to be shown so. */
+/* Returns `from` itself if nothing needs escaping. */
 static inline struct bytes visible_text(struct arena *arena, struct bytes from)
 {
     size_t size = visible_size(from);

@@ -9,10 +9,10 @@
 
 struct waiter {
     void (*wake)(struct waiter *waiter);
-    /* ---- of the holder ---- */
+    /* ---- of the module that the waiter was passed to ---- */
     struct waiter *next;
     struct waiter **link; /* points to the pointer to this waiter; NULL if it is in no such list */
-    void *place;          /* the list, if the holder has several */
+    void *place;          /* the list, if there are several */
     uint64_t sequence;    /* what is waited for */
 };
 

@@ -1,6 +1,5 @@
-/* Text sixteen bytes at a time, so that long runs of it cost little to look through. A test of a word
- * tells of each of its bytes (all bits: it holds; 0: it does not).
- * Any thread. */
+/* Processes text sixteen bytes at a time, so that scanning long runs is cheap. Each test returns a
+ * mask with 0xFF in each byte where the test holds and 0x00 elsewhere. Thread-safe. */
 #ifndef LAGRA_BASE_WORDS_H
 #define LAGRA_BASE_WORDS_H
 
@@ -24,7 +23,8 @@ static inline word_bytes word_load(const char *at)
     return loaded;
 }
 
-/* Fewer than WORD_BYTES; the rest is zeros. Two loads that overlap make up all lengths from 4 to 8. */
+/* Loads fewer than WORD_BYTES bytes and pads with zeros. Two overlapping loads cover all lengths
+ * from 4 to 8. */
 static inline word_bytes word_load_part(struct bytes part)
 {
     uint64_t halves[2] = { 0, 0 };
@@ -67,13 +67,14 @@ static inline word_bytes word_not_ascii(word_bytes bytes)
     return (word_bytes)((word_signed)bytes < 0);
 }
 
-/* Control characters but U+007F, and what is not ASCII: one comparison. */
+/* Tests for control characters except U+007F, and for bytes that are not ASCII, with one
+ * comparison. */
 static inline word_bytes word_not_visible_ascii(word_bytes bytes)
 {
     return (word_bytes)((word_signed)bytes < 0x20);
 }
 
-/* Index of the first byte for which a test holds; WORD_BYTES: for none. */
+/* Returns the index of the first byte for which a test holds, or WORD_BYTES if there is none. */
 static inline unsigned word_first(word_bytes tested)
 {
 #if defined(__x86_64__)
@@ -93,7 +94,7 @@ static inline bool word_any(word_bytes tested)
     return word_first(tested) < WORD_BYTES;
 }
 
-/* Length of the text before the first byte for which the test holds. */
+/* Returns the length of the text before the first byte for which the test holds. */
 static inline __attribute__((always_inline)) size_t word_run(struct bytes text,
                                                              word_bytes (*test)(word_bytes))
 {
@@ -109,7 +110,7 @@ static inline __attribute__((always_inline)) size_t word_run(struct bytes text,
     if (left == 0)
         return at;
     if (at > 0) {
-        at = text.len - WORD_BYTES; /* some bytes are looked at again */
+        at = text.len - WORD_BYTES; /* rereads some bytes */
         return at + word_first(test(word_load(text.ptr + at)));
     }
     first = word_first(test(word_load_part(bytes_of(text.ptr + at, left))));

@@ -1,23 +1,24 @@
-/* XML out: a writer of elements into a growing text. XML in: a small tree in an arena, read with
- * expat; no DTD, no entity beyond the five, no external anything.
- * Any thread (each object belongs to one). */
+/* XML output: a writer of elements into a growing text. XML input: a small tree in an arena, parsed
+ * with expat; no DTD, no entities beyond the predefined five, nothing external. Thread-safe (each
+ * object belongs to one thread). */
 #ifndef LAGRA_BASE_XML_H
 #define LAGRA_BASE_XML_H
 
 #include "base/arena.h"
 
-/* UTF-8 byte order mark and `<?xml version="1.0" encoding="utf-8"?>`, as the real service sends. */
+/* Writes a UTF-8 byte order mark and `<?xml version="1.0" encoding="utf-8"?>`, like the real
+ * service. */
 void xml_begin(struct text *out);
-/* "<name>" and "</name>": name may hold attributes for open. */
+/* Write "<name>" and "</name>"; the name given to xml_open() may include attributes. */
 void xml_open(struct text *out, const char *name);
 void xml_close(struct text *out, const char *name);
-/* <name>escaped value</name>; for an empty value <name />, as Azure writes it. */
+/* Writes <name>escaped value</name>, or <name /> for an empty value, as Azure does. */
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);
-/* As character data, or attribute value without line feeds: & < > " escaped. Whatever the bytes
- * are, what comes out is well-formed: what XML cannot say becomes U+FFFD, and a value that is no
- * UTF-8 is taken as Latin-1. */
+/* Writes character data, or an attribute value without line feeds, escaping & < > ". The output is
+ * well-formed for any input: characters that XML cannot represent become U+FFFD, and a value that
+ * is not UTF-8 is treated as Latin-1. */
 void xml_escape(struct text *out, struct bytes value);
 
 struct xml_node {
@@ -25,8 +26,9 @@ struct xml_node {
     struct bytes text; /* all character data directly inside, concatenated */
     struct xml_node *first_child;
     struct xml_node *next; /* sibling */
-    size_t ended;          /* elements of the document that have ended with its end */
-    bool is_empty_tag;     /* of the root only: the document has <root /> */
+    /* number of elements of the document that have ended, including this one */
+    size_t ended;
+    bool is_empty_tag; /* root only: the document is <root /> */
 };
 
 struct xml_limits {
@@ -40,15 +42,16 @@ struct xml_error {
     const char *reason; /* static text */
 };
 
-/* Parses a whole document. Returns NULL and fills *ret_error when it is not well-formed or exceeds
- * a limit. Leading byte order mark allowed. */
+/* Parses an entire document, with an optional byte order mark. Returns NULL and fills *ret_error if
+ * it is not well-formed or exceeds a limit. */
 struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
                            struct xml_error *ret_error);
-/* Where the name in an element's end tag lies, from 1: there the service says that a fault in it is
- * (recorded). Parses the document again: counting lines while it is parsed costs as much as that. */
+/* Finds the position of the name in an element's end tag, where the service locates a fault in the
+ * element (recorded). Parses the document again, because counting lines in the first pass would
+ * cost as much. */
 void xml_find_end(struct bytes document, const struct xml_node *node, unsigned long *ret_line,
                   unsigned long *ret_position);
-/* First child of that name, or NULL. */
+/* Returns the first child with that name, or NULL. */
 struct xml_node *xml_child(const struct xml_node *node, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* XML in: expat builds a small tree in an arena. A document type declaration stops the parser at
- * once, so there are no entities to expand and nothing outside the document to fetch. */
+/* XML input: expat builds a small tree in an arena. A document type declaration stops the parser at
+ * once, so there are no entities to expand and nothing external to fetch. */
 #include "base/xml.h"
 
 #include <assert.h>
@@ -9,10 +9,10 @@
 #include "base/ids.h"
 
 #define DEPTH_LIMIT   64
-/* Debian 13 has newer functions, and warns of those of Debian 12. */
+/* Debian 13 has newer functions and deprecates those of Debian 12. */
 #define EXPAT_VERSION (100 * XML_MAJOR_VERSION + XML_MINOR_VERSION)
 
-/* An element that has not ended. */
+/* An open element. */
 struct frame {
     struct xml_node *node;
     struct xml_node *last_child;
@@ -24,11 +24,11 @@ struct building {
     struct xml_limits limits;
     XML_Parser parser;
     struct xml_node *root;
-    struct frame *open; /* DEPTH_LIMIT */
+    struct frame *open; /* array of DEPTH_LIMIT */
     size_t depth;
     size_t node_count;
     size_t ended_count;
-    const char *refused; /* static text: why we stopped it, or NULL */
+    const char *refused; /* static text: why we stopped the parser, or NULL */
 };
 
 static void refuse(struct building *b, const char *reason)
@@ -108,12 +108,13 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
     frame->node->ended = ++b->ended_count;
     if (frame->text.ptr)
         frame->node->text = text_bytes(&frame->text);
-    if (b->depth == 0) /* the end of an empty-element tag is an event without bytes */
+    if (b->depth == 0) /* the end event of an empty-element tag has no bytes */
         b->root->is_empty_tag = XML_GetCurrentByteCount(b->parser) == 0;
 }
 
-/* Against names that are made to share one place of a hash table. Expat would ask the kernel and the
- * environment for it with each document. Never 0, which expat takes for no salt: it contains a version. */
+/* Protects against names chosen to collide in the hash table. Without a salt, expat would ask the
+ * kernel and the environment for one with each document. Never 0, which expat reads as no salt,
+ * because a GUID contains a version. */
 static void set_salt(XML_Parser parser)
 {
     struct guid random = guid_new();
@@ -184,7 +185,7 @@ struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xm
 
 struct finding {
     XML_Parser parser;
-    size_t ends_left; /* up to the one that is looked for */
+    size_t ends_left; /* elements left to end before the requested one */
     unsigned long line, position;
 };
 
@@ -208,7 +209,7 @@ void xml_find_end(struct bytes document, const struct xml_node *node, unsigned l
     XML_SetUserData(f.parser, &f);
     XML_SetEndElementHandler(f.parser, on_end_passed);
     (void)XML_Parse(f.parser, document.ptr, (int)document.len, XML_TRUE);
-    assert(f.ends_left == 0); /* it was parsed before */
+    assert(f.ends_left == 0); /* the document was parsed before */
     *ret_line = f.line;
     *ret_position = f.position;
     XML_ParserFree(f.parser);

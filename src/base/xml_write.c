@@ -1,4 +1,4 @@
-/* XML out. */
+/* XML output. */
 #include "base/xml.h"
 
 #include "base/words.h"
@@ -22,8 +22,8 @@ void xml_close(struct text *out, const char *name)
     text_add_char(out, '>');
 }
 
-/* What stands for c in XML, or NULL when c stands for itself. Of the control characters only tab,
- * line feed and carriage return can be said in XML 1.0 (2.2); a reader would make a raw CR a line
+/* Returns the escape sequence for c, or NULL if it needs none. XML 1.0 (2.2) allows only tab, line
+ * feed and carriage return among the control characters; readers would convert a raw CR to a line
  * feed. */
 static const char *escape_of(char c)
 {
@@ -62,7 +62,8 @@ static void escape_ascii(struct text *out, struct bytes value)
     text_add(out, bytes_from(value, plain_from));
 }
 
-/* Header values that came as Latin-1: one such blob must not spoil the listing of all others. */
+/* Decodes header values received as Latin-1, so that one such blob does not break the whole
+ * listing. */
 static struct bytes from_latin1(struct arena *arena, struct bytes value)
 {
     struct text utf8;
@@ -78,7 +79,7 @@ static struct bytes from_latin1(struct arena *arena, struct bytes value)
     return text_bytes(&utf8);
 }
 
-/* U+FFFE and U+FFFF are no characters of XML. */
+/* U+FFFE and U+FFFF are not XML characters. */
 static void escape_utf8(struct text *out, struct bytes value)
 {
     struct bytes rest = value;
@@ -115,7 +116,7 @@ static bool is_plain_byte(char c)
     return !escape_of(c) && (unsigned char)c < 0x80;
 }
 
-/* Whether each character stands for itself in any encoding. */
+/* Returns true if no character needs escaping in either encoding. */
 static bool is_plain(struct bytes value)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /* Append blobs: Put Blob that creates one, Append Block, also From URL, Append Blob Seal. */
 #include "blob/create_blob.h"
 
-/* An append blob begins empty. rest: Put-Blob */
+/* Creates an empty append blob. rest: Put-Blob */
 enum error create_append_blob_decide(struct decision *d,
                                      const struct create_append_blob_parameters *p,
                                      struct create_append_blob_result *r)
@@ -28,9 +28,8 @@ static enum error check_conditions(const struct append_block_parameters *p, uint
     return OK;
 }
 
-/* returns  InvalidBlobType, BlobIsSealed, AppendPositionConditionNotMet,
- *          MaxBlobSizeConditionNotMet, BlockCountExceedsLimit
- * rest: Append-Block */
+/* Returns InvalidBlobType, BlobIsSealed, AppendPositionConditionNotMet, MaxBlobSizeConditionNotMet,
+ * BlockCountExceedsLimit. rest: Append-Block */
 enum error append_block_decide(struct decision *d, const struct append_block_parameters *p,
                                struct append_block_result *r)
 {
@@ -59,7 +58,7 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
 
 /* ---- Append Blob Seal ---- */
 
-/* Sealing again succeeds, and changes the ETag as the first time. rest: Append-Blob-Seal;
+/* Sealing a sealed blob succeeds and changes the ETag again. rest: Append-Blob-Seal;
  * decision: 77 */
 enum error seal_append_blob_decide(struct decision *d, const struct seal_append_blob_parameters *p,
                                    struct seal_append_blob_result *r)

@@ -1,5 +1,5 @@
-/* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c,
- * block.c, block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
+/* Parameters and results of the operations on blobs, implemented in put_blob.c, block.c,
+ * block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
  * delete_blob.c, undelete_blob.c, set_blob_tier.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
@@ -9,33 +9,33 @@
 #include "service/read_range.h"
 #include "service/request_body.h"
 
-/* What a request says of the source of its bytes: blob/rest/copy_source.h. */
+/* The source of the bytes, as the request names it: blob/rest/copy_source.h. */
 struct copy_source;
 
-/* The result of a write that makes a version. */
+/* The result of a write that creates a version. */
 #define WRITES_VERSION(op)                                                                         \
     struct op##_result {                                                                           \
         struct result base;                                                                        \
-        instant version; /* its id; 0: it is none */                                               \
+        instant version; /* its id; 0: not a version */                                            \
     }
 
 /* ---- writing a whole blob ---- */
 
-/* What Put Blob and Put Block List are both asked: create_blob.h. */
+/* Parameters that Put Blob and Put Block List share: create_blob.h. */
 struct create_blob {
     struct http_properties http;
     struct bytes metadata;
     struct bytes tags;     /* encoded; ptr NULL: none */
-    enum access_tier tier; /* TIER_NONE: not given */
+    enum access_tier tier; /* TIER_NONE: absent */
     struct body_sums sums;
 };
 
 struct put_blob_parameters {
     struct parameters base;
     struct create_blob create;
-    struct copy_source *source; /* Put Blob From URL, and what follows: */
-    bool copies_properties;     /* those of the source are taken where the request has none */
-    bool copies_tags;           /* those of the source are taken */
+    struct copy_source *source; /* Put Blob From URL; the next two as well: */
+    bool copies_properties;     /* properties absent from the request are copied from the source */
+    bool copies_tags;           /* the tags of the source are copied */
 };
 WRITES_VERSION(put_blob);
 OPERATION_DECLARE(put_blob);
@@ -66,7 +66,7 @@ struct block_choice {
 struct put_block_list_parameters {
     struct parameters base;
     struct create_blob create;
-    const struct block_choice *choices; /* in the order of the blob; by parse */
+    const struct block_choice *choices; /* in their order in the blob; set by parse */
     size_t choice_count;
 };
 WRITES_VERSION(put_block_list);
@@ -75,7 +75,7 @@ OPERATION_DECLARE_PARSE(put_block_list);
 
 struct get_block_list_parameters {
     struct parameters base;
-    bool committed, uncommitted; /* what is asked for */
+    bool committed, uncommitted; /* which lists are requested */
 };
 struct block_run {
     const struct content_block *blocks;
@@ -83,8 +83,9 @@ struct block_run {
 };
 struct get_block_list_result {
     struct result base;
-    struct block_run committed, uncommitted; /* empty unless asked for */
-    bool is_committed;                       /* there is a committed blob: what follows is of it */
+    struct block_run committed, uncommitted; /* empty unless requested */
+    /* a committed blob exists: what follows describes it */
+    bool is_committed;
     uint64_t length;
 };
 OPERATION_DECLARE(get_block_list);
@@ -101,8 +102,8 @@ OPERATION_DECLARE(create_append_blob);
 struct append_block_parameters {
     struct parameters base;
     bool has_position, has_size_max;
-    uint64_t position; /* where the block has to begin */
-    uint64_t size_max; /* how long the blob may be with it */
+    uint64_t position; /* where the block must begin */
+    uint64_t size_max; /* maximum length of the blob after the append */
     struct body_sums sums;
     struct copy_source *source; /* Append Block From URL */
 };
@@ -118,7 +119,7 @@ OPERATION_DECLARE_GATHERED(append_block_from_url, append_block);
 struct seal_append_blob_parameters {
     struct parameters base;
     bool has_position;
-    uint64_t position; /* how long the blob has to be */
+    uint64_t position; /* the length that the blob must have */
 };
 OPERATION_NO_RESULT(seal_append_blob);
 OPERATION_DECLARE(seal_append_blob);
@@ -156,8 +157,8 @@ enum sequence_action { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_IN
 
 struct set_blob_properties_parameters {
     struct parameters base;
-    struct http_properties http; /* all of them: one that was not sent is cleared */
-    bool keeps_http;             /* but none of them was sent, only what page blobs have: */
+    struct http_properties http; /* all properties: those absent from the request are cleared */
+    bool keeps_http;             /* but none was sent, only properties of page blobs: */
     bool has_length;
     uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
     enum sequence_action action;
@@ -190,12 +191,12 @@ OPERATION_DECLARE(lease_blob);
 
 struct snapshot_blob_parameters {
     struct parameters base;
-    struct bytes metadata; /* of the snapshot; empty: the base's own */
+    struct bytes metadata; /* of the snapshot; empty: copied from the base */
 };
 struct snapshot_blob_result {
     struct result base;
     instant snapshot;
-    instant version; /* id of the base from now on; 0: it is no version */
+    instant version; /* id of the base from now on; 0: not a version */
 };
 OPERATION_DECLARE(snapshot_blob);
 
@@ -207,7 +208,7 @@ struct delete_blob_parameters {
 };
 struct delete_blob_result {
     struct result base;
-    bool is_kept; /* it is soft-deleted, or stays as a version */
+    bool is_kept; /* it is soft-deleted, or kept as a version */
 };
 OPERATION_DECLARE(delete_blob);
 
@@ -226,7 +227,7 @@ struct set_blob_tier_parameters {
 };
 struct set_blob_tier_result {
     struct result base;
-    bool is_pending; /* the blob is archived until it is rehydrated */
+    bool is_pending; /* the blob stays archived until it is rehydrated */
 };
 OPERATION_DECLARE(set_blob_tier);
 

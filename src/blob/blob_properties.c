@@ -14,7 +14,7 @@ enum error get_blob_properties_decide(struct decision *d,
     return OK;
 }
 
-/* returns OK, E_SequenceNumberIncrementTooLarge */
+/* Returns OK, E_SequenceNumberIncrementTooLarge. */
 static enum error change_sequence_number(const struct set_blob_properties_parameters *p,
                                          struct blob *blob)
 {
@@ -51,8 +51,8 @@ static enum error change_page_blob(struct decision *d,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Sets all HTTP properties together: one that was not sent is cleared. Only where nothing else than
- * size or sequence number of a page blob is asked for, they stay. rest: Set-Blob-Properties
+/* Replaces all HTTP properties: those absent from the request are cleared. They are kept only if
+ * the request has nothing but the size or sequence number of a page blob. rest: Set-Blob-Properties
  * "Remarks" */
 enum error set_blob_properties_decide(struct decision *d,
                                       const struct set_blob_properties_parameters *p,
@@ -91,7 +91,7 @@ enum error get_blob_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces all metadata of a blob, keeps its content. rest: Set-Blob-Metadata */
+/* Replaces all metadata of a blob and keeps its content. rest: Set-Blob-Metadata */
 enum error set_blob_metadata_decide(struct decision *d,
                                     const struct set_blob_metadata_parameters *p,
                                     struct set_blob_metadata_result *r)

@@ -1,4 +1,4 @@
-/* The record of a blob: how it lies in its partition (the key, the encoding) and back.
+/* The key and the encoding of a blob's record.
  *
  * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
  *   8 content is alone, 16 content is without pieces, 32 content has runs, 64 content is in a
@@ -7,13 +7,13 @@
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
- *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
+ *   tags (bytes) | rehydration: tier u8, high priority u8, time |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
- *   deletion: instant, instant at which it expires |
- *   newest version: instant, and of an uncommitted base last length
- * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
- * version number ("On disk" in store/README.md). */
+ *   deletion: time, time at which it expires |
+ *   newest version, and of an uncommitted base last length
+ * Fields that most blobs do not have get another bit of the extras. Any other change of the format
+ * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
 
 #include <assert.h>
@@ -45,15 +45,15 @@ enum {
     EXTRA_SEQUENCE = 64,      /* a sequence number follows */
     EXTRA_TAGS = 128,         /* tags follow */
     EXTRA_COPY = 256,         /* the blob is or was the destination of a copy */
-    EXTRA_REHYDRATES = 512,   /* the tier it comes back to, priority and instant follow */
-    EXTRA_INCREMENTAL = 1024, /* what Incremental Copy Blob keeps follows */
+    EXTRA_REHYDRATES = 512,   /* the tier, priority and time of the rehydration follow */
+    EXTRA_INCREMENTAL = 1024, /* the state of Incremental Copy Blob follows */
     EXTRA_WITHOUT_SNAPSHOTS = 2048,
     EXTRA_WITHOUT_PAGES = 4096, /* of a sparse content */
-    EXTRA_DELETED = 8192,       /* it is soft-deleted: when, and until when, follows */
-    EXTRA_HAS_DELETED = 16384,  /* of a base: some of its snapshots may be */
-    EXTRA_VERSION = 32768,      /* a previous version; a base: is_version */
-    EXTRA_NEWEST =
-        65536, /* of a base: newest_version follows, and last_length where it is uncommitted */
+    /* soft-deleted: the times of the deletion and of its expiry follow */
+    EXTRA_DELETED = 8192,
+    EXTRA_HAS_DELETED = 16384, /* of a base: some of its snapshots may be soft-deleted */
+    EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
+    EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_ALL = 131071,
 };
 
@@ -79,7 +79,7 @@ struct bytes blob_record_key(struct arena *arena, struct blob_ref ref)
         be64_put(key + 1, ref.at);
         return bytes_of(key, 1 + 8);
     }
-    assert(false); /* not a kind */
+    assert(false); /* unknown kind */
     return bytes_of(key, 0);
 }
 
@@ -92,7 +92,7 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
     return scan_open(before, RECORD_LISTED, blob_snapshot_prefix, bytes_of(key, sizeof key));
 }
 
-/* What the marks leave of a snapshot. returns STORE_NOT_FOUND: nothing */
+/* Applies the marks to a snapshot. Returns STORE_NOT_FOUND if it is deleted. */
 static enum store_result apply_marks(struct snapshot *before, struct arena *arena,
                                      struct blob *snapshot)
 {
@@ -260,7 +260,6 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
 }
 
-/* A number of 32 bits. */
 static uint32_t decode_u32(struct decoder *in)
 {
     uint64_t value = decode_u64(in);
@@ -283,7 +282,7 @@ static void decode_rehydration(struct decoder *in, struct blob *blob)
     blob->is_rehydrated_fast = fast != 0;
 }
 
-/* An uncommitted blob is not kept when it is deleted. */
+/* An uncommitted blob cannot be soft-deleted. */
 static void decode_deletion(struct decoder *in, struct blob *blob)
 {
     blob->deletion.at = decode_u64(in);
@@ -292,7 +291,7 @@ static void decode_deletion(struct decoder *in, struct blob *blob)
         in->bad = true;
 }
 
-/* Only a base has had versions, and the current one has the newest id. */
+/* Only a base has a newest version, which is the current one. */
 static void decode_version(struct decoder *in, uint64_t extras, struct blob *blob)
 {
     bool is_base = blob_ref_is_base(blob->ref);
@@ -361,8 +360,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     decode_version(in, extras, blob);
 }
 
-/* Is the content one that a blob of its type can have? A page blob whose first bytes are still being
- * copied has none. */
+/* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
+ * still being copied has none. */
 static bool content_fits(const struct blob *blob)
 {
     const struct content *content = &blob->content;
@@ -450,7 +449,7 @@ void blob_delete_record(struct changes *changes, struct arena *arena, struct blo
     changes_delete(changes, RECORD_LISTED, blob_record_key(arena, ref));
 }
 
-/* ---- small facts ---- */
+/* ---- helpers ---- */
 
 bool blocks_expired(instant last_put, instant now)
 {

@@ -2,7 +2,7 @@
 #include "blob/tag_index.h"
 #include "blob/tag_operations.h"
 
-/* Also of a snapshot or version, and of an archived blob. rest: Get-Blob-Tags */
+/* Also works for snapshots, versions and archived blobs. rest: Get-Blob-Tags */
 enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_parameters *p,
                                 struct get_blob_tags_result *r)
 {
@@ -11,7 +11,7 @@ enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_p
     return OK;
 }
 
-/* Replaces all tags; ETag and Last-Modified stay, and an archived blob takes it too.
+/* Replaces all tags. ETag and Last-Modified do not change, and the blob may be archived.
  * rest: Set-Blob-Tags */
 enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_parameters *p,
                                 struct set_blob_tags_result *r)
@@ -19,7 +19,7 @@ enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_p
     struct blob blob = blob_state(d)->blob;
 
     (void)r;
-    if (blob_ref_is_base(blob.ref)) /* of a version they are not searched for */
+    if (blob_ref_is_base(blob.ref)) /* tags of versions are not indexed */
         tag_index_update(d->changes, d->arena, blob.tags, p->tags);
     blob.tags = p->tags;
     blob_write(d->changes, d->arena, &blob);

@@ -1,5 +1,4 @@
-/* Put Block: stages one block of a block blob to be. Nobody sees it before a Put Block List names
- * it. */
+/* Put Block: stages a block of a block blob. It is invisible until Put Block List names it. */
 #include "blob/blob_operations.h"
 #include "blob/expire_blocks.h"
 #include "blob/keep_blob.h"
@@ -7,7 +6,8 @@
 #include "blob/snapshot_scan.h"
 #include "blob/tier.h"
 
-/* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
+/* Reads the totals of the staged blocks. Expired blocks do not count, and are deleted with this
+ * change. */
 static enum store_result read_staged(struct decision *d, struct uncommitted *ret_total)
 {
     const struct blob_state *state = blob_state(d);
@@ -25,7 +25,7 @@ static enum store_result read_staged(struct decision *d, struct uncommitted *ret
     return result;
 }
 
-/* One more block is one too many, unless it replaces one. */
+/* Checks the limit of the number of blocks, which replacing a block does not increase. */
 static enum error check_count(struct decision *d, const struct uncommitted *total, struct bytes id)
 {
     struct content_block block;
@@ -39,9 +39,9 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows;
- * one that is there remembers that blocks are staged now. One that was soft-deleted is a snapshot from now on.
- * rest: "Soft delete for blobs", table of operations */
+/* Creates the record of a new blob, which only listings with uncommitted blobs show, or notes in an
+ * existing one that it has staged blocks. A soft-deleted blob becomes a snapshot. rest: "Soft
+ * delete for blobs", table of operations */
 static enum error write_blob(struct decision *d, bool has_versions)
 {
     const struct blob_state *state = blob_state(d);
@@ -67,7 +67,8 @@ static enum error write_blob(struct decision *d, bool has_versions)
     return OK;
 }
 
-/* Are there previous versions and no current one? Also below a blob that is soft-deleted. */
+/* Finds out whether there are previous versions but no current one. Also looks at a soft-deleted
+ * blob. */
 static enum store_result find_versions(struct decision *d, bool *ret_found)
 {
     const struct blob_state *state = blob_state(d);
@@ -77,10 +78,10 @@ static enum store_result find_versions(struct decision *d, bool *ret_found)
                                                             : STORE_OK;
 }
 
-/* All ids of the staged blocks of a blob have one length.
+/* Requires that all ids of a blob's staged blocks have the same length.
  *
- * returns  InvalidBlobType, InvalidBlobOrBlock (a length that differs), BlockCountExceedsLimit,
- *          BlobArchived
+ * Returns InvalidBlobType, InvalidBlobOrBlock (another length), BlockCountExceedsLimit,
+ * BlobArchived.
  * rest: Put-Block; semantics 5 */
 enum error put_block_decide(struct decision *d, const struct put_block_parameters *p,
                             struct put_block_result *r)

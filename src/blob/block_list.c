@@ -1,14 +1,14 @@
-/* Put Block List: makes a block blob of blocks that are staged or committed, in one atomic step.
- * Get Block List: what is staged and what is committed. */
+/* Put Block List: makes a block blob from staged or committed blocks, in one atomic step. Get Block
+ * List: lists staged and committed blocks. */
 #include <stdlib.h>
 
 #include "blob/create_blob.h"
 
-/* Longer lists are decided and rendered in the pool: a worker serves others meanwhile. */
+/* Longer lists are handled by a pool thread, because a worker serves other requests too. */
 #define LONG_LIST  1000u
 
-/* Most pieces of all blocks that a list names of a blob that is a copy: their pieces are written into
- * the map once for each time that the list names them. */
+/* The maximum total number of pieces of the listed blocks, if the blob was copied: the pieces of a
+ * block are written to the map each time the list names it. */
 #define PIECES_MAX (64u << 10)
 
 static bool is_too_long_for_worker(const struct decision *d, size_t blocks)
@@ -16,7 +16,7 @@ static bool is_too_long_for_worker(const struct decision *d, size_t blocks)
     return !d->access.may_block && blocks > LONG_LIST;
 }
 
-/* ---- the blocks there are, by their ids ---- */
+/* ---- existing blocks, by id ---- */
 
 struct block_index {
     const struct content_block **blocks; /* sorted by id */
@@ -61,7 +61,7 @@ static const struct content_block *find_block(const struct block_index *index, s
     return found ? *found : NULL;
 }
 
-/* Staged blocks; those that expired count as none. */
+/* Reads the staged blocks; expired ones do not count. */
 static enum store_result read_staged(struct decision *d, struct content_block **ret_blocks,
                                      size_t *ret_count)
 {
@@ -97,7 +97,7 @@ static enum store_result read_committed(struct decision *d, struct content_block
 
 /* ---- Put Block List ---- */
 
-/* Both kinds of blocks of the blob, by id, and the committed ones in order. *ret_staged: the staged ones. */
+/* Indexes the staged and committed blocks by id; the committed ones also separately, in order. */
 static enum store_result index_both(struct decision *d, struct content_block **ret_blocks,
                                     struct block_index *ret_committed,
                                     struct block_index *ret_by_id, struct named_blocks *ret_staged)
@@ -118,7 +118,8 @@ static enum store_result index_both(struct decision *d, struct content_block **r
     return STORE_OK;
 }
 
-/* The block that is meant; NULL if it does not exist. rest: Put-Block-List "Request Body" */
+/* Returns the block that an entry of the list names, or NULL. rest: Put-Block-List "Request
+ * Body" */
 static const struct content_block *choose(const struct block_choice *choice,
                                           const struct block_index *committed,
                                           const struct block_index *staged)
@@ -132,7 +133,7 @@ static const struct content_block *choose(const struct block_choice *choice,
     return block;
 }
 
-/* Reads the pieces of chosen blocks that have some: committed ones of a blob that is a copy. */
+/* Reads the pieces of the chosen committed blocks; only blobs that were copied have pieces. */
 static enum store_result read_pieces(struct decision *d, const struct content_block *const *chosen,
                                      size_t count, struct content_block *committed)
 {
@@ -145,7 +146,7 @@ static enum store_result read_pieces(struct decision *d, const struct content_bl
     return content_block_pieces(d->before, d->arena, content, committed, wanted);
 }
 
-/* The blocks that the list names, in its order. */
+/* Returns the blocks that the list names, in its order. */
 static enum error choose_blocks(struct decision *d, const struct put_block_list_parameters *p,
                                 struct named_blocks *ret_blocks)
 {
@@ -181,9 +182,9 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
     return OK;
 }
 
-/* Replaces content, properties and metadata; drops every staged block, named or not.
+/* Replaces content, properties and metadata, and drops all staged blocks, listed or not.
  *
- * returns  InvalidBlobType, InvalidBlockList, BlobArchived
+ * Returns InvalidBlobType, InvalidBlockList, BlobArchived.
  * rest: Put-Block-List; semantics 5 */
 enum error put_block_list_decide(struct decision *d, const struct put_block_list_parameters *p,
                                  struct put_block_list_result *r)
@@ -208,7 +209,7 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
 
 /* ---- Get Block List ---- */
 
-/* ETag, Last-Modified and length are of the committed blob, if there is one.
+/* ETag, Last-Modified and length are those of the committed blob, if there is one.
  * rest: Get-Block-List */
 enum error get_block_list_decide(struct decision *d, const struct get_block_list_parameters *p,
                                  struct get_block_list_result *r)

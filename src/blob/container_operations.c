@@ -1,15 +1,15 @@
-/* What the operations on containers decide: see container_operations.h. */
+/* See container_operations.h. */
 #include "blob/container_operations.h"
 
 #include "service/placement.h"
 
 /* ---- Create Container ---- */
 
-/* Creates a container with its metadata and public access; its space is new, so nothing of a
- * deleted container of the same name is in it.
+/* Creates a container. Its space is new, so it contains nothing of a deleted container of the same
+ * name.
  *
- * returns  OK, E_ContainerAlreadyExists
- * rest: Create-Container; the wait of 30 seconds after a deletion is not needed here
+ * Returns OK, E_ContainerAlreadyExists.
+ * rest: Create-Container; unlike there, no wait of 30 seconds after a deletion is needed
  * (semantics 5, ContainerBeingDeleted) */
 enum error create_container_decide(struct decision *d, const struct create_container_parameters *p,
                                    struct create_container_result *r)
@@ -63,7 +63,7 @@ enum error get_container_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces all metadata of a container. Its lease, also an expired one, stays as it is.
+/* Replaces all metadata of a container. The lease does not change, even if it has expired.
  * rest: Set-Container-Metadata; semantics 3.2 */
 enum error set_container_metadata_decide(struct decision *d,
                                          const struct set_container_metadata_parameters *p,
@@ -92,7 +92,7 @@ enum error get_container_acl_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces the public access and all policies: what is not sent is gone. */
+/* Replaces the public access and all policies; those absent from the request are removed. */
 enum error set_container_acl_decide(struct decision *d,
                                     const struct set_container_acl_parameters *p,
                                     struct set_container_acl_result *r)

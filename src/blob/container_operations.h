@@ -1,5 +1,5 @@
-/* The operations on containers: what each is asked and what comes of it. The functions:
- * container_operations.c, delete_container.c, lease.c, list_blobs.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on containers, implemented in container_operations.c,
+ * delete_container.c, lease.c, list_blobs.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_CONTAINER_OPERATIONS_H
 #define LAGRA_BLOB_CONTAINER_OPERATIONS_H
 
@@ -9,7 +9,7 @@
 
 struct create_container_parameters {
     struct parameters base;
-    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    struct guid space; /* of the new incarnation: a new one, so that it starts empty */
     enum public_access access;
     struct bytes metadata;
 };
@@ -48,7 +48,7 @@ OPERATION_DECLARE(get_container_acl);
 struct set_container_acl_parameters {
     struct parameters base;
     enum public_access access;
-    struct policies policies; /* by parse */
+    struct policies policies; /* set by parse */
 };
 OPERATION_NO_RESULT(set_container_acl);
 OPERATION_DECLARE(set_container_acl);
@@ -60,12 +60,12 @@ OPERATION_DECLARE(delete_container);
 
 struct restore_container_parameters {
     struct parameters base;
-    instant deleted; /* which of those that had the name */
+    instant deleted; /* selects among deleted containers of this name */
 };
 OPERATION_NO_RESULT(restore_container);
 OPERATION_DECLARE(restore_container);
 
-/* Stored, as expire_blocks.h says: drops a container that was deleted and kept, when its days are over. */
+/* Stored, see expire_blocks.h. Drops a soft-deleted container when it expires. */
 enum { TASK_EXPIRE_CONTAINER = 0x140 };
 task_fn expire_container;
 
@@ -83,17 +83,17 @@ OPERATION_DECLARE(lease_container);
 struct list_blobs_parameters {
     struct parameters base;
     struct listing listing;
-    bool snapshots, versions, uncommitted, deleted; /* are shown too */
-    bool versions_only;                             /* those that have no current version, too */
+    bool snapshots, versions, uncommitted, deleted; /* include these too */
+    bool versions_only;                             /* include blobs that have no current version */
     struct bytes delimiter;
-    struct bytes start_from; /* names at or after it */
-    struct bytes end_before; /* names before it */
+    struct bytes start_from; /* only names at or after it */
+    struct bytes end_before; /* only names before it */
     struct listing_place from;
     struct blob_sink *sink;
 };
 struct list_blobs_result {
     struct result base;
-    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
+    struct listing_place next; /* start of the next page; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_blobs);
 

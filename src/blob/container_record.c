@@ -3,10 +3,10 @@
  *   version 1:  u8 1; space, 16 raw; created, ETag and modified, ticks; lease
  *               (concurrency/lease.h); u8 public access; bytes metadata (service/metadata.h);
  *               bytes policies (container_operations.c)
- *   version 2, of one that was deleted and is kept, whose key is behind "D" and the instant of the
- *               deletion, ticks be64:  version 1; expires, ticks; task, 16 raw
- * To change it: a new version number, the old reader kept, a data folder of the old form added to
- * the tests. */
+ *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
+ *               and "c":  version 1; expires, ticks; task, 16 raw
+ * To change the format: use a new version number, keep the old reader, and add a data folder in the
+ * old format to the tests. */
 #include "blob/blob.h"
 
 #include "service/kept_deletion.h"

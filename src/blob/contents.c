@@ -3,13 +3,13 @@
 
 #include "service/small_record.h"
 
-/* What is read of one content that goes: its runs, 50,000 at most, and one segment of its map. */
+/* For the reads about one deleted content: its runs, 50,000 at most, and one segment of its map. */
 #define READ_ARENA_MAX ((size_t)64 << 20)
 
-/* ---- a list of them ---- */
+/* ---- list of contents ---- */
 
-/* What is known of one content. Most come in the order in which they were made: nothing is looked for
- * where the id is above all others. */
+/* Finds or adds the entry of a content. Most are added in the order of their ids: if the id is
+ * greater than all others, there is no search. */
 static struct ended *find_ended(struct ended_contents *ended, uint64_t id)
 {
     if (ended->count == 0 || id > ended->newest)
@@ -50,7 +50,7 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
     };
 }
 
-/* arena: of what is read. */
+/* arena: for what is read */
 static enum store_result give_up(struct decision *d, struct arena *arena, const struct ended *ended,
                                  struct content *base)
 {
@@ -67,8 +67,8 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
                                    base && base->id == content->id ? base : NULL, &d->leaves_more);
 }
 
-/* From the newest to the oldest: so the base remembers the newest generation that stays, although
- * content_snapshot_delete() sees those that go in the same changes. */
+/* Releases them from newest to oldest: so the base records the newest generation that stays,
+ * although content_snapshot_delete() sees those deleted in the same changes. */
 enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
                                  struct content *base)
 {
@@ -84,7 +84,7 @@ enum store_result contents_unref(struct decision *d, const struct ended_contents
     return result;
 }
 
-/* ---- one ---- */
+/* ---- one content ---- */
 
 enum store_result contents_replace(struct decision *d, const struct content *was,
                                    struct content *content, const struct content_block *blocks,
@@ -101,8 +101,8 @@ enum store_result contents_replace(struct decision *d, const struct content *was
     return result ? result : contents_cut_tail(d, was, 0);
 }
 
-/* In order of their dates, snapshots and versions never go back to an older content. The date may be before the
- * content's id: a version that a pending copy filled has the id of its beginning. */
+/* By date, snapshots and versions never return to an older content. The date may be before the
+ * content's id: a version completed by a pending copy has the date when the copy began. */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except)
 {

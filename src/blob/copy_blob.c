@@ -1,12 +1,12 @@
 /* Copy Blob, Copy Blob From URL and Abort Copy Blob.
  *
- *            Copy Blob, all bytes there               Abort
+ *            Copy Blob, bytes available at once       Abort
  *   (none) ------------------------------> SUCCESS   ABORTED
  *      \                                      ^         ^
  *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
  *
- * While it is PENDING the destination is as it was, and only read. What it was before stays as a version, where blobs have
- * them, from the beginning. rest: Copy-Blob; semantics 5 */
+ * While the copy is PENDING the destination keeps its old content and is read-only. With
+ * versioning, the old state becomes a version when the copy begins. rest: Copy-Blob; semantics 5 */
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
@@ -15,7 +15,7 @@
 #include "blob/tag_index.h"
 #include "blob/version.h"
 
-/* ---- the destination as it will be ---- */
+/* ---- the future destination ---- */
 
 static struct copy_state copy_of(const struct copy_blob_parameters *p, enum copy_status status,
                                  instant now)
@@ -32,8 +32,8 @@ static struct copy_state copy_of(const struct copy_blob_parameters *p, enum copy
     };
 }
 
-/* The copy of an archived blob is archived, and on its way back: to the tier of the request, or
- * hot. The source stays where it is. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
+/* Archives the copy of an archived blob too, and starts its rehydration to the tier of the request,
+ * or to Hot. The source stays archived. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
 static enum error bring_back(struct decision *d, const struct copy_blob_parameters *p,
                              struct blob *target)
 {
@@ -45,7 +45,7 @@ static enum error bring_back(struct decision *d, const struct copy_blob_paramete
     return OK;
 }
 
-/* The destination is there. */
+/* Writes the destination. */
 static enum error write_target(struct decision *d, struct blob *target, struct bytes account)
 {
     if (target->rehydrates_to != TIER_NONE)
@@ -53,7 +53,7 @@ static enum error write_target(struct decision *d, struct blob *target, struct b
     return create_blob_commit(d, target, NULL, account);
 }
 
-/* Properties come from the source, metadata and tier from the request where it has any. */
+/* Takes properties from the source, and metadata and tier from the request if it has them. */
 static enum error make_target(struct decision *d, const struct copy_blob_parameters *p,
                               struct blob *ret_target)
 {
@@ -86,7 +86,8 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
     return e;
 }
 
-/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. */
+/* Requires that source and destination are of the same type. rest: Copy-Blob "Copying Properties,
+ * Tags, and Metadata" */
 static enum error check_type(struct decision *d, enum blob_type type)
 {
     return d->subject.exists && blob_state(d)->blob.type != type ? E_InvalidBlobType : OK;
@@ -94,7 +95,7 @@ static enum error check_type(struct decision *d, enum blob_type type)
 
 /* ---- the bytes ---- */
 
-/* The pieces of the body, as the blocks that the source has. */
+/* Makes blocks of the pieces of the body, with the lengths of the source's blocks. */
 static struct content blocks_of_body(struct decision *d, uint64_t id, const struct body *body,
                                      const struct copied_bytes *bytes)
 {
@@ -119,7 +120,7 @@ static struct content blocks_of_body(struct decision *d, uint64_t id, const stru
     return content_from_blocks(d->changes, id, blocks, bytes->block_count);
 }
 
-/* length: of a page blob, whose body has what lies in its ranges. */
+/* length: of a page blob; its body holds only the bytes of its ranges */
 static enum store_result content_of(struct decision *d, const struct blob *target,
                                     const struct body *body, const struct copied_bytes *bytes,
                                     uint64_t length, struct content *ret_content)
@@ -143,13 +144,13 @@ static enum store_result content_of(struct decision *d, const struct blob *targe
     return result;
 }
 
-/* Of a blob of this type without bytes. */
+/* Returns an empty content for a blob of this type. */
 static struct content empty_content(enum blob_type type, uint64_t id)
 {
     return type == BLOB_PAGE ? content_sparse(id, 0) : (struct content){ .id = 0 };
 }
 
-/* ---- beginning ---- */
+/* ---- start of a copy ---- */
 
 static enum error complete_at_once(struct decision *d, const struct copy_blob_parameters *p,
                                    struct blob *target, struct copy_blob_result *r)
@@ -167,8 +168,7 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
     return e;
 }
 
-/* The destination keeps what it has, or comes to be without bytes, and says that a copy is
- * pending. */
+/* Marks the destination as pending. It keeps its content, or is created empty. */
 static enum error begin_pending(struct decision *d, const struct copy_blob_parameters *p,
                                 struct blob *target, struct copy_blob_result *r)
 {
@@ -182,10 +182,10 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     enum error e;
 
     if (!d->subject.exists) {
-        blob.http.has_md5 = false; /* of bytes that it has not yet */
+        blob.http.has_md5 = false; /* its bytes do not exist yet */
         blob.content = empty_content(blob.type, blob.etag.v);
         if (blob.rehydrates_to != TIER_NONE)
-            blob_set_tier(&blob, TIER_NONE, d->now); /* when there are bytes */
+            blob_set_tier(&blob, TIER_NONE, d->now); /* set when the copy completes */
     }
     blob.etag = target->etag;
     blob.modified = target->modified;
@@ -205,7 +205,8 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     return OK;
 }
 
-/* rest: Copy-Blob "x-ms-lease-id": a lease that ends would end while the copy goes on. */
+/* Refuses a lease that is not infinite: it could expire during the copy. rest: Copy-Blob
+ * "x-ms-lease-id" */
 static enum error check_lease(const struct decision *d, const struct copy_blob_parameters *p)
 {
     bool locked = lease_state(&d->lease, d->now) == LEASE_LEASED;
@@ -272,7 +273,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     enum store_result result;
 
     if (blob.copy.copied != step->from)
-        return E_ServerBusy; /* somebody else copies the same */
+        return E_ServerBusy; /* another process makes the same copy */
     if (content.id == 0)
         content = content_sparse(d->now, step->length);
     result = content_write_ranges(d->before, d->changes, &content, d->now, step->body,
@@ -292,7 +293,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     return OK;
 }
 
-/* The blob that the destination becomes, with what it has kept meanwhile. */
+/* Returns the future blob, with what the destination keeps from its current state. */
 static struct blob target_now(struct decision *d, const struct pending_copy *pending)
 {
     const struct blob *was = &blob_state(d)->blob;
@@ -318,7 +319,7 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
     struct blob target;
 
     if (pending->target.type == BLOB_PAGE && copy->copied != copy->total)
-        return E_ServerBusy; /* a part that seemed to be there never came to be */
+        return E_ServerBusy; /* a part that was reported stored is missing */
     target = target_now(d, pending);
     target.copy.status = COPY_SUCCESS;
     target.copy.description = bytes_of(NULL, 0);
@@ -345,7 +346,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
         incremental_copy_end(d, &target);
         return OK;
     }
-    target.http.has_md5 = false; /* of bytes that it has not */
+    target.http.has_md5 = false; /* its bytes are missing */
     target.committed_blocks = 0;
     if (target.content.id != 0)
         content_newest_delete(d->changes, &target.content, &d->leaves_more);
@@ -353,9 +354,8 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
     return write_target(d, &target, pending->account);
 }
 
-/* ---- Abort Copy Blob ---- */
+/* ---- Abort Copy Blob: rest: Abort-Copy-Blob ---- */
 
-/* rest: Abort-Copy-Blob */
 enum error abort_copy_blob_decide(struct decision *d, const struct abort_copy_blob_parameters *p,
                                   struct abort_copy_blob_result *r)
 {

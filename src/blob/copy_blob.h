@@ -1,4 +1,4 @@
-/* Copying blobs: what each operation is asked, and what comes of it. copy_blob.c decides. */
+/* Parameters and results of the copy operations. copy_blob.c decides. */
 #ifndef LAGRA_BLOB_COPY_BLOB_H
 #define LAGRA_BLOB_COPY_BLOB_H
 
@@ -11,27 +11,27 @@ struct copy_blob_parameters {
     struct parameters base;
     struct copy_source *source;
     struct guid id;
-    struct bytes metadata;          /* empty: the source's */
+    struct bytes metadata;          /* empty: copied from the source */
     struct bytes tags;              /* encoded; ptr NULL: none */
-    bool copies_tags;               /* those of the source are taken */
-    enum access_tier tier;          /* TIER_NONE: not given */
+    bool copies_tags;               /* copied from the source */
+    enum access_tier tier;          /* TIER_NONE: absent */
     bool may_take_long;             /* Copy Blob, not Copy Blob From URL */
     struct rehydration rehydration; /* of an archived source */
-    bool seals_or_not;              /* x-ms-seal-blob was given: */
+    bool seals_or_not;              /* x-ms-seal-blob is present: */
     bool seals;
     struct body_sums sums;
     /* ---- gathered ---- */
     struct blob source_blob; /* what is known of it */
     uint64_t length;
-    struct bytes shown; /* its URL without a signature */
-    bool has_bytes;     /* they are in the body */
+    struct bytes shown; /* its URL without the signature */
+    bool has_bytes;     /* the bytes are in the body */
     struct copied_bytes bytes;
-    struct pending_source pending; /* of one that may take long */
+    struct pending_source pending; /* if it may take long */
 };
 struct copy_blob_result {
     struct result base;
     enum copy_status status;
-    instant version; /* its id; 0: it is none */
+    instant version; /* its id; 0: not a version */
 };
 OPERATION_DECLARE(copy_blob);
 OPERATION_DECLARE_GATHER(copy_blob);

@@ -6,8 +6,8 @@
 #include "blob/tier.h"
 #include "blob/version.h"
 
-/* Does the new blob take the tier of the one that was, or of one that was soft-deleted under the name?
- * rest: "Soft delete for blobs" */
+/* Returns true if the new blob keeps the tier of the old one, or of a soft-deleted one of that
+ * name. rest: "Soft delete for blobs" */
 static bool has_tier_of(const struct decision *d, const struct blob_state *state,
                         const struct blob *was, enum blob_type type)
 {
@@ -24,7 +24,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     const struct blob *was = d->subject.exists ? &state->blob : NULL;
     struct blob blob = {
         .type = type,
-        .nothing_staged = true, /* when it is committed */
+        .nothing_staged = true, /* true once it is committed */
         .without_snapshots = !state->found || state->blob.without_snapshots,
         .has_deleted = (state->found || state->is_kept) && state->blob.has_deleted,
         .created = d->now,
@@ -42,7 +42,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
-        /* Overwriting keeps the time of creation, as recorded. decision: 12 */
+        /* Overwriting keeps the creation time, as recorded. decision: 12 */
         if (was->type == type)
             blob.created = was->created;
     }
@@ -58,8 +58,8 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     return OK;
 }
 
-/* Only that may write a blob that a copy to it is pending for: it was given its id, and what it was before was kept,
- * when the copy began. */
+/* Returns true if this write completes a pending copy: nothing else may write the blob. Its id was
+ * set, and its old state kept, when the copy began. */
 static bool ends_copy(const struct blob_state *state)
 {
     return state->found && state->blob.copy.status == COPY_PENDING;
@@ -83,7 +83,7 @@ static enum error plan_version(struct decision *d, const struct retention *reten
     return e;
 }
 
-/* Drops what the blob was made of until now, but for what the new content is made of; or keeps it. */
+/* Drops or keeps the old content. Dropping spares the blocks that the new content uses. */
 static enum error replace_old(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks, const struct retention *retention,
                               const struct version_change *version)

@@ -1,11 +1,11 @@
-/* Delete Blob: the base blob, its snapshots, or one snapshot or version: for good, or, where the account keeps what is
- * deleted, softly: then it stays with all that it has but its lease and its uncommitted blocks, and expires.
+/* Delete Blob: deletes the base, its snapshots, or one snapshot or version: permanently or, if soft
+ * delete is on, softly: then everything but its lease and its uncommitted blocks is kept until it
+ * expires. With versioning, the base stays as a previous version (version.h).
  *
- * A base stays as a previous version where blobs have them (version.h).
- *
- * All snapshots go in one commit, so that nobody sees some of them gone, and that commit is of bounded size
- * (snapshot_changes.h). Until their records are changed, those that are gone hold their content, or their generation
- * of a page blob, as any other does. rest: Delete-Blob; semantics 5; decisions: 249, 790, 803 */
+ * All snapshots are deleted in one commit of bounded size, so that nobody sees some of them deleted
+ * (snapshot_changes.h). Until their records are changed, deleted ones hold their content, or their
+ * generation of a page blob, like any other. rest: Delete-Blob; semantics 5; decisions: 249, 790,
+ * 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/retention.h"
@@ -13,7 +13,7 @@
 #include "blob/tag_index.h"
 #include "blob/version.h"
 
-/* A base that has snapshots goes only together with them. rest: Delete-Blob; semantics 5 */
+/* Refuses to delete a base without its snapshots. rest: Delete-Blob; semantics 5 */
 static enum error refuse_if_snapshots(struct decision *d)
 {
     bool found;
@@ -24,7 +24,7 @@ static enum error refuse_if_snapshots(struct decision *d)
     return found ? E_SnapshotsPresent : OK;
 }
 
-/* ---- for good ---- */
+/* ---- permanent ---- */
 
 static enum store_result end_base(struct decision *d, struct ended_contents *ended)
 {
@@ -38,7 +38,7 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
     return result ? result : base_remove(d, blob, true);
 }
 
-/* What was soft-deleted before stays so. */
+/* What is already soft-deleted stays so. */
 static enum error delete_for_good(struct decision *d, enum delete_snapshots snapshots)
 {
     struct blob base = blob_state(d)->blob;
@@ -65,9 +65,10 @@ static enum error delete_for_good(struct decision *d, enum delete_snapshots snap
     return OK;
 }
 
-/* ---- softly ---- */
+/* ---- soft ---- */
 
-/* The task of snapshots that were deleted alone; those that go with their base expire with it. */
+/* Adds the task of snapshots that were deleted alone; those deleted with their base expire with
+ * it. */
 static void defer_snapshots(struct decision *d, const struct retention *retention)
 {
     const struct blob_deletion deletion = retention_deletion(d, retention);
@@ -117,7 +118,8 @@ static enum error delete_base_softly(struct decision *d, bool with_snapshots,
     return OK;
 }
 
-/* Only its blocks were there of the base, which are not kept; snapshots may have been restored beside them. */
+/* Deletes a base with nothing but uncommitted blocks, which are not kept. It may have restored
+ * snapshots. */
 static enum error delete_uncommitted_softly(struct decision *d, enum delete_snapshots snapshots,
                                             const struct retention *retention)
 {
@@ -146,7 +148,8 @@ static enum error delete_softly(struct decision *d, enum delete_snapshots snapsh
 
 /* ---- as a version ---- */
 
-/* The state that there is, if it is or was to be a version, stays as one, for good: only its snapshots can go. */
+/* Returns true if the current state, which is or becomes a version, is kept as one. Then only the
+ * snapshots are really deleted. */
 static bool stays_as_version(const struct blob *base, const struct retention *retention)
 {
     return !base->uncommitted && (retention->is_versioned || base->is_version);
@@ -220,7 +223,7 @@ static enum error delete_one(struct decision *d, const struct retention *retenti
 {
     enum store_result result;
 
-    /* The current version has no other name than the blob's. */
+    /* The current version can only be deleted by the blob's name. */
     if (blob_ref_is_base(blob_state(d)->blob.ref))
         return E_OperationNotAllowedOnRootBlob;
     if (retention->expires > 0)
@@ -231,7 +234,7 @@ static enum error delete_one(struct decision *d, const struct retention *retenti
 
 /* ---- the operations ---- */
 
-/* Of a blob that was never committed there may be nothing to keep. */
+/* Returns true unless the blob was never committed and has no snapshots. */
 static bool has_something_to_keep(const struct blob *blob)
 {
     return !blob->uncommitted || blob->has_deleted || !blob->without_snapshots;
@@ -263,7 +266,8 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
                       : delete_for_good(d, p->snapshots);
 }
 
-/* Of a snapshot or version that is soft-deleted. rest: Delete-Blob "Permanent delete"; decision: 793 */
+/* Deletes a soft-deleted snapshot or version for good. rest: Delete-Blob "Permanent delete";
+ * decision: 793 */
 enum error delete_blob_permanently_decide(struct decision *d,
                                           const struct delete_blob_permanently_parameters *p,
                                           struct delete_blob_permanently_result *r)

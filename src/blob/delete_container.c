@@ -1,9 +1,9 @@
-/* Delete Container and Restore Container, and what becomes of a container that is deleted.
+/* Delete Container, Restore Container, and the expiry of soft-deleted containers.
  *
- * Where the service's properties say so, a deleted container is kept for some days: its record moves behind the
- * instant of its deletion, so that the name is free, and all that is in it stays as it is. A write that found the container
- * before that may still commit, as one that came before the deletion. rest: Delete-Container, Restore-Container;
- * semantics 3.4; decisions: 62, 811 */
+ * If soft delete is on, a deleted container is kept for some days: its record moves to a key with
+ * the time of the deletion, so that the name is free, and its blobs stay as they are. A write that
+ * found the container before the deletion may still commit; it counts as earlier.
+ * rest: Delete-Container, Restore-Container; semantics 3.4; decisions: 62, 811 */
 #include "base/endian.h"
 #include "blob/container_operations.h"
 #include "service/kept_deletion.h"
@@ -28,8 +28,8 @@ static void keep_deleted(struct decision *d, uint32_t days)
     container_write_deleted(d->changes, d->arena, d->now, &container);
 }
 
-/* Deletes the container's record, and drops its space or keeps all of it, in one change: all blobs are gone with it, and
- * their leases do not matter. One that was deleted a moment ago needs nothing more. */
+/* Deletes or keeps the container's record and space in one change. All its blobs disappear with it,
+ * whatever their leases. Does nothing if the container was deleted a moment ago. */
 enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
                                    struct delete_container_result *r)
 {
@@ -57,10 +57,10 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
     return OK;
 }
 
-/* Gives a container back that was deleted and is kept, with all that is in it, but without its lease.
+/* Restores a soft-deleted container and its blobs, without its lease.
  *
- * returns  OK, E_ContainerAlreadyExists, E_ContainerNotFound
- * the wait of 30 seconds after the deletion is not needed here (semantics 5, ContainerBeingDeleted) */
+ * Returns OK, E_ContainerAlreadyExists, E_ContainerNotFound.
+ * No wait of 30 seconds after the deletion is needed (semantics 5, ContainerBeingDeleted). */
 enum error restore_container_decide(struct decision *d,
                                     const struct restore_container_parameters *p,
                                     struct restore_container_result *r)
@@ -100,7 +100,7 @@ enum store_result expire_container(struct decision *d, const struct deferred_tas
     result = container_read_deleted(d->before, d->arena, deleted, &container);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK
-                                         : result; /* restored: its task is gone in a moment */
+                                         : result; /* restored: its task is about to be deleted */
     container_delete_deleted(d->changes, d->arena, deleted);
     changes_drop_space(d->changes, container.space);
     return placement_deleted(d);

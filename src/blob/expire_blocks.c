@@ -1,4 +1,4 @@
-/* The task of a set of uncommitted blocks: added, and done. */
+/* See expire_blocks.h. */
 #include "blob/expire_blocks.h"
 
 #include "base/endian.h"
@@ -19,7 +19,7 @@ static bool is_of_set(struct bytes payload, uint64_t set)
     return payload.len == 8 && be64_get(payload.ptr) == set;
 }
 
-/* Deletes the blocks; a blob that was nothing but these is gone with them. */
+/* Deletes the blocks, and the blob if it had nothing else. */
 static enum store_result expire(struct decision *d, struct blob *blob,
                                 const struct uncommitted *total)
 {

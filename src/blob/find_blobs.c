@@ -1,12 +1,11 @@
 /* Find Blobs by Tags, of the account and of a container: iterators over the indexes of containers
- * (tag_index.h), in order of (container, value of the tag that is searched by, name).
+ * (tag_index.h), in order of (container, value of the tag searched by, name).
  *
- * (1) The work of a page is proportional to what the condition on one tag finds: the others are
- *     looked at in the record of the index itself.
- * (2) What is acknowledged before a search begins is found by it, and what it found is durable
- *     before it is sent.
- * (3) A blob is in one place of the order, so pages of any size join without gap and without
- *     repetition.
+ * (1) The work for a page is proportional to the matches of the condition on one tag: the other
+ *     conditions are checked in the index record itself.
+ * (2) A search finds everything that was acknowledged before it began, and its results are durable
+ *     before they are sent.
+ * (3) Each blob has one place in the order, so pages of any size have no gaps and no repetitions.
  * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80 */
 #include "base/log.h"
 #include "blob/tag_index.h"
@@ -18,14 +17,14 @@ struct search {
     const struct find_blobs *asked;
     const struct tag_comparison *driver;
     struct bytes prefix;
-    struct bytes first; /* key of the index to begin at */
+    struct bytes first; /* index key to begin at */
     uint32_t shown;
-    uint32_t records, containers; /* looked at */
-    struct page_merge others;     /* what other cells have found */
+    uint32_t records, containers; /* examined */
+    struct page_merge others;     /* found by other cells */
     struct found_place next;
 };
 
-/* ---- the condition that leads ---- */
+/* ---- the condition that selects the index range ---- */
 
 const struct tag_comparison *find_blobs_driver(const struct tag_expression *where)
 {
@@ -51,7 +50,7 @@ struct bytes find_blobs_prefix(struct arena *arena, const struct tag_comparison 
     return tag_index_prefix(arena, driver->name);
 }
 
-/* The first key that may fit: for a range, at its lower end. */
+/* Returns the first key that may match: for a range, its lower end. */
 static struct bytes first_key(const struct search *search)
 {
     struct arena *arena = search->d->arena;
@@ -70,7 +69,7 @@ static struct bytes first_key(const struct search *search)
     return search->prefix;
 }
 
-/* Is this value behind the upper end of the range? Then so is all that follows. */
+/* Returns true if the value is beyond the upper end of the range, and so all following ones. */
 static bool is_past(const struct search *search, struct bytes value)
 {
     const struct tag_expression *where = search->asked->where;
@@ -174,8 +173,7 @@ static enum store_result stop_at(struct search *search, const struct page_key *a
 
 /* ---- one container ---- */
 
-/* returns STORE_OK: go on; STORE_NOT_FOUND: nothing more in this container, or the page is
- * complete */
+/* Returns STORE_OK to continue, STORE_NOT_FOUND if the container or the page is complete. */
 static enum store_result add_record(struct search *search, struct bytes container,
                                     const struct index_record *found)
 {
@@ -194,7 +192,7 @@ static enum store_result add_record(struct search *search, struct bytes containe
     return !result && is_complete(search) ? STORE_NOT_FOUND : result;
 }
 
-/* Also STORE_OK when the container is gone. */
+/* Also returns STORE_OK if the container no longer exists. */
 static enum store_result search_container(struct search *search, struct bytes container,
                                           struct guid space)
 {
@@ -230,7 +228,7 @@ enum error find_blobs_in_container_decide(struct decision *d,
 
 /* ---- all containers ---- */
 
-/* The one container that the search is confined to; ptr NULL: to none. */
+/* Returns the only container that the expression allows; ptr NULL if it allows all. */
 static struct bytes only_container(const struct tag_expression *where)
 {
     for (size_t i = 0; i < where->count; i++) {
@@ -254,7 +252,7 @@ static enum store_result search_one(struct search *search, struct bytes name)
     return search_container(search, name, container.space);
 }
 
-/* returns as search_container(); STORE_NOT_FOUND: the page is complete */
+/* Returns as search_container(); STORE_NOT_FOUND: the page is complete. */
 static enum store_result search_next(struct search *search, const struct space_record *at)
 {
     const struct page_key first = { { at->partition_key } };
@@ -263,7 +261,7 @@ static enum store_result search_next(struct search *search, const struct space_r
     instant deleted;
 
     if (container_key_read(at->record_key, &deleted) && deleted > 0)
-        return STORE_OK; /* nobody finds what is in it */
+        return STORE_OK; /* blobs of deleted containers are not found */
     if (search->containers++ >= FIND_CONTAINERS_MAX)
         return stop_at(search, &first);
     if (!container_decode(at->value, &container)) {

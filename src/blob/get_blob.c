@@ -1,5 +1,5 @@
-/* Get Blob: the bytes of a blob or a snapshot, or a range of them. The bytes themselves are read
- * while they are sent, from the snapshot of the partition that was decided on (promise 4). */
+/* Get Blob: a blob or snapshot, or a range of it. The bytes are read while they are sent, from the
+ * snapshot of the partition on which the decision was made (promise 4). */
 #include "blob/blob_operations.h"
 #include "blob/tier.h"
 

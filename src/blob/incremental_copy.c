@@ -1,6 +1,6 @@
-/* Incremental Copy Blob: a snapshot of a page blob becomes a snapshot of the destination, by what
- * differs from the one that was copied before. The destination itself is never read: its content is
- * where the differences are put, and counts as unknown (is_whole) while they come.
+/* Incremental Copy Blob: copies a snapshot of a page blob to a snapshot of the destination, by the
+ * differences from the one copied before. The destination itself is never read: its content
+ * receives the differences, and is undefined (is_whole) in the meantime.
  * rest: Incremental-Copy-Blob */
 #include "blob/incremental_copy.h"
 
@@ -8,11 +8,12 @@
 #include "blob/keep_blob.h"
 #include "blob/version.h"
 
-/* So many snapshots has a page blob ever had. */
+/* The maximum number of snapshots that a page blob can have had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
 
-/* May this snapshot be copied there?
- * returns  IncrementalCopyBlobMismatch, IncrementalCopyOfEarlierSnapshotNotAllowed */
+/* Checks that this snapshot may be copied to the destination.
+ *
+ * Returns IncrementalCopyBlobMismatch, IncrementalCopyOfEarlierSnapshotNotAllowed. */
 static enum error check_destination(struct decision *d,
                                     const struct incremental_copy_blob_parameters *p)
 {
@@ -27,7 +28,8 @@ static enum error check_destination(struct decision *d,
     return was->content.epoch >= EPOCH_MAX ? E_SnapshotCountExceeded : OK;
 }
 
-/* The content that differences are put into: that of the snapshot copied before, or a hole. */
+/* Prepares the content that receives the differences: that of the snapshot copied before, or
+ * zeros. */
 static enum error begin_content(struct decision *d, bool goes_on, uint64_t length,
                                 struct blob *blob)
 {
@@ -44,7 +46,7 @@ static enum error begin_content(struct decision *d, bool goes_on, uint64_t lengt
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* The snapshot to be, but for its content. */
+/* Returns the future snapshot, without its content. */
 static enum error make_target(struct decision *d, const struct incremental_copy_blob_parameters *p,
                               struct blob *ret_target)
 {
@@ -63,8 +65,8 @@ static enum error make_target(struct decision *d, const struct incremental_copy_
     return e;
 }
 
-/* A new destination is a version where versions are on, and stays this one: what later copies write
- * over is in its snapshots (recorded: the id of the first). decision: 100 */
+/* Makes a new destination a version if versioning is on. Its id never changes: its snapshots keep
+ * what later copies overwrite (recorded: the id of the first). decision: 100 */
 static enum error version_first(struct decision *d, struct blob *blob)
 {
     struct retention retention;
@@ -122,7 +124,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
     return OK;
 }
 
-/* ---- how it ends ---- */
+/* ---- end of the copy ---- */
 
 void incremental_copy_complete(struct decision *d, const struct blob *target)
 {

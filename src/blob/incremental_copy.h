@@ -1,5 +1,5 @@
-/* Incremental Copy Blob: what it is asked, and what comes of it. incremental_copy.c decides; the
- * copy goes on as a pending copy. rest: Incremental-Copy-Blob */
+/* Parameters and result of Incremental Copy Blob. incremental_copy.c decides; the copy continues as
+ * a pending copy. rest: Incremental-Copy-Blob */
 #ifndef LAGRA_BLOB_INCREMENTAL_COPY_H
 #define LAGRA_BLOB_INCREMENTAL_COPY_H
 
@@ -11,8 +11,8 @@ struct incremental_copy_blob_parameters {
     struct guid id;
     /* ---- gathered ---- */
     struct blob source_blob; /* the snapshot */
-    struct bytes path;       /* of the source's URL: the blob of which it is a snapshot */
-    struct bytes shown;      /* its URL without a signature */
+    struct bytes path;       /* of the source's URL: the blob that the snapshot belongs to */
+    struct bytes shown;      /* the source's URL without the signature */
     struct pending_source pending;
 };
 struct incremental_copy_blob_result {
@@ -22,11 +22,11 @@ struct incremental_copy_blob_result {
 OPERATION_DECLARE(incremental_copy_blob);
 OPERATION_DECLARE_GATHER(incremental_copy_blob);
 
-/* All differences are in the content: a snapshot of it is taken. target: the base as it is now, but
- * for its content. */
+/* Completes an incremental copy after all changed ranges were written: creates the snapshot.
+ * target: the new base, except for its content */
 void incremental_copy_complete(struct decision *d, const struct blob *target);
-/* It ends without, as an aborted copy does with zero bytes (rest: Abort-Copy-Blob): the snapshots
- * stay, the next copy takes all of its source. */
+/* Ends a failed or aborted copy, which leaves the base with zero bytes (rest: Abort-Copy-Blob). The
+ * snapshots stay, and the next copy copies the whole source. */
 void incremental_copy_end(struct decision *d, const struct blob *target);
 
 #endif

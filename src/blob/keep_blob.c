@@ -5,10 +5,11 @@
 #include "blob/snapshot_changes.h"
 #include "blob/tier.h"
 
-/* So many snapshots has a page blob ever had. */
+/* The maximum number of snapshots that a page blob can have had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
 
-/* begin_pending() of copy_blob.c makes both instants one, and nothing changes them while it is pending. */
+/* begin_pending() of copy_blob.c sets both times to the same value, and nothing changes them while
+ * the copy is pending. */
 bool is_place_of_copy(const struct blob *blob)
 {
     return blob->copy.status == COPY_PENDING && blob->created == blob->modified;
@@ -84,7 +85,8 @@ enum error keep_shared(struct decision *d, struct content *base, unsigned count,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Of another type: all of it goes. rest: "Soft delete for blobs", table of operations */
+/* Deletes all of a soft-deleted blob that is of another type. rest: "Soft delete for blobs", table
+ * of operations */
 static enum error end_all(struct decision *d, struct blob *blob)
 {
     struct ended_contents ended = { .count = 0 };

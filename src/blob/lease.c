@@ -1,6 +1,5 @@
-/* Lease Blob and Lease Container: the state machine of concurrency/lease.h on a stored lease.
- * Neither changes an ETag or a modification time. rest: Lease-Blob, Lease-Container;
- * semantics 3.1 */
+/* Lease Blob and Lease Container: apply the state machine of concurrency/lease.h to a stored lease.
+ * They change no ETag or modification time. rest: Lease-Blob, Lease-Container; semantics 3.1 */
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 

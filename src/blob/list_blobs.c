@@ -1,12 +1,12 @@
 /* List Blobs, flat and by delimiter: an iterator over the container's space.
  *
- * (1) The work of a page is proportional to the page: what is not shown is jumped over, the
- *     snapshots and versions of a blob, those that a mark has ended, and all blobs behind a BlobPrefix with one seek
- *     each. What is soft-deleted, and where only one kind is asked for snapshots or versions, is passed over one by
- *     one, and a page ends early for it (LISTING_RECORDS_MAX).
- * (2) A page is taken from one state of the container, and that state is durable before the page is
- *     sent (decision_saw).
- * (3) The marker names the first record of the next page, so that no page repeats a result.
+ * (1) The work for a page is proportional to the page: one seek skips the hidden snapshots and
+ *     versions of a blob, those deleted by a mark, or all blobs of a BlobPrefix. Soft-deleted
+ *     blobs, and the other kind if only snapshots or only versions are listed, are skipped one by
+ *     one, and a page ends early after LISTING_RECORDS_MAX.
+ * (2) A page shows one state of the container, which is durable before the page is sent
+ *     (decision_saw).
+ * (3) The marker names the first record of the next page, so no page repeats a result.
  * rest: List-Blobs */
 #include "base/log.h"
 #include "blob/container_operations.h"
@@ -19,24 +19,24 @@ struct page {
     const struct list_blobs_parameters *asked;
     struct blob_sink *sink;
     struct space_iterator *iterator;
-    struct listing_place from; /* where the page begins */
-    struct text seek;          /* reused: a place to jump to */
-    struct text marked;        /* the blob whose snapshots the marks are of */
+    struct listing_place from; /* start of the page */
+    struct text seek;          /* target of a seek; reused */
+    struct text marked;        /* blob that the marks belong to */
     struct snapshot_marks marks;
     uint32_t shown;
     uint32_t looked_at;
-    bool is_refused; /* it would show an append blob to a version that does not know them */
-    struct listing_place next; /* name.ptr NULL: nothing more */
+    bool is_refused; /* it contains an append blob, which the request's version does not know */
+    struct listing_place next; /* name.ptr NULL: end of the listing */
 };
 
-/* Is it the key of a base, or of a snapshot or version? */
+/* Returns true if it is the key of a base, snapshot or version. */
 static bool key_is_known(struct bytes key)
 {
     return bytes_equal(key, base_key) || (key.len == 9 && key.ptr[0] == 1);
 }
 
-/* Part of the name from its start to the end of the first delimiter after the prefix; ptr NULL: the
- * name has no delimiter there. */
+/* Returns the name up to the end of the first delimiter after the prefix; ptr NULL if there is no
+ * delimiter. */
 static struct bytes group_of(const struct list_blobs_parameters *asked, struct bytes name)
 {
     struct bytes rest = bytes_from(name, asked->listing.prefix.len);
@@ -63,7 +63,7 @@ static bool is_full(const struct page *page)
            page->looked_at >= LISTING_RECORDS_MAX;
 }
 
-/* A snapshot is brought to what the marks leave of it. returns false: nothing */
+/* Applies the marks to a snapshot. Returns false if it is deleted. */
 static bool is_there(const struct page *page, struct bytes name, struct blob *blob)
 {
     if (blob_ref_is_base(blob->ref) || page->marks.count == 0 ||
@@ -72,8 +72,8 @@ static bool is_there(const struct page *page, struct bytes name, struct blob *bl
     return snapshot_marks_apply(&page->marks, blob);
 }
 
-/* Blobs of uncommitted blocks alone are shown when asked for, until their blocks expire; what is soft-deleted the
- * same, until it expires. */
+/* Returns true if the blob is listed. Uncommitted blobs are listed on request, until their blocks
+ * expire; soft-deleted ones on request, until they expire. */
 static bool is_shown(const struct page *page, const struct blob *blob)
 {
     if ((blob->ref.kind == BLOB_SNAPSHOT && !page->asked->snapshots) ||
@@ -88,8 +88,8 @@ static bool is_shown(const struct page *page, const struct blob *blob)
     return page->asked->uncommitted && !blocks_expired(blob->modified, page->d->now);
 }
 
-/* The first key after all keys that begin with `prefix`; written to `out` (emptied before).
- * Returns false if no key is (prefix is all 0xFF). */
+/* Writes the first key after all keys with this prefix to `out`, replacing what is there. Returns
+ * false if there is none (the prefix is all 0xFF). */
 static bool successor(struct text *out, struct bytes prefix)
 {
     size_t len = prefix.len;
@@ -104,7 +104,7 @@ static bool successor(struct text *out, struct bytes prefix)
     return true;
 }
 
-/* Shows the group, and goes on after all of it. */
+/* Adds the group and seeks past it. */
 static enum store_result add_group(struct page *page, struct bytes group)
 {
     page->sink->add_group(page->sink, group);
@@ -134,8 +134,8 @@ static bool is_before_page(const struct page *page, struct bytes name, struct by
            bytes_compare(record_key, page->from.record) < 0;
 }
 
-/* The marks count for the snapshots that follow. Goes on behind those that the first one has ended, and not before the
- * place where the page begins. */
+/* Reads the marks, which apply to the snapshots that follow. Seeks past those deleted by the first
+ * mark, but not to before the start of the page. */
 static enum store_result take_marks(struct page *page, const struct space_record *at)
 {
     struct bytes next;
@@ -153,8 +153,8 @@ static enum store_result take_marks(struct page *page, const struct space_record
     return STORE_OK;
 }
 
-/* Shows one record, or passes over it.
- * returns  STORE_OK: go on; STORE_NOT_FOUND: the page is complete; STORE_CORRUPT */
+/* Adds or skips one record. Returns STORE_OK to continue, STORE_NOT_FOUND if the page is complete,
+ * STORE_CORRUPT. */
 static enum store_result add_record(struct page *page, const struct space_record *at)
 {
     struct bytes name = at->partition_key;
@@ -197,7 +197,7 @@ static enum store_result add_record(struct page *page, const struct space_record
     return STORE_OK;
 }
 
-/* returns STORE_OK, STORE_CORRUPT, STORE_IO */
+/* Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 static enum store_result add_page(struct page *page)
 {
     enum store_result result = STORE_OK;
@@ -214,7 +214,7 @@ static enum store_result add_page(struct page *page)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* The latest of prefix, startFrom and marker. */
+/* Returns the greatest of prefix, startFrom and marker. */
 static struct listing_place first_place(const struct list_blobs_parameters *asked)
 {
     struct listing_place place = { asked->listing.prefix, { NULL, 0 } };
@@ -234,7 +234,8 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
     enum store_result result;
 
     if (first.ptr && !bytes_equal(first, base_key))
-        first = snapshot_marks_key; /* of the snapshots that the page begins between */
+        /* the page may begin among the snapshots: read their marks first */
+        first = snapshot_marks_key;
     text_init(&page.seek, d->arena, 1024);
     text_init(&page.marked, d->arena, 0);
     page.sink->begin(page.sink, d->now);
@@ -242,7 +243,7 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
                                         first, d->access);
     decision_saw(d, space_iterator_sequence(page.iterator));
     result = add_page(&page);
-    /* The space was dropped after the container had been read: there is no such container now. */
+    /* The space was dropped after the container was read: the container no longer exists. */
     if (!result && space_iterator_is_gone(page.iterator))
         result = STORE_CONFLICT;
     space_iterator_close(page.iterator);

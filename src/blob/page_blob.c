@@ -1,10 +1,10 @@
-/* Page blobs: Put Blob that creates one, and Put Page, which updates or clears pages. What else
- * only page blobs have is in blob_properties.c (size, sequence number) and page_ranges.c. */
+/* Page blobs: Put Blob, which creates one, and Put Page, which updates or clears pages. Their other
+ * operations are in blob_properties.c (size, sequence number) and page_ranges.c. */
 #include "blob/create_blob.h"
 #include "blob/page_blob_operations.h"
 #include "blob/tier.h"
 
-/* A page blob begins as a hole of its length. rest: Put-Blob */
+/* Creates a page blob of zeros, without storing any bytes. rest: Put-Blob */
 enum error create_page_blob_decide(struct decision *d, const struct create_page_blob_parameters *p,
                                    struct create_page_blob_result *r)
 {
@@ -25,15 +25,16 @@ enum error create_page_blob_decide(struct decision *d, const struct create_page_
 
 /* ---- Put Page ---- */
 
-/* All that were given have to hold. rest: Put-Page "x-ms-if-sequence-number-le" */
+/* Returns true if all given conditions hold. rest: Put-Page "x-ms-if-sequence-number-le" */
 static bool sequence_conditions_hold(const struct sequence_conditions *given, uint64_t number)
 {
     return !(given->has_le && number > given->le) && !(given->has_lt && number >= given->lt) &&
            !(given->has_eq && number != given->eq);
 }
 
-/* What both forms begin with.
- * returns  InvalidBlobType, InvalidPageRange, SequenceNumberConditionNotMet */
+/* The common start of both operations.
+ *
+ * Returns InvalidBlobType, InvalidPageRange, SequenceNumberConditionNotMet. */
 static enum error begin_change_of_pages(struct decision *d, const struct page_range *range,
                                         const struct sequence_conditions *conditions,
                                         struct blob *ret_blob)

@@ -1,5 +1,5 @@
-/* The operations that only page blobs have: what each is asked and what comes of it. The functions:
- * page_blob.c, page_ranges.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on page blobs only, implemented in page_blob.c,
+ * page_ranges.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
 
@@ -21,7 +21,7 @@ OPERATION_DECLARE(create_page_blob);
 
 /* ---- Put Page ---- */
 
-/* Whole pages. */
+/* A range of whole pages. */
 struct page_range {
     uint64_t start, length; /* length: 1 page or more */
 };
@@ -32,7 +32,7 @@ struct sequence_conditions {
 
 struct put_page_parameters {
     struct parameters base;
-    struct page_range range; /* of the length of the body */
+    struct page_range range; /* as long as the body */
     struct sequence_conditions conditions;
     struct body_sums sums;
     struct copy_source *source; /* Put Page From URL */

@@ -1,8 +1,10 @@
-/* Get Page Ranges: which pages of a page blob have bytes, and which differ from an older snapshot. */
+/* Get Page Ranges: lists the pages of a page blob that are not zero, or that differ from an older
+ * snapshot. */
 #include "blob/page_blob_operations.h"
 
-/* The snapshot to compare with.
- * returns  PreviousSnapshotCannotBeNewer, PreviousSnapshotNotFound, BlobOverwritten */
+/* Finds the snapshot to compare with.
+ *
+ * Returns PreviousSnapshotCannotBeNewer, PreviousSnapshotNotFound, BlobOverwritten. */
 static enum error find_previous(struct decision *d, const void *asked, struct content *ret_content)
 {
     const struct get_page_ranges_parameters *p = asked;

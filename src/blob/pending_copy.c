@@ -1,4 +1,4 @@
-/* The record of a pending copy: see pending_copy.h. */
+/* See pending_copy.h. */
 #include "blob/pending_copy.h"
 
 #include "service/small_record.h"

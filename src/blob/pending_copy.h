@@ -1,11 +1,11 @@
-/* Inside blob/ only: a copy that goes on after its request was answered: what is left to do, kept
- * in the partition of the destination until it is done, and a
- * deferred task begins it again after a restart. rest: Copy-Blob
+/* Inside blob/ only: a copy that continues after its request was answered. Its record lies in the
+ * partition of the destination until the copy ends; a deferred task resumes the copy after a
+ * restart. rest: Copy-Blob
  *
- *   INNER "Y"   as source/pending_source.h has it: with the record of the blob as it will be but for its
- *               content, of a page blob with what is there of it; then the snapshot of the source that an
- *               incremental copy differs from, and the account of the destination (bytes; absent: that
- *               of the source) */
+ *   INNER "Y"   as in source/pending_source.h, with the destination blob as it will be but for its
+ *               content (of a page blob with the content copied so far); then the snapshot that an
+ *               incremental copy is based on, and the account of the destination (bytes; absent:
+ *               the account of the source) */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 
@@ -14,44 +14,47 @@
 #include "source/copied_bytes.h"
 #include "source/pending_source.h"
 
-/* Of the list of deferred tasks; stored: never given to anything else. */
+/* A kind of deferred task. Stored: never reuse the number. */
 enum { TASK_COPY_BLOB = 0x102 };
 
 struct pending_copy {
-    struct pending_source source; /* first */
-    instant previous;             /* of an incremental one: what it differs from; 0: a hole */
+    struct pending_source source; /* must be first */
+    instant previous;             /* snapshot that an incremental copy is based on; 0: none */
     struct bytes account;         /* of the destination */
-    struct blob target;           /* its copy says how far it came when it began */
+    /* destination blob; target.copy holds the progress at the last (re)start */
+    struct blob target;
 };
 
-/* returns STORE_OK, STORE_NOT_FOUND, or as the store */
+/* Returns STORE_OK, STORE_NOT_FOUND, or an error of the store. */
 enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
                                     struct pending_copy *ret_pending);
 void pending_copy_write(struct changes *changes, struct arena *arena,
                         const struct pending_copy *pending);
 void pending_copy_delete(struct changes *changes);
-/* Writes it, with `begun`, and sees to it that it is begun. */
+/* Writes the record, with `begun`, and schedules the start of the copy. */
 void copy_defer(struct decision *d, struct pending_copy *pending);
 
-/* ---- what becomes of it: each on the state as it is now ---- */
+/* ---- progress and end of a copy: each works on the current state ---- */
 
-/* Is the copy of this id still pending? Reads the blob and what is left to do into the decision's
- * state and *ret_pending. A decision made by hand: store, access, arena, before, changes, now,
- * problem.
- * returns OK, E_NoPendingCopyOperation, as a read */
+/* Checks that the copy with this id is still pending, and reads the blob into the decision's state
+ * and the record into *ret_pending. The decision needs only store, access, arena, before, changes,
+ * now and problem.
+ *
+ * Returns OK, E_NoPendingCopyOperation, or an error of a read. */
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
-/* Shows how many bytes there are (of a page blob copy_pages() says it), and what went wrong last
- * (empty: nothing). */
+/* Records the bytes copied so far (of a page blob copy_pages() does that) and the last error
+ * (empty: none). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
-/* Of a page blob a part is there, in a content that nobody sees yet: it lies in pending->target.
- * returns OK, E_ServerBusy: another part is expected, as decision_fail_content() */
+/* Stores part of a page blob in a content that is not visible yet (pending->target).
+ *
+ * Returns OK, E_ServerBusy if another part is expected, or an error of decision_fail_content(). */
 enum error copy_pages(struct decision *d, struct pending_copy *pending,
                       const struct copied_step *step);
-/* The bytes are there (of a page blob: by copy_pages()): the destination becomes what it is to
- * be. */
+/* Completes the copy: gives the destination its new content and properties. The bytes of page blobs
+ * were stored by copy_pages(). */
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes);
-/* It ends without them: the destination has no bytes, and the metadata that it was to have.
+/* Ends the copy without its bytes: the destination is empty and has the metadata of the request.
  * rest: Abort-Copy-Blob */
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
                     struct bytes description);

@@ -1,8 +1,8 @@
-/* Put Blob: creates a block blob, or replaces one, from the bytes of one request.
- * rest: Put-Blob. Put Blob From URL: from bytes that were gathered. */
+/* Put Blob: creates or replaces a block blob with the bytes of one request. rest: Put-Blob. Put
+ * Blob From URL: with bytes that were gathered. */
 #include "blob/create_blob.h"
 
-/* The blob's MD5 is computed and stored. */
+/* Computes and stores the MD5. */
 enum error put_blob_decide(struct decision *d, const struct put_blob_parameters *p,
                            struct put_blob_result *r)
 {

@@ -1,4 +1,4 @@
-/* Containers of a backup: service/restore.h. */
+/* Restores containers from a backup: service/restore.h. */
 #include "blob/restore.h"
 
 #include "blob/blob.h"

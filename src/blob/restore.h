@@ -1,4 +1,4 @@
-/* Containers of a backup: service/restore.h. */
+/* Restores containers from a backup: service/restore.h. */
 #ifndef LAGRA_BLOB_RESTORE_H
 #define LAGRA_BLOB_RESTORE_H
 

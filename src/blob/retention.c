@@ -5,10 +5,10 @@
 #include "blob/snapshot_changes.h"
 #include "service/service_properties.h"
 
-/* Payload: instant of the deletion, first and last date of snapshots; be64 each. */
+/* Payload: time of the deletion, first and last date of snapshots; be64 each. */
 #define PAYLOAD_SIZE  24
 
-/* Snapshots that one step looks at. */
+/* Snapshots examined in one step. */
 #define LOOKED_AT_MAX 256u
 
 enum store_result retention_find(struct decision *d, struct bytes account,
@@ -28,7 +28,7 @@ enum store_result retention_find(struct decision *d, struct bytes account,
     return STORE_OK;
 }
 
-/* ---- the end of what was kept ---- */
+/* ---- expiry ---- */
 
 void expire_deleted_defer(struct changes *changes, const struct blob_deletion *deletion,
                           instant from, instant until)
@@ -42,8 +42,8 @@ void expire_deleted_defer(struct changes *changes, const struct blob_deletion *d
                   bytes_of(payload, sizeof payload));
 }
 
-/* The first snapshot of the range that was deleted at that instant. ret_next: the date to go on from; 0: the range is
- * at its end. returns STORE_NOT_FOUND: none among those looked at */
+/* Finds the first snapshot of the range that was deleted at that time. *ret_next: the date to
+ * continue at; 0: the range is done. Returns STORE_NOT_FOUND if none of those examined was. */
 static enum store_result find_snapshot(struct decision *d, instant deleted, instant from,
                                        instant until, struct blob *ret_snapshot, instant *ret_next)
 {
@@ -94,7 +94,7 @@ static enum store_result end_snapshots(struct decision *d, instant deleted, inst
     return result;
 }
 
-/* One step: the base, or one snapshot. Nobody sees the steps: all of it has expired. */
+/* Deletes the base or one snapshot. Clients cannot see the steps: all of it has expired. */
 enum store_result expire_deleted(struct decision *d, const struct deferred_task *task,
                                  const struct endpoint *endpoint)
 {

@@ -1,8 +1,8 @@
-/* What the operations on the Blob service decide: see service_operations.h. */
+/* See service_operations.h. */
 #include "blob/service_operations.h"
 
-/* Of the service, a container or a blob: the same everywhere. Nothing of it depends on what is
- * stored. rest: Get-Account-Information */
+/* Returns the same for the service, a container or a blob; reads nothing.
+ * rest: Get-Account-Information */
 enum error get_account_information_decide(struct decision *d,
                                           const struct get_account_information_parameters *p,
                                           struct get_account_information_result *r)

@@ -1,6 +1,6 @@
-/* The operations on the Blob service itself: what each is asked and what comes of it. The
- * functions: service_operations.c, and rest/account_information.c, rest/list_containers.c; what every
- * service has on itself is in service/service_properties.h and service/user_delegation_key.h. */
+/* Parameters and results of the operations on the Blob service itself, implemented in
+ * service_operations.c, rest/account_information.c and rest/list_containers.c. Those that all
+ * services have are in service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 
@@ -19,7 +19,7 @@ struct list_containers_parameters {
 };
 struct list_containers_result {
     struct result base;
-    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
+    struct listing_place next; /* start of the next page; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_containers);
 

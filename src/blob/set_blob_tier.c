@@ -1,9 +1,9 @@
-/* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a
- * premium disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
+/* Set Blob Tier: hot, cool, cold or archive for block blobs; a premium disk tier for page blobs.
+ * ETag and Last-Modified do not change. rest: Set-Blob-Tier; decision: 86 */
 #include "blob/tier.h"
 #include "blob/blob_operations.h"
 
-/* Page blobs: never lower than a tier that was set, and large enough. */
+/* Sets the tier of a page blob: not lower than one that was set explicitly, and large enough. */
 static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)
 {
     enum error e = tier_fits(d, tier, blob->type, blob->content.length);
@@ -15,9 +15,10 @@ static enum error set_premium(struct decision *d, struct blob *blob, enum access
     return e;
 }
 
-/* Starts to rehydrate an archived blob, or is doing so already: then the priority may become high,
- * nothing else may change. Snapshots and versions are not rehydrated, as recorded.
- * returns OK, E_BlobBeingRehydrated, E_BlobOperationNotSupported */
+/* Starts the rehydration of an archived blob. If it is already being rehydrated, only the priority
+ * may be raised. Snapshots and versions are not rehydrated, as recorded.
+ *
+ * Returns OK, E_BlobBeingRehydrated, E_BlobOperationNotSupported. */
 static enum error rehydrate(struct decision *d, const struct set_blob_tier_parameters *p,
                             struct blob *blob)
 {

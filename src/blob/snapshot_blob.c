@@ -1,10 +1,11 @@
-/* Snapshot Blob: keeps the blob as it is now under a date and time of its own. */
+/* Snapshot Blob: keeps the current state of a blob under a new date. */
 #include "blob/blob_operations.h"
 #include "blob/tier.h"
 #include "blob/version.h"
 
-/* As recorded, 10 of 10: a version that a snapshot makes has an id of a millisecond later. Where the ids of the blob are
- * ahead of the clock for that, it is the next one, so that they never run away. decision: 804 */
+/* Recorded, 10 of 10: the version that Snapshot Blob creates has an id one millisecond later. If
+ * the ids of the blob are already ahead of the clock, it is one tick later, so that they do not get
+ * further and further ahead. decision: 804 */
 #define TICKS_AHEAD (TICKS_PER_SECOND / 1000)
 
 static instant id_after(const struct decision *d, const struct blob *was, instant date)
@@ -14,7 +15,7 @@ static instant id_after(const struct decision *d, const struct blob *was, instan
     return date + (is_ahead ? 1 : TICKS_AHEAD);
 }
 
-/* Of a snapshot, and where blobs have versions of the version that the base was, which shares its content. */
+/* Gives the content to the snapshot and, with versioning, also to a version with the old id. */
 static enum error keep_version(struct decision *d, struct blob *base, struct blob *snapshot)
 {
     const struct blob *was = &blob_state(d)->blob;
@@ -35,8 +36,8 @@ static enum error keep_version(struct decision *d, struct blob *base, struct blo
     return OK;
 }
 
-/* Of the base nothing changes that anybody sees, but for its version id. A snapshot with metadata of its own has an
- * ETag of its own. rest: Snapshot-Blob; semantics 0.5, 5 */
+/* Clients see no change of the base except its version id. A snapshot with its own metadata has its
+ * own ETag. rest: Snapshot-Blob; semantics 0.5, 5 */
 enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_parameters *p,
                                 struct snapshot_blob_result *r)
 {

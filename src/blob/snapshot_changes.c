@@ -47,7 +47,7 @@ static bool is_changed(const struct blob *snapshot, const void *context)
     return snapshot_mark_apply(context, &copy) != MARK_LEAVES_IT;
 }
 
-/* Adds a mark to those that there are; MARK_GONE takes their place. False: there are too many. */
+/* Adds a mark; MARK_GONE replaces all others. Returns false if there are too many. */
 static bool add_mark(struct snapshot_marks *marks, const struct snapshot_mark *mark)
 {
     if (mark->kind == MARK_GONE)
@@ -91,7 +91,7 @@ enum error snapshots_change(struct decision *d, enum mark_kind kind, instant exp
     return OK;
 }
 
-/* ---- for good ---- */
+/* ---- permanent deletion ---- */
 
 static enum store_result has_other(struct decision *d, instant except, bool *ret_has)
 {
@@ -111,8 +111,9 @@ static enum store_result has_other(struct decision *d, instant except, bool *ret
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* After a snapshot is deleted (except; 0: none is): a base whose last one it was has none any more, and if it was only
- * there for them, it goes too. *base: to be written if *ret_changed. */
+/* Updates the base after a snapshot is deleted (except; 0: none): notes whether it was the last
+ * one, and deletes an anchor that was only kept for it. If *ret_changed, the caller writes
+ * *base. */
 static enum store_result settle_base(struct decision *d, instant except, struct blob *base,
                                      bool *ret_changed)
 {
@@ -182,7 +183,7 @@ struct blob base_anchor(const struct blob *base, instant now, bool has_versions)
     anchor.without_snapshots = base->without_snapshots;
     anchor.has_deleted = true;
     anchor.is_version = has_versions;
-    anchor.modified = 0; /* of blocks, which there are not */
+    anchor.modified = 0; /* of blocks: it has none */
     anchor.deletion = (struct blob_deletion){ .at = 0 };
     anchor.lease = (struct lease){ .kind = 0 };
     anchor.content = (struct content){ .id = 0 };
@@ -229,7 +230,7 @@ enum store_result base_end_kept(struct decision *d, const struct blob *base)
 
 /* ---- the task ---- */
 
-/* Changes the snapshots, and gives up the contents of those that are gone. */
+/* Changes the snapshots, and releases the contents of deleted ones. */
 static enum store_result change_some(struct decision *d, const struct snapshot_mark *mark,
                                      const struct some_snapshots *some)
 {
@@ -253,7 +254,7 @@ static enum store_result change_some(struct decision *d, const struct snapshot_m
     return result;
 }
 
-/* Behind the last mark. */
+/* Runs after the last mark is done. */
 static enum store_result settle(struct decision *d)
 {
     struct blob base;
@@ -291,7 +292,7 @@ enum store_result snapshot_marks_task(struct decision *d, const struct deferred_
     if (some->next > 0) {
         marks.items[0].from = some->next;
     } else {
-        decision_defer_collection(d); /* once, of what all steps have left */
+        decision_defer_collection(d); /* once, for what all steps left */
         marks.count--;
         memmove(&marks.items[0], &marks.items[1], marks.count * sizeof marks.items[0]);
     }

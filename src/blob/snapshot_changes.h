@@ -1,9 +1,9 @@
-/* Inside blob/ only: changes of all snapshots of a blob in one commit of bounded size, and what its base has to know
- * of them. Of a few snapshots the records are changed at once; of more a mark is written (snapshot_marks.h), and a
- * task changes the records in steps. decisions: 249, 792
+/* Inside blob/ only: changes all snapshots of a blob in one commit of bounded size, and keeps what
+ * the base knows of them up to date. The records of a few snapshots are changed at once; for more a
+ * mark is written (snapshot_marks.h), and a task changes the records in steps. decisions: 249, 792
  *
- * All run inside decide or a task. Those that return a store result: STORE_OK, STORE_WAIT,
- * STORE_CORRUPT, STORE_IO. */
+ * All run inside decide or a task. Store results are STORE_OK, STORE_WAIT, STORE_CORRUPT,
+ * STORE_IO. */
 #ifndef LAGRA_BLOB_SNAPSHOT_CHANGES_H
 #define LAGRA_BLOB_SNAPSHOT_CHANGES_H
 
@@ -11,35 +11,40 @@
 #include "blob/snapshot_scan.h"
 #include "service/deferred_tasks.h"
 
-/* Stored, as expire_blocks.h says. */
+/* Stored, see expire_blocks.h. */
 enum { TASK_DELETE_SNAPSHOTS = 0x120 };
-/* Changes the records of some of the snapshots that the oldest mark is about, and adds the task of the rest. */
+/* Changes the records of some of the snapshots in the range of the oldest mark, and adds a task for
+ * the rest. */
 task_fn snapshot_marks_task;
 
 struct snapshots_changed {
-    bool any;  /* there was a snapshot that this changes */
-    bool left; /* by a mark: the records, and contents, of some are still as they were */
+    bool any;  /* it changed a snapshot */
+    bool left; /* through a mark: some records and contents are not changed yet */
 };
-/* Changes every snapshot that there is now; MARK_RESTORED also versions that are soft-deleted.
+/* Changes every current snapshot; MARK_RESTORED also changes soft-deleted versions.
  *
  * expires  of MARK_DELETED
- * ended    takes what goes with those that are gone for good; contents_unref() is the caller's
- * returns  OK, E_ServerBusy: too many such changes are under way; as decision_fail_content() */
+ * ended    receives the contents of those that are deleted for good; the caller calls
+ *          contents_unref()
+ *
+ * Returns OK, E_ServerBusy if too many such changes are under way, or an error of
+ * decision_fail_content(). */
 enum error snapshots_change(struct decision *d, enum mark_kind kind, instant expires,
                             struct ended_contents *ended, struct snapshots_changed *ret_changed);
 
-/* Is there a snapshot of the base that is not deleted? Versions are none. */
+/* Finds out whether the base has a snapshot that is not deleted. Versions do not count. */
 enum store_result snapshots_find_live(struct decision *d, const struct blob *base, bool *ret_found);
 
-/* Deletes one snapshot or version for good, and brings the base up to date; with the last one goes an anchor. */
+/* Deletes a snapshot or version for good and updates the base; an anchor is deleted with the last
+ * one. */
 enum store_result snapshot_end(struct decision *d, const struct blob *snapshot);
 
-/* Deletes the record of a base; leaves an anchor while it has snapshots or versions. takes_live: these changes delete those that
- * are not soft-deleted. */
+/* Deletes the record of a base, or leaves an anchor if it has snapshots or versions. takes_live:
+ * those not soft-deleted are deleted in the same changes */
 enum store_result base_remove(struct decision *d, const struct blob *base, bool takes_live);
-/* Deletes a base for good that is soft-deleted; its snapshots stay. */
+/* Deletes a soft-deleted base for good; its snapshots stay. */
 enum store_result base_end_kept(struct decision *d, const struct blob *base);
-/* What a base becomes that is deleted and leaves others behind. has_versions: versions are among them */
+/* Returns the anchor that a deleted base leaves. has_versions: there are previous versions */
 struct blob base_anchor(const struct blob *base, instant now, bool has_versions);
 
 #endif

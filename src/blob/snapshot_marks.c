@@ -1,4 +1,4 @@
-/* The record of what many snapshots have become: see snapshot_marks.h. */
+/* See snapshot_marks.h. */
 #include "blob/snapshot_marks.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "blob/blob.h"
 #include "service/small_record.h"
 
-#define MARKS_VERSION_GONE 1 /* one mark, and nothing was soft-deleted */
+#define MARKS_VERSION_GONE 1 /* one mark, when no blob was soft-deleted */
 #define MARKS_VERSION      2
 
 const struct bytes snapshot_marks_key = { "\0", 1 };
@@ -121,9 +121,10 @@ void snapshot_marks_write(struct changes *changes, struct arena *arena,
     changes_put(changes, RECORD_LISTED, snapshot_marks_key, text_bytes(&value), NULL, 0);
 }
 
-/* ---- what they make of a snapshot ---- */
+/* ---- application to a snapshot ---- */
 
-/* One that was deleted after the mark was made has left what the mark is about. */
+/* Returns true if the snapshot was soft-deleted when the mark was made. The mark does not apply to
+ * later deletions. */
 static bool is_deleted(const struct snapshot_mark *mark, const struct blob *snapshot)
 {
     return snapshot->deletion.at > 0 && snapshot->deletion.at <= mark->at;
@@ -134,7 +135,7 @@ enum mark_outcome snapshot_mark_apply(const struct snapshot_mark *mark, struct b
     if (snapshot->ref.at < mark->from || snapshot->ref.at > mark->until)
         return MARK_LEAVES_IT;
     if (snapshot->ref.kind == BLOB_VERSION && mark->kind != MARK_RESTORED)
-        return MARK_LEAVES_IT; /* a version is deleted alone */
+        return MARK_LEAVES_IT; /* versions are deleted one by one */
     switch (mark->kind) {
     case MARK_GONE:
         return MARK_ENDS_IT;
@@ -151,7 +152,7 @@ enum mark_outcome snapshot_mark_apply(const struct snapshot_mark *mark, struct b
         snapshot->deletion = (struct blob_deletion){ .at = 0 };
         return MARK_CHANGES_IT;
     }
-    assert(false); /* not a kind */
+    assert(false); /* unknown kind */
     return MARK_LEAVES_IT;
 }
 

@@ -3,7 +3,7 @@
 
 #include "service/small_record.h"
 
-/* Records that are looked at for those that change. */
+/* Records examined in one call of snapshots_collect(). */
 #define LOOKED_AT_MAX 1024u
 #define ON_WORKER_MAX 64u
 
@@ -28,7 +28,8 @@ static bool is_too_much_for_worker(const struct decision *d, unsigned looked_at)
     return !d->access.may_block && looked_at > ON_WORKER_MAX;
 }
 
-/* Where a scan for those that are still there begins: behind those that a mark has ended. */
+/* Returns the date at which a scan of existing snapshots begins: after those that a mark
+ * deleted. */
 static instant first_of(const struct snapshot_marks *marks)
 {
     bool ends = marks->count > 0 && marks->items[0].kind == MARK_GONE;

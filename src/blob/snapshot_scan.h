@@ -1,5 +1,6 @@
-/* Inside blob/ only: the snapshots and versions of a blob, in order of their dates, as marks leave them (snapshot_marks.h). A scan of
- * many is not for a worker, which serves others: it returns STORE_WAIT there.
+/* Inside blob/ only: scans the snapshots and versions of a blob by date, with marks applied
+ * (snapshot_marks.h). A long scan would block other requests of a worker: there it returns
+ * STORE_WAIT.
  *
  * All run inside decide or a task, and return STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 #ifndef LAGRA_BLOB_SNAPSHOT_SCAN_H
@@ -8,28 +9,30 @@
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
 
-/* The next one of blob_scan_snapshots(); those that are gone are passed over. In the arena.
- * returns STORE_NOT_FOUND at the end */
+/* Returns the next snapshot of blob_scan_snapshots(), in the arena, skipping deleted ones.
+ *
+ * Returns STORE_NOT_FOUND at the end. */
 enum store_result snapshot_next(struct scan *scan, struct arena *arena,
                                 const struct snapshot_marks *marks, struct blob *ret_snapshot);
 
-/* Is there one for which the test is true? */
+/* Finds out whether the test is true for any of them. */
 typedef bool snapshot_test(const struct blob *snapshot, const void *context);
 enum store_result snapshots_find(struct decision *d, const struct snapshot_marks *marks,
                                  snapshot_test *test, const void *context, bool *ret_found);
 
-/* Is a snapshot or version of the blob a version, other than `except` (0: any)? Soft-deleted ones count. */
+/* Finds out whether the blob has a previous version, soft-deleted or not, other than `except` (0:
+ * any). */
 enum store_result versions_find(struct decision *d, instant except, bool *ret_found);
 
-/* Snapshots whose records one commit changes: an operation, and each step of the task. */
+/* Snapshots changed by one commit of an operation, or by one step of the task. */
 #define SNAPSHOTS_AT_ONCE 16u
 struct some_snapshots {
     struct blob items[SNAPSHOTS_AT_ONCE];
     size_t count;
-    instant next; /* date of the first that was not looked at; 0: none */
+    instant next; /* date of the first one not examined; 0: none */
 };
-/* The first ones, at most `max`, that the mark changes, as it makes them of their records: no earlier mark is there. Looks at
- * some thousand. */
+/* Returns up to `max` of the first snapshots that the mark changes, with the change applied; there
+ * must be no earlier mark. Examines some thousand records. */
 enum store_result snapshots_collect(struct decision *d, const struct snapshot_mark *mark,
                                     size_t max, struct some_snapshots *ret_some);
 

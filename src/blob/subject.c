@@ -1,5 +1,5 @@
-/* What a request to the Blob service is about: names, partitions, permission, and the state of the
- * container or blob that the generic steps look at. */
+/* The resource of a request to the Blob service: names, partitions, permission facts, and the state
+ * of the container or blob for the generic steps. */
 #include "blob/blob.h"
 
 #include "blob/tier.h"
@@ -24,8 +24,8 @@ static bool is_system_container(struct bytes name)
     return false;
 }
 
-/* Control characters that the service does not take: those of ASCII, and those of C1 that Windows'
- * code page has no character for. i: where a character begins. decision: 44 */
+/* Returns true for control characters that the service refuses: those of ASCII, and those of C1
+ * that Windows' code page does not define. i: the start of a character. decision: 44 */
 static bool is_control(struct bytes name, size_t i)
 {
     static const char refused[] = "\x81\x8D\x8F\x90\x9D";
@@ -91,7 +91,7 @@ static enum error fail_no_container(struct decision *d, struct snapshot *of,
                                      : decision_fail_store(d, result);
 }
 
-/* Reads the container of a call about a blob: it lies in another partition than the blob. */
+/* Reads the container of a call about a blob; it lies in another partition. */
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
 {
@@ -164,7 +164,7 @@ void blob_keep_above(struct decision *d, const struct blob *base)
         d->now = clock_above(base->newest_version);
 }
 
-/* The base, if its version id is that one. */
+/* Reads the base if it has that version id. */
 static enum store_result read_current(struct decision *d, instant id, struct blob *ret_blob)
 {
     enum store_result result = blob_read(d->before, d->arena, blob_base, ret_blob);
@@ -172,8 +172,9 @@ static enum store_result read_current(struct decision *d, instant id, struct blo
     return !result && blob_version_id(ret_blob) != id ? STORE_NOT_FOUND : result;
 }
 
-/* Loads the base blob, the snapshot or the version that the request names. If the container's space was dropped after
- * blob_locate() had read the container, nothing is known about the blob: it is located again. */
+/* Loads the base, snapshot or version that the request names. If the container's space was dropped
+ * after blob_locate() had read the container, the blob's state is unknown, and it is located
+ * again. */
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
@@ -209,7 +210,7 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
     return OK;
 }
 
-/* While a copy to it is pending, a blob is only read. rest: Copy-Blob "Remarks" */
+/* Refuses changes of a blob while a copy to it is pending. rest: Copy-Blob "Remarks" */
 static enum error refuse_if_copying(struct decision *d)
 {
     return decision_may_change(d) && d->subject.exists &&
@@ -227,8 +228,8 @@ enum error blob_subject_copied(struct decision *d)
     return d->subject.exists ? OK : E_BlobNotFound;
 }
 
-/* Few operations are for the destination of incremental copies: its snapshots are what is read.
- * rest: Incremental-Copy-Blob "Remarks" */
+/* Refuses most operations on the destination of incremental copies, of which only the snapshots are
+ * read. rest: Incremental-Copy-Blob "Remarks" */
 static enum error refuse_if_incremental(struct decision *d)
 {
     const struct blob *blob = &blob_state(d)->blob;
@@ -252,7 +253,7 @@ enum error blob_subject_shown(struct decision *d)
     const struct blob_state *state = blob_state(d);
     enum error e = find_blob(d);
 
-    /* As recorded of snapshots. decision: 856 */
+    /* As recorded for snapshots. decision: 856 */
     if (e == E_BlobNotFound)
         d->problem->is_soft_deleted = state->is_kept && state->blob.ref.kind == BLOB_SNAPSHOT &&
                                       state->blob.deletion.expires > d->now;
@@ -317,13 +318,13 @@ enum error blob_subject_undeleted(struct decision *d)
 
 /* ---- permission ---- */
 
-/* Containers that the service makes and fills itself. decision: 44, 510 */
 bool container_is_of_service(struct bytes name)
 {
     return bytes_is(name, "$logs") || bytes_is(name, "$blobchangefeed");
 }
 
-/* Others read what is in them, and delete it. */
+/* Returns true for changes that only the service may make; clients may read and delete blobs
+ * there. */
 static bool is_of_service_alone(const struct decision *d)
 {
     return decision_may_change(d) && !d->input->by_service &&
@@ -331,7 +332,7 @@ static bool is_of_service_alone(const struct decision *d)
            decision_action(d) != ACTION_BLOB_DELETE;
 }
 
-/* Both are the container's; without a container, nothing is public. */
+/* Both facts are the container's; without a container, nothing is public. */
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     const struct container *container = &blob_state(d)->container;

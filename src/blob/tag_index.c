@@ -39,7 +39,7 @@ struct bytes tag_index_after(struct arena *arena, struct bytes name, struct byte
     return with_value(arena, name, value, AFTER);
 }
 
-/* Each pair of an encoded run of tags. False at its end. */
+/* Reads the next of the encoded tags. Returns false at the end. */
 static bool next_tag(struct decoder *in, struct tag *ret_tag)
 {
     if (in->bad || in->at == in->end)

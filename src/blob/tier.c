@@ -5,8 +5,8 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-/* The longest page blob of each premium tier.
- * learn.microsoft.com: azure/virtual-machines/disks-types, "Premium SSD size" */
+/* The maximum length of a page blob in each premium tier. learn.microsoft.com:
+ * azure/virtual-machines/disks-types, "Premium SSD size" */
 static uint64_t tier_size(enum access_tier tier)
 {
     static const uint64_t gib[] = { 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32767 };
@@ -54,9 +54,9 @@ enum error blob_refuse_archived(const struct blob *blob)
     return blob->rehydrates_to != TIER_NONE ? E_BlobBeingRehydrated : E_BlobArchived;
 }
 
-/* ---- the way back from the archive, as a task ---- */
+/* ---- the rehydration task ---- */
 
-/* Payload: instant of the snapshot or version (0: the base), instant it waits for; be64 each. */
+/* Payload: date of the snapshot or version (0: the base), time of the rehydration; be64 each. */
 #define PAYLOAD_SIZE 16
 
 void rehydrate_defer(struct changes *changes, const struct blob *blob)

@@ -1,43 +1,43 @@
-/* Inside blob/ only: tiers of blobs: what they allow, what they are called, and the way back from the
- * archive to a tier that can be read, after a time, by a deferred task. One that is due and whose blob
- * waits for another instant has nothing to do. rest: Set-Blob-Tier */
+/* Inside blob/ only: access tiers, their names, the operations they allow, and rehydration: an
+ * archived blob becomes readable after some time, by a deferred task. A task that is due at another
+ * time than its blob does nothing. rest: Set-Blob-Tier */
 #ifndef LAGRA_BLOB_TIER_H
 #define LAGRA_BLOB_TIER_H
 
 #include "blob/blob.h"
 #include "service/deferred_tasks.h"
 
-/* Sets the tier that it has from now on; one that it was on the way to is given up. */
+/* Sets the tier and cancels a rehydration. */
 void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
-/* How a blob comes back from the archive. */
+/* How a blob is rehydrated. */
 struct rehydration {
-    bool is_high;   /* its priority */
+    bool is_high;   /* high priority */
     uint64_t ticks; /* how long it takes */
 };
-/* The blob, whose tier is archive, is on its way to another. A function that writes it calls
- * rehydrate_defer(). */
+/* Starts the rehydration of an archived blob. The caller that writes it calls rehydrate_defer(). */
 void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
                     instant now);
-/* What is refused of an archived blob: all that reads or changes its content, properties or
- * metadata.
- * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
+/* Refuses operations on an archived blob that read or change its content, properties or metadata.
+ *
+ * Returns OK, E_BlobArchived, E_BlobBeingRehydrated. */
 enum error blob_refuse_archived(const struct blob *blob);
-/* May a blob of this type and length have the tier?
- * returns OK, E_AccessTierNotSupportedForBlobType, E_BlobTierInadequateForContentLength;
- * E_InvalidHeaderValue: a premium one of a block blob */
+/* Checks that a blob of this type and length may have the tier.
+ *
+ * Returns OK, E_AccessTierNotSupportedForBlobType, E_BlobTierInadequateForContentLength;
+ * E_InvalidHeaderValue: a premium tier for a block blob. */
 enum error tier_fits(struct decision *d, enum access_tier tier, enum blob_type type,
                      uint64_t length);
-/* "Hot"... as wire text; NULL for TIER_NONE. */
+/* Returns "Hot" and so on; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
-/* "rehydrate-pending-to-hot".. of a blob that is on the way back. */
+/* Returns "rehydrate-pending-to-hot" and so on, for a blob that is being rehydrated. */
 const char *archive_status_text(const struct blob *blob);
 
-/* Stored, as expire_blocks.h says. */
+/* Stored, see expire_blocks.h. */
 enum { TASK_REHYDRATE = 0x110 };
 
 /* Adds the task of a blob or snapshot whose rehydrated_at is set. */
 void rehydrate_defer(struct changes *changes, const struct blob *blob);
-/* Does it. */
+/* Runs the task. */
 task_fn rehydrate_blob;
 
 #endif

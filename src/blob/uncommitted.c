@@ -1,4 +1,4 @@
-/* Records of uncommitted blocks; uncommitted.h has their form. */
+/* See uncommitted.h. */
 #include "blob/uncommitted.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #define TOTAL_VERSION  1
 
-/* Up to so many records are deleted at once. */
+/* The maximum number of records deleted at once. */
 #define BLOCKS_AT_ONCE 64u
 
 #define PREFIX_SIZE    9
@@ -23,7 +23,7 @@ static enum store_result damaged(const char *what)
     return STORE_CORRUPT;
 }
 
-/* ---- the total ---- */
+/* ---- totals ---- */
 
 static bool total_decode(struct bytes value, struct uncommitted *ret_total)
 {
@@ -97,7 +97,7 @@ static struct bytes block_key(uint64_t set, struct bytes block_id, char room[KEY
     return bytes_of(room, prefix.len + block_id.len);
 }
 
-/* How many bytes the base64 text stands for. */
+/* Returns the length of the decoded base64 text. */
 static uint32_t decoded_length(struct bytes base64)
 {
     size_t digits = base64.len;

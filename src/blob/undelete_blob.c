@@ -1,10 +1,10 @@
-/* Undelete Blob: a soft-deleted blob is as it was, but for its lease, and all of its soft-deleted snapshots are there
- * again: with the same ETag and dates. rest: Undelete-Blob; recorded; decision: 790 */
+/* Undelete Blob: restores a soft-deleted blob, except for its lease, and all its soft-deleted
+ * snapshots, with the same ETags and dates. rest: Undelete-Blob; recorded; decision: 790 */
 #include "blob/blob_operations.h"
 #include "blob/snapshot_changes.h"
 #include "blob/tag_index.h"
 
-/* Where nothing of the name can be restored, and there is no blob, there is nothing to be asked for. */
+/* Fails if there is no blob and nothing that could be restored. */
 enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_parameters *p,
                                 struct undelete_blob_result *r)
 {

@@ -1,4 +1,4 @@
-/* What a container holds, for operators: service/usage.h. */
+/* Storage used by containers: service/usage.h. */
 #include "blob/usage.h"
 
 #include "blob/blob.h"
@@ -30,8 +30,8 @@ static bool is_kept_container(const struct space_record *record, struct guid *re
     return true;
 }
 
-/* Snapshots have bytes, and are no objects of their own. Nor is a blob that was never committed, or is soft-deleted:
- * that has its bytes still. */
+/* Counts the bytes of a blob. It is not an object if it is a snapshot, was never committed, or is
+ * soft-deleted. */
 static void count_blob(const struct space_record *record, struct usage *usage)
 {
     struct blob blob;

@@ -1,4 +1,4 @@
-/* What the Blob service keeps: service/usage.h. */
+/* Storage used by the Blob service: service/usage.h. */
 #ifndef LAGRA_BLOB_USAGE_H
 #define LAGRA_BLOB_USAGE_H
 

@@ -5,13 +5,14 @@
 
 /* ---- reading ---- */
 
-/* Is there a record of what the base was, deleted or not? */
+/* Returns true if the base has a record, soft-deleted or not. */
 static bool has_record(const struct blob_state *state)
 {
     return state->found || state->is_kept;
 }
 
-/* rest: "Blob versioning": all versions of a blob must be of one type. An anchor has that of its versions. */
+/* Requires that all versions of a blob are of one type. An anchor has the type of its versions.
+ * rest: "Blob versioning" */
 static enum error check_type(struct decision *d, enum blob_type type, bool keeps)
 {
     const struct blob_state *state = blob_state(d);
@@ -34,7 +35,7 @@ enum error version_plan(struct decision *d, const struct retention *retention, e
 {
     const struct blob_state *state = blob_state(d);
     struct version_change change = { .keeps = false };
-    /* What was soft-deleted becomes a snapshot of now. */
+    /* A soft-deleted base becomes a snapshot with the current date. */
     bool now_is_taken = state->is_kept;
 
     if (d->subject.exists && (retention->is_versioned || state->blob.is_version)) {

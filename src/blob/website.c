@@ -1,12 +1,12 @@
-/* A page of a static website: which blob it is, and its bytes. See website.h.
+/* Finds the blob for a page of a static website, and its bytes. See website.h.
  *
- * The decision begins at the account's own partition, which has the properties of the service, and
- * goes on to the blob's, which the bytes are read from. */
+ * The decision starts at the account's partition, which has the service properties, and moves to
+ * the blob's, from which the bytes are read. */
 #include "blob/website.h"
 
 #include "service/service_properties.h"
 
-/* The space of "$web". */
+/* Finds the space of "$web". */
 static enum error find_container(struct decision *d, struct guid *ret_space)
 {
     struct partition at = { .space = blob_account_space(d->input->account), .key = BYTES("$web") };
@@ -21,7 +21,7 @@ static enum error find_container(struct decision *d, struct guid *ret_space)
     return OK;
 }
 
-/* Reads the blob of that name into the state, its snapshot becomes that of the decision. */
+/* Reads the blob into the state, and makes its snapshot that of the decision. */
 static enum error open_blob(struct decision *d, struct guid space, struct bytes name)
 {
     struct blob *blob = &blob_state(d)->blob;
@@ -49,7 +49,7 @@ static struct bytes join(struct decision *d, struct bytes folder, const char *be
     return arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(folder), between, BYTES_ARG(name));
 }
 
-/* The page of a folder ("" or "a/b/"): its index document, or the one of all folders. */
+/* Opens the index document of a folder ("" or "a/b/"), or the default one. */
 static enum error open_index(struct decision *d, struct guid space, struct bytes folder,
                              const char *between, const struct static_website *website)
 {
@@ -60,7 +60,7 @@ static enum error open_index(struct decision *d, struct guid space, struct bytes
     return E_WebContentNotFound;
 }
 
-/* A path without a slash at its end may be a folder too: its index is then answered as it is,
+/* Opens a page. A path without a trailing slash may also be a folder, whose index is then sent
  * without a redirect. */
 static enum error open_page(struct decision *d, struct guid space, struct bytes path,
                             const struct static_website *website)
@@ -75,7 +75,7 @@ static enum error open_page(struct decision *d, struct guid space, struct bytes 
     return e;
 }
 
-/* The document for what is not there is sent whole, whatever was asked of the other. */
+/* Opens the error document, which is always sent whole, whatever range was requested. */
 static enum error open_error_document(struct decision *d, struct guid space,
                                       const struct static_website *website,
                                       struct website_result *r)

@@ -1,5 +1,5 @@
-/* The static website of an account: the blobs of its container "$web", read by anybody at the host
- * <account>.web.<domain>, whatever the container is opened to.
+/* The static website of an account: the blobs of its container "$web", which anyone may read at the
+ * host <account>.web.<domain>, whatever the public access of the container.
  * rest: Set-Blob-Service-Properties "StaticWebsite"; docs: Static website hosting in Azure Storage;
  * decision: 108 */
 #ifndef LAGRA_BLOB_WEBSITE_H
@@ -14,7 +14,7 @@ struct website_parameters {
 struct website_result {
     struct result base;
     struct get_blob_result read;
-    bool is_error_document; /* what was asked for is not there: this takes its place */
+    bool is_error_document; /* the requested page does not exist: this is sent instead */
 };
 OPERATION_DECLARE(website);
 

@@ -78,8 +78,8 @@ static bool open_file(struct candidate *c)
             lock_take(&c->lock);
             c->found.self = self;
             c->found.is_open = true;
+            c->found.began_ns = 0; /* the problem remains until a read succeeds */
             lock_give(&c->lock);
-            end(c, CANDIDATE_WAITS, "");
         } else {
             end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be opened");
             owner_file_close(&c->file);
@@ -156,7 +156,8 @@ static void take_over(struct candidate *c)
         write_record(c);
 }
 
-static void attempt(struct candidate *c)
+/* Returns false if the file cannot be read. */
+static bool attempt(struct candidate *c)
 {
     enum owner_result result;
 
@@ -164,7 +165,7 @@ static void attempt(struct candidate *c)
     result = read_record(c);
     if (result == OWNER_FAILED) {
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
-        return;
+        return false;
     }
     /* A damaged record is not judged before the lock is ours: it may be half written. */
     result = is_wanted(c) ? owner_file_lock(&c->file) : OWNER_HELD;
@@ -174,19 +175,38 @@ static void attempt(struct candidate *c)
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be locked");
     else
         end(c, CANDIDATE_WAITS, "");
+    return true;
+}
+
+/* Opens the file again: after an eviction of this machine the open file remains unusable, even once the file system has
+ * been mounted again. decision: 1020 */
+static bool open_again(struct candidate *c)
+{
+    owner_file_close(&c->file);
+    return open_file(c);
+}
+
+/* Waits until the next attempt. Returns false if the candidate has ended meanwhile and no file is open. */
+static bool pause_attempts(struct candidate *c, bool is_readable)
+{
+    /* It was locked, and then its record was not read, or another cell was taken. */
+    if (c->wants)
+        owner_file_unlock(&c->file);
+    pause_polls(c);
+    return is_readable || open_again(c);
 }
 
 static void *run(void *argument)
 {
     struct candidate *c = argument;
+    bool is_open = open_file(c);
 
-    if (open_file(c)) {
-        for (attempt(c); c->found.state == CANDIDATE_WAITS && !is_ended(c); attempt(c)) {
-            /* It was locked, and then its record was not read, or another cell was taken. */
-            if (c->wants)
-                owner_file_unlock(&c->file);
-            pause_polls(c);
-        }
+    while (is_open && !is_ended(c)) {
+        bool is_readable = attempt(c);
+
+        if (c->found.state != CANDIDATE_WAITS)
+            break;
+        is_open = is_ended(c) || pause_attempts(c, is_readable);
     }
     if (c->found.state == CANDIDATE_WON)
         return NULL;

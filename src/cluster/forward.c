@@ -38,6 +38,17 @@ static enum http_step refuse_authority(struct forward *f)
                            bytes_from_string("the host name is too long\n"));
 }
 
+/* Has head() called again, since this front end may own the cell by now. */
+static enum http_step call_again(struct forward *f)
+{
+    if (f->is_closed || f->in_body)
+        return forward_refuse(f);
+    f->is_closed = true;
+    (void)pause_exchange(f);
+    resume(f);
+    return HTTP_WAIT;
+}
+
 /* Returns HTTP_WANT_BODY if there is a link, which may not be up yet. */
 static enum http_step find_link(struct forward *f)
 {
@@ -47,7 +58,7 @@ static enum http_step find_link(struct forward *f)
 
     switch (route_find(f->of->route, f->to->cell, &target, &asked_ns)) {
     case ROUTE_CLOSED:
-        return forward_refuse(f);
+        return call_again(f);
     case ROUTE_NO_OWNER:
         return await_owner(f);
     case ROUTE_FOUND:

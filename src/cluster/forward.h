@@ -30,6 +30,10 @@
 /* Status of the internal endpoint of a front end that does not own the cell, or not under the incarnation that was meant. No
  * response of a service has it. rfc: 9110 15.5.20 */
 #define FORWARD_NOT_OWNER   421
+/* A header of that response from an owner that stops, or was another one: it will not own the cell under that incarnation
+ * again. */
+#define FORWARD_LEAVES      "Lagra-Owner"
+#define FORWARD_LEAVES_SAYS "leaves"
 #define FORWARD_PATH_READY  "/-/ready"
 /* Its headers where a container is in another cell, or where a cell has it no more: then both are 0. */
 #define FORWARD_CELL        "x-lagra-cell"

@@ -39,6 +39,7 @@ struct forward {
     bool in_body;        /* body() comes next, or is paused */
     bool is_paused;      /* the exchange waits for the link or for an owner, until its next call */
     bool is_resumed;     /* that call is due */
+    bool is_closed;      /* nothing is forwarded any more; perhaps it can be executed here */
     /* The response. */
     size_t searched; /* bytes of its head that were looked through */
     struct response_head head;

@@ -47,6 +47,8 @@ static enum http_step after_refusal(struct forward *f)
 {
     bool may_move = forward_may_move(f), is_moved;
 
+    if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
+        route_refused(f->of->route, f->target.cell, f->target.incarnation);
     if (f->link)
         finish_link(f);
     is_moved = forward_learn(f->to, &f->exchange->response);
@@ -65,6 +67,9 @@ static enum http_step after_refusal(struct forward *f)
 
 /* ---- body ---- */
 
+/* A receive into less is left to the next block. */
+#define LEAST_BYTES ((size_t)32 * 1024)
+
 static long receive_body(struct forward *f, char *to, size_t max)
 {
     struct connection *connection = &f->link->net;
@@ -75,7 +80,7 @@ static long receive_body(struct forward *f, char *to, size_t max)
         memcpy(to, there.ptr, size);
         input_use(&connection->input, size);
     }
-    while (size < max && connection->readable) {
+    while ((size == 0 || max - size > LEAST_BYTES) && connection->readable) {
         ssize_t n = transport_receive(connection, to + size, max - size);
 
         if (n == TRANSPORT_WAITS)

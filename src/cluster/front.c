@@ -3,11 +3,14 @@
 
 #include <stdio.h>
 
+#include "base/thread.h"
 #include "cluster/envelope.h"
+#include "cluster/lease.h"
 #include "cluster/refusal.h"
 #include "cluster/visit.h"
 
 #define PATH_LIVE "/-/live"
+#define STEP_MS   2u
 
 /* ---- the ports of the services ---- */
 
@@ -126,6 +129,17 @@ static enum http_introduced introduce(struct bytes input, struct http_introducti
     return introduced;
 }
 
+static enum http_step refuse(struct exchange *exchange, struct front *front,
+                             const struct envelope *envelope)
+{
+    bool leaves = atomic_load(&front->serves) &&
+                  (atomic_load(&front->hands_over) || envelope->incarnation < front->incarnation);
+
+    if (leaves)
+        response_header_string(&exchange->response, FORWARD_LEAVES, FORWARD_LEAVES_SAYS);
+    return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
+}
+
 static bool is_owner(struct front *front, const struct envelope *envelope)
 {
     return atomic_load(&front->serves) && !atomic_load(&front->hands_over) &&
@@ -179,10 +193,12 @@ static enum http_step on_internal_head(struct exchange *exchange)
     exchange_authenticate(exchange);
     if (exchange->server_is_busy)
         return refusal_busy(exchange, door->forwarding.is_json);
+    atomic_fetch_add(&front->executing, 1); /* before hands_over is read: see front_hand_over() */
+    exchange->counted_in = &front->executing;
     is_executed = is_owner(front, &envelope);
     forward_count_received(envelope.service, is_executed);
     if (!is_executed)
-        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
+        return refuse(exchange, front, &envelope);
     exchange_answers_by(exchange, front->tenure);
     return exchange_pass_on(exchange, door->application, door->tag);
 }
@@ -299,7 +315,13 @@ void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell
     atomic_store(&front->serves, true);
 }
 
-void front_hand_over(struct front *front)
+bool front_hand_over(struct front *front, unsigned ms)
 {
     atomic_store(&front->hands_over, true);
+    for (unsigned waited = 0; atomic_load(&front->executing) > 0; waited += STEP_MS) {
+        if (waited >= ms)
+            return false;
+        thread_sleep_ns(STEP_MS * NS_PER_MS);
+    }
+    return true;
 }

@@ -46,6 +46,7 @@ struct front {
     uint32_t cell;
     uint64_t incarnation;
     atomic_bool hands_over; /* it will not own the cell for long */
+    atomic_uint executing;  /* requests of other front ends that are executed here */
     struct lock lock;       /* RANK_CELLS; over status */
     char status[512];       /* of /-/ready?cluster */
 };
@@ -72,7 +73,8 @@ void front_set_status(struct front *front, const char *status, const char *more)
 /* Has the doors pass requests on to the services from now on. Main thread, once. */
 void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell,
                  uint64_t incarnation);
-/* Has other front ends wait for the next owner of the cell, since this one stops. Main thread. */
-void front_hand_over(struct front *front);
+/* Has other front ends wait for the next owner of the cell, since this one stops: later requests are refused. Waits until those
+ * in progress have ended, for at most `ms`. Returns false if one has not. Main thread. */
+bool front_hand_over(struct front *front, unsigned ms);
 
 #endif

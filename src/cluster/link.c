@@ -94,24 +94,25 @@ static const struct net_protocol protocol = {
 
 /* ---- use ---- */
 
-static struct link *find_idle(uint64_t tag)
+/* Returns an idle link that will not be closed. */
+static struct link *claim_idle(uint64_t tag)
 {
     struct link *link = idle;
 
-    while (link && (link->net.tag != tag || link->net.ended || link->net.is_dropped))
+    while (link && (link->net.tag != tag || link->net.ended || link->net.is_dropped ||
+                    !connection_claim(&link->net)))
         link = link->next;
     return link;
 }
 
 struct link *link_take(struct connection *of, const struct net_peer *peer, struct link_user *user)
 {
-    struct link *link = find_idle(peer->tag);
+    struct link *link = claim_idle(peer->tag);
 
     if (link) {
         assert(!link->user && link->is_up);
         unlist(link);
         link->is_reused = true;
-        connection_is_ours(&link->net);
     } else {
         link = link_of(connection_open(of, &protocol, peer));
     }

@@ -10,7 +10,7 @@
 
 /* How often the thread checks whether it is to end. */
 #define STEP_MS         20u
-/* While the store is opened, for about 10 s, renewals are more frequent and are settled too: see
+/* While the store is opened, for 10 s at most, renewals are more frequent and are settled too: see
  * owner_file_settle(). decision: 943 */
 #define SETTLES         50u
 #define SETTLE_EVERY_MS 200u
@@ -25,6 +25,12 @@ static bool is_ours(const struct owner *owner, const struct owner_record *record
 {
     return record->is_held && record->incarnation == owner->record.incarnation &&
            guid_equal(&record->cluster, &owner->record.cluster);
+}
+
+/* Renewals are settled while the store is opened, but not for ever. */
+static bool is_opening(const struct owner *owner)
+{
+    return owner->settles > 0 && !atomic_load(&owner->serves);
 }
 
 /* One renewal. Leaves errno where it failed. */
@@ -43,7 +49,7 @@ static enum renewal renew(struct owner *owner)
     record.used_bytes = atomic_load(&owner->used_bytes);
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
-    if (owner->settles > 0) {
+    if (is_opening(owner)) {
         owner->settles--;
         owner_file_settle(&owner->file);
     }
@@ -68,8 +74,7 @@ static void log_lapse(struct owner *owner)
 
 static void pause_renewals(const struct owner *owner)
 {
-    uint64_t end_ms =
-        clock_monotonic_ms() + (owner->settles > 0 ? SETTLE_EVERY_MS : LEASE_RENEW_MS);
+    uint64_t end_ms = clock_monotonic_ms() + (is_opening(owner) ? SETTLE_EVERY_MS : LEASE_RENEW_MS);
 
     while (!atomic_load(&owner->ends) && clock_monotonic_ms() < end_ms)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
@@ -112,8 +117,14 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     atomic_init(&owner->used_bytes, record->used_bytes);
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
+    atomic_init(&owner->serves, false);
     *file = (struct owner_file){ .fd = -1 };
     return thread_start(&owner->thread, run, owner);
+}
+
+void owner_serves(struct owner *owner)
+{
+    atomic_store(&owner->serves, true);
 }
 
 void owner_release(struct owner *owner)

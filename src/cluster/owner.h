@@ -27,6 +27,7 @@ struct owner {
     struct thread thread;
     atomic_bool ends;
     _Atomic uint64_t used_bytes; /* for the record */
+    atomic_bool serves;          /* owner_serves() */
     /* Of the owner's thread. */
     unsigned settles; /* renewals that are still to be settled */
     bool was_in_time; /* the last renewal: the tenure still held */
@@ -39,6 +40,8 @@ struct owner {
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
                  uint64_t began_ns, void (*lost)(void *context, const char *why),
                  void (*renewed)(void *context), void *context);
+/* Notes that the store is open: renewals wait for the MDS no more. Thread-safe. */
+void owner_serves(struct owner *owner);
 /* Ends the tenure and the thread, writes that the cell is free, and unlocks it. Everything else
  * that writes to the cell must have ended. Main thread. */
 void owner_release(struct owner *owner);

@@ -83,7 +83,8 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     if (route->is_open && !known)
         found = ROUTE_NO_OWNER;
     else if (route->is_open)
-        found = known->has_target ? ROUTE_FOUND : ROUTE_NO_OWNER;
+        found = known->has_target && known->target.incarnation > known->refused ? ROUTE_FOUND
+                                                                                : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
         *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
@@ -202,6 +203,17 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
     lock_give(&route->lock);
     wake(waiting);
     return is_other;
+}
+
+void route_refused(struct route *route, uint32_t cell, uint64_t incarnation)
+{
+    struct route_cell *known;
+
+    lock_take(&route->lock);
+    known = cell_of(route, cell);
+    if (known && incarnation > known->refused)
+        known->refused = incarnation;
+    lock_give(&route->lock);
 }
 
 void route_take(struct route *route, const struct owner_record *record)

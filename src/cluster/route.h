@@ -26,6 +26,7 @@ struct route_cell {
     bool is_ours;    /* this process owns it */
     bool has_target; /* there is an owner that renews its lease and can be reached */
     struct owner_target target;
+    uint64_t refused;    /* incarnation that has left the cell, whatever the record says */
     uint64_t asked_ns;   /* start of the last read of the record, by clock_boot_ns() */
     uint64_t used_bytes; /* of the cell, as its owner counts them */
 };
@@ -73,6 +74,8 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
 /* This process owns the cell from now on, and what others would forward goes to its own internal endpoint. Wakes all waiters.
  * Thread-safe. */
 void route_take(struct route *route, const struct owner_record *record);
+/* Notes that the owner of this incarnation refuses all requests for the cell, because it leaves it. Thread-safe. */
+void route_refused(struct route *route, uint32_t cell, uint64_t incarnation);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);
 /* Nothing is forwarded any more. Main thread. */

@@ -5,7 +5,7 @@ bool byte_range_is_valid(const struct byte_range *range)
     return range->length == 0 || range->length - 1 <= UINT64_MAX - range->offset;
 }
 
-/* Without the sum offset + length, which may be 2^64. */
+/* Avoids computing offset + length, which may be 2^64. */
 static bool ends_before(const struct byte_range *a, const struct byte_range *b)
 {
     return a->offset <= b->offset && a->length <= b->offset - a->offset;

@@ -1,4 +1,4 @@
-/* Conditional headers: reading them, what an operation may be sent, and whether they are met.
+/* Conditional headers: parsing, allowed combinations, and evaluation.
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
 #include "concurrency/conditions.h"
 
@@ -14,7 +14,7 @@ static void assert_conditions(const struct conditions *given)
     assert(!(given->given & given->unreadable));
 }
 
-/* ---- reading the headers ---- */
+/* ---- parsing the headers ---- */
 
 static size_t skip(struct bytes text, size_t at)
 {
@@ -23,7 +23,7 @@ static size_t skip(struct bytes text, size_t at)
     return at;
 }
 
-/* Where the tag that begins at `at` ends: a quoted one may hold commas. */
+/* Returns the end of the tag at `at`; a quoted tag may contain commas. */
 static size_t tag_end(struct bytes text, size_t at)
 {
     bool is_quoted = false;
@@ -35,7 +35,7 @@ static size_t tag_end(struct bytes text, size_t at)
     return at;
 }
 
-/* "*", or tags with commas between; empty elements are passed over. rfc: 9110 13.1.1, 5.6.1 */
+/* Parses "*" or a comma-separated list of tags, skipping empty elements. rfc: 9110 13.1.1, 5.6.1 */
 static enum error parse_list(struct arena *arena, struct bytes text, enum etag_form form,
                              const struct etag_list **ret_list)
 {
@@ -106,9 +106,10 @@ enum error conditions_parse(struct arena *arena, const struct condition_headers 
     return OK;
 }
 
-/* ---- what an operation may be sent ---- */
+/* ---- allowed combinations ---- */
 
-/* One header, or one of two pairs; semantics 4.1. Reads of the blob itself take all of them. */
+/* One header, or one of two pairs; semantics 4.1. Reads of the blob itself accept any
+ * combination. */
 static const bool combination_allowed[IF_HTTP4 + 1] = {
     [0] = true,
     [IF_MATCH] = true,
@@ -124,7 +125,7 @@ static bool is_read(enum condition_class class)
     return class == CONDITIONS_OF_READ || class == CONDITIONS_OF_OTHER_READ;
 }
 
-/* The class whose rules count. */
+/* Returns the class whose rules apply in the request's version. */
 static enum condition_class class_of_version(enum condition_class class,
                                              const struct conditions *given)
 {
@@ -156,9 +157,9 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
     return OK;
 }
 
-/* ---- are they met ---- */
+/* ---- evaluation ---- */
 
-/* Which of them is not met, in the order of precedence. */
+/* The first condition that fails, in order of precedence. */
 enum fault {
     NO_FAULT,
     FAULT_PRECONDITION, /* If-Match, If-Unmodified-Since or x-ms-if-tags */
@@ -195,7 +196,7 @@ static bool is_modified_since(const struct subject *subject, instant date)
     return instant_seconds(subject->modified) > instant_seconds(date);
 }
 
-/* If-Match and If-Unmodified-Since: both must hold on a read; on all else the first decides. */
+/* Evaluates If-Match and If-Unmodified-Since: a read needs both; otherwise If-Match decides. */
 static bool precondition_met(enum condition_class class, const struct conditions *given,
                              const struct subject *subject)
 {
@@ -208,8 +209,8 @@ static bool precondition_met(enum condition_class class, const struct conditions
     return !is_modified_since(subject, given->unmodified_since);
 }
 
-/* Returns true if If-None-Match: * does not count: on a write that cannot create, next to the id of
- * the active lease, which only what exists has, and on reads of earlier versions.
+/* Returns true if If-None-Match: * is ignored: on a write that cannot create; if the request has
+ * the id of the active lease, since then the blob exists; and on reads of earlier versions.
  * decisions: 4, 846, 881 */
 static bool ignores_any(enum condition_class class, const struct conditions *given,
                         const struct subject *subject)
@@ -218,8 +219,8 @@ static bool ignores_any(enum condition_class class, const struct conditions *giv
            (class == CONDITIONS_OF_CREATE && subject->lease_is_held);
 }
 
-/* If-None-Match and If-Modified-Since: one that holds is enough on a read; on all else the first
- * decides. */
+/* Evaluates If-None-Match and If-Modified-Since: a read needs only one of them; otherwise
+ * If-None-Match decides. */
 static bool changed_condition_met(enum condition_class class, const struct conditions *given,
                                   const struct subject *subject)
 {
@@ -240,7 +241,7 @@ static bool tags_met(const struct conditions *given, const struct subject *subje
            tag_expression_holds(given->tags, bytes_of(NULL, 0), subject->tags);
 }
 
-/* Of what does not exist only blocks that were never committed may have a date. */
+/* A blob that does not exist has a date only if it has uncommitted blocks. */
 static enum fault find_fault_of_missing(const struct conditions *given,
                                         const struct subject *subject)
 {
@@ -283,7 +284,7 @@ enum error conditions_check(enum condition_class class, const struct conditions 
     fault = find_fault(class, given, subject);
     assert(class < CLASSES && fault < FAULTS);
     assert(fault == NO_FAULT || given->given != 0);
-    /* Recorded: tags that do not fit are ConditionNotMet of a copy too. */
+    /* Recorded: x-ms-if-tags that does not hold is ConditionNotMet for a copy too. */
     if (fault && class == CONDITIONS_OF_COPY && given->given == IF_TAGS)
         return E_ConditionNotMet;
     return answer[class][fault];

@@ -1,4 +1,4 @@
-/* Conditional headers: what was given, and whether a state meets it. Pure functions.
+/* Conditional headers: parsing them and evaluating them against a state. Pure functions.
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; semantics 4 */
 #ifndef LAGRA_CONCURRENCY_CONDITIONS_H
 #define LAGRA_CONCURRENCY_CONDITIONS_H
@@ -7,7 +7,7 @@
 #include "concurrency/etag.h"
 #include "concurrency/tag_expression.h"
 
-/* Bits: which conditional headers. An operation's row holds the accepted ones. */
+/* Bits for the conditional headers. An operation's row has the accepted ones. */
 enum {
     IF_MATCH = 1,
     IF_NONE_MATCH = 2,
@@ -26,19 +26,20 @@ struct etag_list {
     struct etag tags[CONDITION_TAGS_MAX];
 };
 
-/* Rules of earlier versions of the service: bits of struct conditions, `rules`. */
+/* Rules of earlier versions of the service: bits of conditions.rules. */
 enum {
-    CONDITIONS_SINGLE = 1,          /* before 2013-08-15: Get Blob and Get Blob Properties accept
-                                       the combinations that other operations do, and one tag */
-    CONDITIONS_READ_ANY = 2,        /* before 2016-05-31: reads ignore If-None-Match: * */
-    CONDITIONS_UNCOMMITTED_ANY = 4, /* before 2017-04-17: If-Match: * holds for a blob of which
-                                       only uncommitted blocks exist */
+    /* before 2013-08-15: Get Blob and Get Blob Properties accept only the combinations of other
+     * operations, and one tag */
+    CONDITIONS_SINGLE = 1,
+    CONDITIONS_READ_ANY = 2, /* before 2016-05-31: reads ignore If-None-Match: * */
+    /* before 2017-04-17: If-Match: * holds for a blob with only uncommitted blocks */
+    CONDITIONS_UNCOMMITTED_ANY = 4,
 };
 
 struct conditions {
-    unsigned rules;      /* rules of the request's version; none of the newest */
-    unsigned given;      /* bits of the headers that were sent, except empty ones */
-    unsigned unreadable; /* bits of the dates that cannot be read: not among `given` */
+    unsigned rules;      /* rules of the request's version; 0 for the newest */
+    unsigned given;      /* bits of the headers that were sent and not empty */
+    unsigned unreadable; /* bits of unparsable dates, which are not in `given` */
     const struct etag_list *match;
     const struct etag_list *none_match;
     instant modified_since; /* whole seconds */
@@ -46,20 +47,20 @@ struct conditions {
     const struct tag_expression *tags;
 };
 
-/* How a failed condition is answered, and which combinations are allowed. */
+/* Which combinations are allowed, and the response if a condition fails. */
 enum condition_class {
     /* Get Blob, Get Blob Properties: any combination, lists of tags; 304 or 412. */
     CONDITIONS_OF_READ,
-    /* Get Blob Metadata, Get Block List...: combinations as of a write; 304 or 412. */
+    /* Get Blob Metadata, Get Block List...: combinations like a write; 304 or 412. */
     CONDITIONS_OF_OTHER_READ,
     /* 412; If-None-Match: * is ignored, since nothing can be created. decision: 4 */
     CONDITIONS_OF_WRITE,
     /* Put Blob, Put Block List: like a write, but If-None-Match: * is 409 BlobAlreadyExists, unless
      * the request has the id of the active lease. decisions: 4, 846 */
     CONDITIONS_OF_CREATE,
-    /* Copy Blob, Copy Blob From URL: as these, but TargetConditionNotMet. semantics 4.2 */
+    /* Copy Blob, Copy Blob From URL: like CREATE, but TargetConditionNotMet. semantics 4.2 */
     CONDITIONS_OF_COPY,
-    /* Of an entity: 412 UpdateConditionNotSatisfied. semantics 6 */
+    /* Table entities: 412 UpdateConditionNotSatisfied. semantics 6 */
     CONDITIONS_OF_ENTITY,
 };
 
@@ -74,45 +75,47 @@ struct condition_headers {
     struct bytes if_tags;
 };
 
-/* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether
- * the operation takes it. Dates that cannot be read are noted: reads ignore them. decision: 848
+/* Parses the headers. Accepts any combination and any list; conditions_allowed() checks what the
+ * operation accepts. Unparsable dates are recorded, because reads ignore them. decision: 848
  *
  * arena    holds the lists of tags
  * returns  OK
- *          E_InvalidHeaderValue  a malformed list of tags, or one of more than
- *                                CONDITION_TAGS_MAX; not an expression over index tags */
+ *          E_InvalidHeaderValue  a malformed list of tags, or more than CONDITION_TAGS_MAX;
+ *                                a malformed expression over index tags */
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions);
 
-/* May an operation of this class, which accepts these headers (bits), be sent this combination?
+/* Checks whether an operation of this class, which accepts the headers in `accepted`, allows this
+ * combination.
  *
  * returns  OK
  *          E_ConditionHeadersNotSupported          a header that is not accepted
  *          E_MultipleConditionHeadersNotSupported  neither one condition nor one of the two pairs
  *          E_UnsatisfiableCondition                If-None-Match: * on a read
- *          E_InvalidHeaderValue                    several tags where one is allowed */
+ *          E_InvalidHeaderValue                    several tags where only one is allowed */
 enum error conditions_allowed(enum condition_class class, unsigned accepted,
                               const struct conditions *given);
 
-/* What the request is about, as it is now. */
+/* The current state of the resource. */
 struct subject {
     bool exists;
-    bool lease_is_held; /* it is leased, and the request has the id */
+    bool lease_is_held; /* it is leased, and the request has the lease id */
     struct etag etag;
-    instant modified;  /* compared in whole seconds; of what does not exist: when its first blocks
-                          were written, 0 if none were. decision: 849 */
+    /* compared in whole seconds; for a missing blob, when its first uncommitted blocks were
+     * written, 0 if it has none. decision: 849 */
+    instant modified;
     struct bytes tags; /* index tags, encoded (tags.h) */
 };
 
-/* Are the conditions met? conditions_allowed() has said OK to them before. Of what does not exist
- * If-Match (any value) fails, and x-ms-if-tags: it has no tags. decision: 79
+/* Evaluates conditions that conditions_allowed() has accepted. For a missing resource, If-Match
+ * (any value) and x-ms-if-tags fail. decision: 79
  *
  * returns  OK
  *          E_ConditionNotMet        412
- *          E_ConditionNotMetOnRead  304: the None-Match / Modified-Since half of a read
+ *          E_ConditionNotMetOnRead  304: If-None-Match or If-Modified-Since of a read
  *          E_TargetConditionNotMet  412: of a copy
  *          E_UpdateConditionNotSatisfied 412: of an entity
- *          E_BlobAlreadyExists      409: If-None-Match: * where a blob is created */
+ *          E_BlobAlreadyExists      409: If-None-Match: * when creating a blob */
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject);
 

@@ -1,4 +1,4 @@
-/* ETags as text: Azure's form of the modification time, and entity tags as headers have them.
+/* ETags as text: Azure's form of the modification time, and entity tags in headers.
  * rfc: 9110 8.8.3; semantics 0.3 */
 #include "concurrency/etag.h"
 
@@ -41,7 +41,8 @@ static word_bytes not_bare(word_bytes text)
     return not_etagc(text) | word_equal(text, ',') | word_equal(text, '*');
 }
 
-/* rfc: 9110 8.8.3 etagc; a bare tag has no comma either, which would begin the next one. */
+/* Checks for etagc characters, rfc: 9110 8.8.3; a bare tag cannot contain a comma, which starts the
+ * next one. */
 static bool is_opaque_tag(struct bytes tag, bool is_bare)
 {
     if (is_bare)
@@ -49,7 +50,7 @@ static bool is_opaque_tag(struct bytes tag, bool is_bare)
     return word_run(tag, not_etagc) == tag.len;
 }
 
-/* Tags are compared as text, so only the one spelling that etag_format() writes is ours. */
+/* Tags are compared as text, so only the spelling of etag_format() matches ours. */
 static instant value_of(struct bytes tag)
 {
     instant v = 0;
@@ -84,14 +85,14 @@ bool etag_parse(struct bytes text, struct etag *ret_etag)
     if (!is_opaque_tag(tag, !is_quoted))
         return false;
 
-    /* A weak tag never matches: all of ours are strong. rfc: 9110 8.8.3.2 */
+    /* A weak tag never matches, because ours are all strong. rfc: 9110 8.8.3.2 */
     ret_etag->v = is_weak ? 0 : value_of(tag);
     return true;
 }
 
 /* ---- the form of the Table service ---- */
 
-/* 2017-01-05T03%3A24%3A39.6596665Z; 0: it is no such text. */
+/* Parses 2017-01-05T03%3A24%3A39.6596665Z; returns 0 if the text is malformed. */
 static instant value_of_timestamp(struct bytes text)
 {
     char plain[INSTANT_ISO_SIZE];
@@ -109,7 +110,7 @@ static instant value_of_timestamp(struct bytes text)
         if (!rest.ptr)
             return instant_parse_iso(bytes_of(plain, len), &t) ? t : 0;
         if (rest.len < 2 || rest.ptr[0] != '3' || (rest.ptr[1] | 0x20) != 'a')
-            return 0; /* no date has such a character */
+            return 0; /* dates contain no other escaped characters */
         assert(len < sizeof plain);
         plain[len++] = ':';
         text = bytes_from(rest, 2);

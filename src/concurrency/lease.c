@@ -1,12 +1,12 @@
-/* The lease state machine as matrices, one reader for each. The numbered rules are in README.md.
- * rest: Lease-Blob, Lease-Container; semantics 3 */
+/* The lease state machine as matrices, each read by one function. The numbered rules are in
+ * README.md. rest: Lease-Blob, Lease-Container; semantics 3 */
 #include "concurrency/lease.h"
 
 #include <assert.h>
 
 enum { KIND_NONE, KIND_LEASED, KIND_BROKEN };
 
-/* ---- what a lease is now ---- */
+/* ---- current state ---- */
 
 static void assert_lease(const struct lease *lease)
 {
@@ -51,18 +51,18 @@ const char *lease_duration_text(const struct lease *lease, instant now)
     return lease->ends == 0 ? "infinite" : "fixed";
 }
 
-/* ---- may the action be carried out ---- */
+/* ---- checking an action ---- */
 
-/* How the ids of a request relate to the id in force (or last in force). */
+/* How the ids of a request relate to the current (or last) id of the lease. */
 enum ids {
-    NO_ID,      /* none given, or the action needs none */
-    SAME_ID,    /* the one that counts for the action is the lease's */
-    OTHER_ID,   /* it is not */
-    PROPOSED_ID /* change only: x-ms-lease-id is another one, the proposed id is the lease's */
+    NO_ID,      /* none given, or none needed */
+    SAME_ID,    /* the id relevant to the action is the lease's */
+    OTHER_ID,   /* the id relevant to the action is not the lease's */
+    PROPOSED_ID /* change only: x-ms-lease-id is not the lease's id, the proposed id is */
 };
 #define IDS        (PROPOSED_ID + 1)
 
-/* Shorthands of this file. */
+/* Abbreviations for this file. */
 #define PRESENT    E_LeaseAlreadyPresent
 #define NO_LEASE   E_LeaseNotPresentWithLeaseOperation
 #define MISMATCH   E_LeaseIdMismatchWithLeaseOperation
@@ -70,8 +70,8 @@ enum ids {
 #define BREAKING_C E_LeaseIsBreakingAndCannotBeChanged
 #define BROKEN_R   E_LeaseIsBrokenAndCannotBeRenewed
 
-/* semantics 3.2. Rows that are missing cannot occur (action_ids()). In AVAILABLE no id is in force,
- * so that its SAME_ID cells are never read; they hold what any id gets. */
+/* semantics 3.2. Missing rows cannot occur (action_ids()). In AVAILABLE there is no id, so the
+ * SAME_ID cells are never read; they hold the result for any id. */
 /* clang-format off */
 static const enum error action_outcome[LEASE_ACTIONS][IDS][LEASE_STATES] = {
     /*                                AVAILABLE  LEASED    BREAKING    BROKEN    EXPIRED */
@@ -143,7 +143,7 @@ static enum ids action_ids(const struct lease *lease, const struct lease_request
     return NO_ID;
 }
 
-/* ---- carrying it out ---- */
+/* ---- performing an action ---- */
 
 static instant after_seconds(instant now, int32_t seconds)
 {
@@ -151,7 +151,7 @@ static instant after_seconds(instant now, int32_t seconds)
     return now + (uint32_t)seconds * TICKS_PER_SECOND;
 }
 
-/* The clock starts anew, with the duration the lease was acquired with. */
+/* Restarts the lease with the duration it was acquired with. */
 static void start(struct lease *lease, instant now)
 {
     lease->kind = KIND_LEASED;
@@ -166,8 +166,8 @@ static void acquire(struct lease *lease, const struct lease_request *request, in
     assert_lease(lease);
 }
 
-/* When a break takes effect. Without a period: at the end of a finite lease, at once for an
- * infinite one. A period only shortens. rest: Lease-Blob "x-ms-lease-break-period" */
+/* Returns when a break takes effect. Without a period, that is the end of a finite lease, or now
+ * for an infinite one. A period can only shorten it. rest: Lease-Blob "x-ms-lease-break-period" */
 static instant break_end(const struct lease *lease, int32_t period_s, instant now)
 {
     bool is_endless = lease->kind == KIND_LEASED && lease->ends == 0;
@@ -187,7 +187,7 @@ static void end_early(struct lease *lease, const struct lease_request *request, 
     lease->kind = KIND_BROKEN;
 }
 
-/* Rounded down, as recorded: breaking a fresh lease of 20 seconds answers 19. decision: 41 */
+/* Rounded down, as recorded: breaking a fresh lease of 20 seconds returns 19. decision: 41 */
 static uint32_t remaining_s(const struct lease *lease, instant now)
 {
     if (lease->ends <= now)
@@ -252,12 +252,12 @@ enum error lease_perform(enum lease_resource of, struct lease *lease,
     return OK;
 }
 
-/* ---- using what is leased ---- */
+/* ---- access to a leased resource ---- */
 
 enum use { USE_OK, USE_NO_ID, USE_NO_LEASE, USE_MISMATCH, USE_LOST };
 #define USES (USE_LOST + 1)
 
-/* semantics 3.3 to 3.5; the id of another lease on what is broken or expired: decision: 3. */
+/* semantics 3.3 to 3.5; for another lease's id on a broken or expired lease, decision: 3. */
 /* clang-format off */
 static const enum use write_outcome[IDS][LEASE_STATES] = {
     /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */

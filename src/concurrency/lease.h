@@ -1,18 +1,18 @@
-/* Leases of blobs, containers, files and shares: the state machine, and what a lease means for other operations.
- * Pure; `now` comes from outside. The numbered rules (9-15) are in README.md.
+/* Leases of blobs, containers, files and shares: the state machine, and how a lease affects other
+ * operations. Pure; callers pass `now`. The numbered rules (9-15) are in README.md.
  *
  *                acquire                       break (finite left, or period)
  *   AVAILABLE ------------> LEASED ------------------------------------------> BREAKING
  *     ^    ^                 |  ^  ^                                              |
  *     |    |         release |  |  | renew, change, acquire with the same id      | time
- *     |    +-----------------+  |  +-- (stays LEASED)                             v
+ *     |    +-----------------+  |  +-- (remains LEASED)                           v
  *     |                         +----- acquire, renew (EXPIRED) ---- EXPIRED / BROKEN
  *     +---------------------------- release; a write without id -----------+
  *
  *   time:   LEASED -> EXPIRED (finite only), BREAKING -> BROKEN
  *   break:  LEASED -> BROKEN at once (period 0, or infinite without period), EXPIRED -> BROKEN
- *   release: from any state but AVAILABLE, by the id
- * rest: Lease-Blob, Lease-Container; semantics 3. Any thread. */
+ *   release: from any state but AVAILABLE, with the id
+ * rest: Lease-Blob, Lease-Container; semantics 3. Thread-safe. */
 #ifndef LAGRA_CONCURRENCY_LEASE_H
 #define LAGRA_CONCURRENCY_LEASE_H
 
@@ -35,18 +35,18 @@ enum lease_state {
 #define LEASE_DURATION_MAX_S 60
 #define LEASE_BREAK_MAX_S    60
 
-/* As stored. All zero: never leased, or forgotten. */
+/* As stored. All zero: never leased, or reset. */
 struct lease {
     struct guid id;
-    uint8_t kind;       /* 0 none, 1 leased, 2 breaking or broken (by `ends`) */
-    int32_t duration_s; /* as acquired; LEASE_INFINITE */
-    instant ends;       /* leased: expiry, 0 if infinite; breaking: when it is broken */
+    uint8_t kind;       /* 0 none, 1 leased, 2 breaking or broken (depending on `ends`) */
+    int32_t duration_s; /* as acquired; may be LEASE_INFINITE */
+    instant ends;       /* leased: expiry, 0 if infinite; breaking: end of the break */
 };
 
-/* From what is stored, and the time: rule 9. */
+/* Returns the state at `now`: rule 9. */
 enum lease_state lease_state(const struct lease *lease, instant now);
 
-/* As headers and lists show it. Static text.
+/* Return the text in headers and lists (static).
  * status    "locked" (LEASED, BREAKING) or "unlocked"
  * state     "available", "leased", "breaking", "broken", "expired"
  * duration  "infinite" or "fixed"; NULL when not LEASED */
@@ -63,24 +63,24 @@ enum lease_action {
     LEASE_ACTIONS
 };
 
-/* A Lease Blob / Lease Container request, already parsed. */
+/* A parsed Lease Blob / Lease Container request. */
 struct lease_request {
     enum lease_action action;
     const struct guid *id;       /* x-ms-lease-id: renew, change, release */
     const struct guid *proposed; /* x-ms-proposed-lease-id: acquire (may be NULL), change */
-    struct guid generated;       /* what to use when none is proposed */
+    struct guid generated;       /* id to use if none is proposed */
     int32_t duration_s;          /* acquire */
-    int32_t break_period_s;      /* break; -1: none given */
+    int32_t break_period_s;      /* break; -1 if none given */
 };
 
 struct lease_result {
     int status;      /* 200, 201, 202 */
-    bool has_id;     /* answer x-ms-lease-id with the lease's id */
-    bool has_time;   /* answer x-ms-lease-time */
-    uint32_t time_s; /* break: until it is broken, rounded down */
+    bool has_id;     /* respond with the lease's id in x-ms-lease-id */
+    bool has_time;   /* respond with x-ms-lease-time */
+    uint32_t time_s; /* break: seconds until it is broken, rounded down */
 };
 
-/* Raw values of the headers of a lease request; ptr NULL when absent. */
+/* Raw header values of a lease request; ptr NULL if absent. */
 struct lease_headers {
     struct bytes action, id, proposed, duration, break_period;
 };
@@ -96,7 +96,7 @@ struct lease_headers {
 enum error lease_request_parse(struct arena *arena, const struct lease_headers *headers,
                                struct lease_request *ret_request, const char **ret_header);
 
-/* The resource that is leased: error codes and messages name it. Codes of a share are those of a
+/* The leased resource, which determines error codes and messages. A share uses the codes of a
  * container. decisions: 322, 857 */
 enum lease_resource {
     LEASE_OF_BLOB,
@@ -106,13 +106,13 @@ enum lease_resource {
     LEASE_RESOURCES
 };
 
-/* Carries the action out on *lease. On an error *lease is unchanged. That a resource was modified
- * since its lease expired needs no flag: the write dropped the lease (rule 10).
+/* Performs the action on *lease. On an error *lease is unchanged. There is no flag for a write
+ * since the lease expired, because such a write drops the lease (rule 10).
  *
  * returns  OK
- *          E_LeaseAlreadyPresent                  409: acquire; another one's, or breaking
- *          E_LeaseIsBreakingAndCannotBeAcquired   409: acquire with the id in force
- *          E_LeaseIdMismatchWithLeaseOperation..  409: not the id in force, or none is
+ *          E_LeaseAlreadyPresent                  409: acquire; leased with another id, or breaking
+ *          E_LeaseIsBreakingAndCannotBeAcquired   409: acquire with the current id
+ *          E_LeaseIdMismatchWithLeaseOperation..  409: not the current id, or there is none
  *          E_LeaseNotPresentWithLeaseOperation..  409: change, break; there is no lease
  *          E_LeaseIsBreakingAndCannotBeChanged    409: change
  *          E_LeaseIsBrokenAndCannotBeRenewed      409: renew; breaking or broken */
@@ -120,28 +120,29 @@ enum error lease_perform(enum lease_resource of, struct lease *lease,
                          const struct lease_request *request, instant now,
                          struct lease_result *ret_result);
 
-/* May a write go on with this x-ms-lease-id (NULL: none)? For containers only Delete is a write.
+/* Checks whether a write with this x-ms-lease-id (NULL if none) is allowed. For containers only
+ * Delete counts as a write.
  *
  * returns  OK
  *          E_LeaseIdMissing, ...OnContainer, ...                412: locked, and no id given
  *          E_LeaseNotPresentWith{Blob,Container,File}Operation  412: an id, but no lease
- *          E_LeaseIdMismatchWith{Blob,Container,File}Operation  412: another id than the last in force
- *          E_LeaseLost, ...OnContainer, ...                     412: the id of a lease that has ended
+ *          E_LeaseIdMismatchWith{Blob,Container,File}Operation  412: not the current or last id
+ *          E_LeaseLost, ...OnContainer, ...                     412: id of a lease that has ended
  * semantics 3.3, 3.4, 3.5 */
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);
 
-/* The same of a read, or a write to a container other than Delete: an id is never needed, but one
- * that is given must be right. Returns as lease_check_write() without E_LeaseIdMissing. */
+/* Checks a read, or a write to a container other than Delete: needs no id, but a given id must be
+ * right. Returns the errors of lease_check_write() except E_LeaseIdMissing. */
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
 
-/* Resets a lease that is BROKEN or EXPIRED to AVAILABLE and drops its id, as a write does. Leaves
- * other leases as they are. Blobs and files only: rule 10. */
+/* Resets a BROKEN or EXPIRED lease to AVAILABLE and drops its id, like a write does. Leaves other
+ * leases unchanged. Blobs and files only: rule 10. */
 void lease_forget_if_ended(struct lease *lease, instant now);
 
-/* The stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad and returns one
- * that was never leased. */
+/* Convert to and from the stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad
+ * and returns a lease that was never acquired. */
 void lease_encode(struct text *out, const struct lease *lease);
 void lease_decode(struct decoder *in, struct lease *ret_lease);
 

@@ -1,4 +1,4 @@
-/* A lease inside a record: how it is stored. The version belongs to the record that holds it.
+/* The stored form of a lease, part of a record, whose version covers it.
  *
  *   field     form     present
  *   kind      u8       always: 0 none, 1 leased, 2 breaking or broken
@@ -6,11 +6,11 @@
  *   duration  varint   kind 1, 2: seconds + 1, so that 0 is infinite
  *   ends      varint   kind 1, 2: instant; 0 for an infinite lease
  *
- * `ends` is read as the clock has it now: where the wall clock was set forward meanwhile, and ours
- * followed, the lease lasts on (clock invariant 4). The steps are of this run: after a restart the
- * wall clock alone counts.
+ * `ends` is adjusted to the current clock: if the wall clock was set forward and ours followed, the
+ * lease keeps its remaining time (clock invariant 4). Only steps of this run are known; after a
+ * restart the wall clock decides.
  *
- * A change of this form needs a new version of every record that holds a lease. */
+ * A change of this form needs a new version of every record that contains a lease. */
 #include "concurrency/lease.h"
 
 #include <assert.h>
@@ -47,7 +47,7 @@ void lease_decode(struct decoder *in, struct lease *ret_lease)
         return;
     }
     lease.duration_s = (int32_t)duration - 1;
-    /* No lease, and no break of one, has more than the longest duration to go. */
+    /* No lease or break has more time left than the longest duration. */
     lease.ends = clock_after_steps(lease.ends, LEASE_DURATION_MAX_S * TICKS_PER_SECOND);
     *ret_lease = lease;
 }

@@ -1,4 +1,4 @@
-/* The headers of a lease request: which each action needs, and what they may hold.
+/* The headers of a lease request: which ones each action needs, and their valid values.
  * rest: Lease-Blob "Request Headers", Lease-Container; semantics 3.1 */
 #include "concurrency/lease.h"
 

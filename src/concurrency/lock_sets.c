@@ -1,12 +1,12 @@
-/* Sorted locks, and Fenwick trees of which ends last: see lock_sets.h. Two ranges overlap if each starts before the other
- * one ends. So the search looks at the locks that start before the wanted one ends: one of them overlaps it if the one that
- * ends last ends after the wanted one starts. */
+/* Sorted locks with Fenwick trees of the greatest end: see lock_sets.h. Two ranges overlap if each
+ * starts before the other ends. So among the locks that start before the wanted one ends, one
+ * overlaps it exactly if the greatest end is after the wanted one's start. */
 #include "concurrency/lock_sets.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* Returns true if the range starts before the other one ends, which may be at 2^64. */
+/* Returns true if `start` is before the end of the range, which may be 2^64. */
 static bool starts_before_end(uint64_t start, const struct byte_range *other)
 {
     return other->length > 0 ? start <= other->offset + (other->length - 1) : start < other->offset;
@@ -24,7 +24,7 @@ static bool ends_after(const struct byte_range *a, const struct byte_range *b)
     return a->offset + a->length > b->offset + b->length;
 }
 
-/* So few locks are compared with each of the others: sorting those takes longer. */
+/* Up to this many locks are compared with all others, because sorting would take longer. */
 #define FEW 4u
 
 /* ---- conflicts ---- */
@@ -39,7 +39,7 @@ static int compare_starts(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Number of entries that start before the range ends. */
+/* Returns the number of entries that start before the range ends. */
 static size_t count_before_end(const struct lock_set_entry *set, size_t count,
                                const struct byte_range *range)
 {
@@ -125,7 +125,7 @@ static int compare_ranges(const struct byte_range *a, const struct byte_range *b
     return a->length < b->length ? -1 : a->length > b->length;
 }
 
-/* By range; of equal ones in the order in which they are released. */
+/* Orders by range, equal ranges by the order of release. */
 static int compare_releases(const void *left, const void *right)
 {
     const struct byte_lock *a = ((const struct lock_set_entry *)left)->lock;
@@ -160,7 +160,8 @@ static struct byte_lock *next_of_range(struct lock_set_entry *set, size_t count,
     return set[at].lock;
 }
 
-/* The newest of exactly that range, an exclusive one before the shared ones over it, or NULL. */
+/* Returns the newest lock with exactly that range, preferring an exclusive one to shared ones over
+ * it, or NULL. */
 static struct byte_lock *find_lock(struct byte_lock *locks, size_t count, uint64_t owner,
                                    const struct byte_range *range)
 {

@@ -1,5 +1,5 @@
-/* Sharing is looked at before caching: an operation that is refused breaks nothing, and one that only
- * a cached handle stands against breaks that alone. */
+/* Sharing is checked before caching: a refused operation breaks nothing, and an operation blocked
+ * only by cached handles breaks only those. */
 #include "concurrency/opens.h"
 
 #include <assert.h>
@@ -36,7 +36,7 @@ const struct file_use *rest_use(enum rest_use use)
     return &rest_uses[use];
 }
 
-/* Rule 16. Of opens for attributes alone neither asks the other anything. */
+/* Rule 16. Two opens that only access attributes never conflict. */
 bool opens_bear(const struct file_open *open, const struct file_use *use)
 {
     if (use->needs_no_open)
@@ -46,7 +46,7 @@ bool opens_bear(const struct file_open *open, const struct file_use *use)
     return (use->access & ~open->share) == 0 && (open->access & ~use->share) == 0;
 }
 
-/* Rule 18: a client that caches its handle may have no program behind it any more. */
+/* Rule 18: with handle caching, the application may have closed the file already. */
 static bool may_be_closed(const struct file_opens *opens, const struct file_open *open,
                           uint16_t own)
 {
@@ -54,7 +54,7 @@ static bool may_be_closed(const struct file_opens *opens, const struct file_open
            (opens->cachings[open->caching].holds & CACHING_HANDLE);
 }
 
-/* What is left of a caching without that. Rule 19 */
+/* Returns the flags that remain of a caching after a break. Rule 19 */
 static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool takes_names)
 {
     uint8_t left = caching->breaks_to & (uint8_t)~strips;
@@ -64,7 +64,7 @@ static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool 
     return takes_names ? 0 : left & CACHING_READ;
 }
 
-/* Adds what one caching has to give up, unless it was asked for already. */
+/* Adds a break of one caching, unless it is in progress already. */
 static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
                   uint8_t strips, bool takes_names, struct caching_break *breaks)
 {
@@ -74,9 +74,9 @@ static void strip(struct opens_verdict *verdict, const struct file_opens *opens,
         breaks[verdict->break_count++] = (struct caching_break){ .caching = number, .to = to };
 }
 
-/* Cachings by number. */
+/* A set of caching indexes. */
 struct caching_set {
-    uint64_t words[NO_CACHING / 64 + 1]; /* of as many as there are */
+    uint64_t words[NO_CACHING / 64 + 1]; /* only the first words, as needed, are initialized */
 };
 
 static void caching_set_clear(struct caching_set *set, size_t count)
@@ -84,7 +84,7 @@ static void caching_set_clear(struct caching_set *set, size_t count)
     memset(set->words, 0, (count + 63) / 64 * sizeof set->words[0]);
 }
 
-/* returns false if it was in the set */
+/* Returns false if the number was in the set. */
 static bool caching_set_add(struct caching_set *set, uint16_t number)
 {
     uint64_t bit = UINT64_C(1) << number % 64, *word = &set->words[number / 64];
@@ -94,8 +94,8 @@ static bool caching_set_add(struct caching_set *set, uint16_t number)
     return is_new;
 }
 
-/* E_SharingViolation where an open stays in the way whatever its client gives up; else the breaks of
- * those that may go, and whether there are any. Rules 16 to 18. */
+/* Returns E_SharingViolation if an open conflicts whatever its client gives up; else the breaks of
+ * handle caching that may resolve conflicts. Rules 16 to 18. */
 static struct opens_verdict judge_sharing(const struct file_opens *opens,
                                           const struct file_use *use, uint16_t own,
                                           struct caching_break *breaks)
@@ -165,10 +165,11 @@ struct opens_verdict opens_judge(const struct file_opens *opens, const struct fi
     return judge_caching(opens, use, own, ret_breaks);
 }
 
-/* ---- what may be cached ---- */
+/* ---- grants ---- */
 
-/* What another client's caching leaves of what is wanted: one who keeps writes back is the only one who caches;
- * an oplock knows nothing of cached handles, so those of leases and oplocks are never beside each other. */
+/* Limits a grant by another client's caching: write caching excludes all other caching; oplocks
+ * have no handle caching in the sense of leases, so handle caching of leases and of oplocks exclude
+ * each other. */
 static uint8_t beside_caching(const struct file_caching *other, uint8_t wants, bool is_oplock)
 {
     if (other->holds == 0)
@@ -182,7 +183,7 @@ static uint8_t beside_caching(const struct file_caching *other, uint8_t wants, b
     return wants & (uint8_t)~CACHING_WRITE;
 }
 
-/* To keep writes back, one must be alone with the data. */
+/* Write caching needs exclusive access to the data. */
 static uint8_t beside_open(const struct file_open *other, uint8_t wants, bool is_oplock)
 {
     uint8_t meets = is_oplock ? MEETS_OPLOCKS : MEETS_LEASES;

@@ -1,8 +1,9 @@
-/* Opens of a file, whether an operation may go on beside them, and what a new open may cache: access, sharing,
- * caching, delete pending. An operation of the File REST API counts as an open that lasts no time; one of SMB stays.
- * Pure; nothing here waits, sends or stores. The numbered rules (16-25) are in README.md.
- * source: MS-FSA 2.1.5.1.2.2 (sharing), 2.1.4.12 and MS-SMB2 3.3.4.7 (breaks), MS-FSA 2.1.5.18 (grants); Azure
- * Files "Manage file locks"; semantics 8.2 to 8.4. Any thread. */
+/* Opens of a file: whether an operation may proceed next to them, and what a new open may cache:
+ * access, sharing, caching, delete pending. An operation of the File REST API counts as an open of
+ * zero duration; an SMB open lasts. Pure; nothing here waits, sends or stores. The numbered rules
+ * (16-25) are in README.md. source: MS-FSA 2.1.5.1.2.2 (sharing), 2.1.4.12 and MS-SMB2 3.3.4.7
+ * (breaks), MS-FSA 2.1.5.18 (grants); Azure Files "Manage file locks"; semantics 8.2 to 8.4.
+ * Thread-safe. */
 #ifndef LAGRA_CONCURRENCY_OPENS_H
 #define LAGRA_CONCURRENCY_OPENS_H
 
@@ -12,14 +13,14 @@
 
 #include "base/errors.h"
 
-/* What an open may do, and what others may do beside it. */
+/* Desired access and share mode. */
 #define ACCESS_READ    1
 #define ACCESS_WRITE   2
 #define ACCESS_DELETE  4
 #define ACCESS_ALL     7
 
-/* What a client may keep to itself: data it has read, the open handle after its program closed it,
- * data it has not sent yet. "RWH" of MS-SMB2 2.2.13.2.8. */
+/* What a client may cache: data it has read, the open handle after its application closed it, data
+ * it has not sent yet. "RWH" of MS-SMB2 2.2.13.2.8. */
 #define CACHING_READ   1
 #define CACHING_HANDLE 2
 #define CACHING_WRITE  4
@@ -27,29 +28,29 @@
 
 #define NO_CACHING     UINT16_MAX
 
-/* Whose write caching an open cannot be beside. One for attributes alone is beside all; one that reads the
- * security descriptor as well is beside leases. */
+/* Kinds of write caching that conflict with an open. An attribute-only open conflicts with none;
+ * one that also reads the security descriptor conflicts with oplocks but not with leases. */
 #define MEETS_OPLOCKS  1
 #define MEETS_LEASES   2
 #define MEETS_ALL      3
 
-/* One open of SMB. */
+/* An SMB open. */
 struct file_open {
-    uint8_t access;   /* ACCESS_*; 0: takes no part in sharing */
-    uint8_t share;    /* ACCESS_* that others may have beside it */
+    uint8_t access;   /* ACCESS_*; 0: not part of sharing checks */
+    uint8_t share;    /* ACCESS_* that others may have */
     uint8_t meets;    /* MEETS_* */
-    uint16_t caching; /* index into file_opens.cachings, NO_CACHING */
+    uint16_t caching; /* index into file_opens.cachings, or NO_CACHING */
 };
 
-/* What one client holds, for one open (oplock) or for all that have its lease key. An oplock is R (level II), RW
- * (exclusive) or RWH (batch); what breaks it leaves R at most. */
+/* The caching state of one open (oplock) or of all opens with a lease key. An oplock is R (level
+ * II), RW (exclusive) or RWH (batch); a break leaves at most R. */
 struct file_caching {
-    uint8_t holds;     /* CACHING_*, as granted, until the client acknowledges less */
-    uint8_t breaks_to; /* what it is to go down to; `holds` when nothing is asked of it */
+    uint8_t holds;     /* CACHING_* as granted, until the client acknowledges a break */
+    uint8_t breaks_to; /* target of the break in progress, or `holds` */
     bool is_oplock;
 };
 
-/* All that is open of one file. Borrowed; no index in it is out of range. */
+/* All opens of a file. Borrowed; all indexes in it are valid. */
 struct file_opens {
     const struct file_open *opens;
     size_t open_count;
@@ -57,73 +58,75 @@ struct file_opens {
     size_t caching_count;
     bool is_delete_pending;
     bool is_read_only; /* the file's attribute */
-    bool is_leased;    /* by Lease File, and neither broken nor released */
-    bool has_locks;    /* of byte ranges */
+    bool is_leased;    /* by Lease File, neither broken nor released */
+    bool has_locks;    /* has byte-range locks */
 };
 
-/* What an operation needs of a file. */
+/* Access that an operation needs. */
 struct file_use {
-    uint8_t access;       /* ACCESS_* */
-    uint8_t share;        /* ACCESS_* that it bears beside it */
-    uint8_t strips;       /* CACHING_* that nobody else keeps */
-    uint8_t waits_for;    /* CACHING_* whose holders are waited for; others lose them meanwhile */
-    bool needs_no_open;   /* not even one for attributes */
+    uint8_t access; /* ACCESS_* */
+    uint8_t share;  /* ACCESS_* that it tolerates from others */
+    uint8_t strips; /* CACHING_* that others must give up */
+    /* CACHING_* whose breaks must be acknowledged first; other bits in `strips` are broken without
+     * waiting */
+    uint8_t waits_for;
+    bool needs_no_open;   /* fails if there is any open, even for attributes only */
     bool needs_writable;  /* refused on a read-only file */
-    bool ignores_pending; /* goes on where a delete is pending */
-    bool is_open;         /* comes from SMB: a lease of REST shuts out writers */
-    bool spares_leases;   /* strips and waits for oplocks alone */
-    bool changes_data;    /* by a handle: its own level II oplock goes, too */
-    bool takes_names; /* of an oplock that caches handles nothing is left: the file is renamed */
-    bool has_waited;  /* for others: it goes on once no break is under way any more */
+    bool ignores_pending; /* proceeds even if a delete is pending */
+    bool is_open;         /* an SMB open: a REST lease excludes writers */
+    bool spares_leases;   /* breaks and waits for oplocks only */
+    bool changes_data;    /* write by a handle: breaks its own level II oplock too */
+    bool takes_names;     /* a rename: breaks handle-caching oplocks to none */
+    bool has_waited;      /* has waited for breaks: proceeds once none is in progress */
 };
 
-/* What operations of the File REST API need: semantics 8.2, 8.4. Those of a file that is replaced or
- * renamed are not documented: rule 20. */
+/* Needs of the operations of the File REST API: semantics 8.2, 8.4. For replaced and renamed files
+ * they are not documented: rule 20. */
 enum rest_use {
     REST_LISTS,    /* List Directories and Files, List Handles, Force Close Handles */
-    REST_PASSES,   /* Lease File but for acquire; properties of a directory: rule 20 */
+    REST_PASSES,   /* Lease File except acquire; properties of a directory: rule 20 */
     REST_EXAMINES, /* Get File Properties, Get File Metadata */
     REST_READS,    /* Get File, List Ranges, source of Copy File */
-    REST_WRITES, /* Put Range, Set File Properties, Set File Metadata, the end of a pending copy */
-    REST_REPLACES, /* Create File and Copy File over a file */
-    REST_RENAMES,  /* Rename File, Rename Directory: the source */
-    REST_DELETES,  /* Delete File, Delete Directory; Rename File: the file that is replaced */
+    /* Put Range, Set File Properties, Set File Metadata, completion of a pending copy */
+    REST_WRITES,
+    REST_REPLACES, /* Create File and Copy File over an existing file */
+    REST_RENAMES,  /* Rename File, Rename Directory: source */
+    REST_DELETES,  /* Delete File, Delete Directory; Rename File: replaced file */
     REST_LEASES,   /* Lease File: acquire */
     REST_USES
 };
 const struct file_use *rest_use(enum rest_use use);
 
-/* Do this open and the operation share the file? What the open's client caches does not matter. */
+/* Returns true if the open and the operation are compatible in sharing. Ignores caching. */
 bool opens_bear(const struct file_open *open, const struct file_use *use);
 
-/* One break to be sent: caching number `caching` is to go down to `to`. */
+/* A break to be sent: caching number `caching` goes down to `to`. */
 struct caching_break {
     uint16_t caching;
     uint8_t to;
 };
 
 struct opens_verdict {
-    enum error error; /* OK, or why it is refused: no breaks then */
-    bool waits; /* send the breaks, and ask again when one was acknowledged or an open closed */
+    enum error error; /* OK, or why it is refused (then there are no breaks) */
+    bool waits;       /* send the breaks, and check again after an acknowledgment or a close */
     size_t
-        break_count; /* to be sent, also where it does not wait; none that is under way already */
+        break_count; /* breaks to be sent, even if it does not wait; excludes breaks in progress */
 };
 
-/* May the operation go on beside these opens?
+/* Checks whether an operation may proceed next to these opens.
  *
- * own         the caching that the operation itself has (an SMB open with the same lease key), which
- *             it does not break; NO_CACHING
- * ret_breaks  room for opens->caching_count
- * error       E_DeletePending       a delete is pending
+ * own         caching of the operation itself (an SMB open with the same lease key), which it does
+ *             not break, or NO_CACHING
+ * ret_breaks  array of opens->caching_count
+ * error       E_DeletePending a delete is pending
  *             E_ReadOnlyAttribute   the file is read-only
- *             E_SharingViolation    an open, or a lease of REST, does not bear it */
+ *             E_SharingViolation    an open or a REST lease conflicts */
 struct opens_verdict opens_judge(const struct file_opens *opens, const struct file_use *use,
                                  uint16_t own, struct caching_break *ret_breaks);
 
-/* What of the caching `wants` a new open may have beside the others, once opens_judge() has let it pass.
- *
- * own      the caching of its lease, which other opens have already; NO_CACHING
- * returns  CACHING_*; of `own` what that has from now on: more, or what it had. Rule 24 */
+/* Returns the CACHING_* flags of `wants` to grant to a new open that opens_judge() has allowed.
+ * own: the lease that the open shares with other opens, or NO_CACHING; a shared lease never loses
+ * flags. Rule 24 */
 uint8_t opens_grant(const struct file_opens *opens, uint8_t wants, bool is_oplock, uint16_t own);
 
 #endif

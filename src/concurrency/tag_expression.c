@@ -1,5 +1,5 @@
-/* Expressions over tags: a recursive descent over the grammar of tag_expression.h into postfix
- * steps, and their evaluation. */
+/* Tag expressions: a recursive descent parser for the grammar of tag_expression.h that produces
+ * postfix steps, and their evaluation. */
 #include "concurrency/tag_expression.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@ static bool fail(struct parser *p, const char *reason)
     return false;
 }
 
-/* Without quotes a name has nothing else. */
+/* Characters allowed in an unquoted name. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -34,7 +34,7 @@ static void skip_blanks(struct parser *p)
         p->at++;
 }
 
-/* Fails at the next word or character, which is quoted as the service does (reported). */
+/* Fails at the next word or character, quoting it like the service (reported). */
 static bool fail_unexpected(struct parser *p)
 {
     size_t end;
@@ -61,7 +61,7 @@ static bool take(struct parser *p, const char *symbol)
     return true;
 }
 
-/* A word in either case that ends where the next is no character of a word. */
+/* Reads a keyword in either case that is not followed by a word character. */
 static bool take_word(struct parser *p, const char *word)
 {
     size_t len = strlen(word);
@@ -75,7 +75,7 @@ static bool take_word(struct parser *p, const char *word)
     return true;
 }
 
-/* What stands up to the closing quote, a doubled one being one; the opening one was taken. */
+/* Reads up to the closing quote; a doubled quote stands for one. The opening quote was consumed. */
 static bool take_quoted(struct parser *p, char quote, struct bytes *ret_text)
 {
     struct text out;
@@ -98,7 +98,7 @@ static bool take_quoted(struct parser *p, char quote, struct bytes *ret_text)
 
 /* ---- comparisons ---- */
 
-/* Bytes of the character that starts there: those of UTF-8 after it continue it. */
+/* Returns the length of the UTF-8 character at `at`, including continuation bytes. */
 static size_t character_length(struct bytes text, size_t at)
 {
     size_t end = at + 1;
@@ -108,7 +108,7 @@ static size_t character_length(struct bytes text, size_t at)
     return end - at;
 }
 
-/* A text that no tag can have is a mistake. In a condition its length is not looked at, as in the
+/* Rejects characters that no tag can have. In a condition the length is not checked, like in the
  * service. decision: 265 */
 static bool check_text(struct parser *p, struct bytes text, size_t max, const char *too_long)
 {
@@ -126,7 +126,7 @@ static bool check_name(struct parser *p, struct bytes name)
     return check_text(p, name, TAG_NAME_MAX, "tag must be between 1 and 128 characters in length");
 }
 
-/* Words of the query language, in either case: as names they need quotes. decision: 78 */
+/* Keywords of the query language, in either case: as names they need quotes. decision: 78 */
 static bool is_reserved(struct bytes name)
 {
     static const char *const words[] = { "and", "or", "not", "year", "month", "day" };
@@ -169,7 +169,7 @@ static bool take_name(struct parser *p, struct tag_comparison *to)
 
 static bool take_operator(struct parser *p, enum tag_operator *ret_operator)
 {
-    /* The longer of two that begin alike comes first. */
+    /* Longer symbols come before their prefixes. */
     static const struct {
         const char *symbol;
         enum tag_operator operator;
@@ -200,7 +200,7 @@ static bool is_same_tag(const struct tag_comparison *a, const struct tag_compari
     return a->of_container == b->of_container && bytes_equal(a->name, b->name);
 }
 
-/* Tags that the comparisons so far name. */
+/* Returns the number of distinct tags in the comparisons so far. */
 static size_t count_tags(const struct tag_expression *expression)
 {
     size_t tags = 0;
@@ -216,7 +216,7 @@ static size_t count_tags(const struct tag_expression *expression)
     return tags;
 }
 
-/* In a search: one condition for each tag, or the two ends of a range. */
+/* Checks that a search has one condition per tag, or the two ends of a range. */
 static bool fits_search(struct parser *p, const struct tag_comparison *added)
 {
     bool is_new = !added->of_container;
@@ -239,7 +239,7 @@ static bool fits_search(struct parser *p, const struct tag_comparison *added)
     return true;
 }
 
-/* The name of a container may be anything: another one does not hold. */
+/* A container name may be any text; an invalid one just never matches. */
 static bool check_value(struct parser *p, const struct tag_comparison *added)
 {
     return added->of_container ||

@@ -1,5 +1,5 @@
-/* Index tags of a blob: up to ten names with a value each. Encoded, as a record keeps them: (bytes
- * name, bytes value)*, in the order sent (base/codec.h); no tags: nothing. Pure functions.
+/* Index tags of a blob: up to ten name-value pairs. Encoded form in records: (bytes name, bytes
+ * value)*, in the order sent (base/codec.h); empty if there are no tags. Pure functions.
  * rest: Set-Blob-Tags "Remarks" */
 #ifndef LAGRA_CONCURRENCY_TAGS_H
 #define LAGRA_CONCURRENCY_TAGS_H
@@ -19,29 +19,28 @@ struct tags {
     size_t count;
 };
 
-/* May a name or a value have this character? */
+/* Returns true if tag names and values may contain the character. */
 bool tags_may_have(char c);
-/* Adds a tag that came from outside; it stays the caller's memory.
+/* Adds a tag from a request, without copying it.
  * returns  OK
  *          E_EmptyTagName
  *          E_TagsTooLarge       more than TAGS_MAX, or longer than the limits
  *          E_InvalidTag         a character that is neither a letter, a digit nor in " +-./:=_"
  *          E_DuplicateTagNames */
 enum error tags_add(struct tags *tags, struct bytes name, struct bytes value);
-/* Tags as HTTP has them: "name=value&name=value", percent-encoded, '+' for a blank.
- * rest: Put-Blob "x-ms-tags"
- * returns  OK, E_InvalidTag (not of that form), as tags_add() */
+/* Parses tags in a header: "name=value&name=value", percent-encoded, '+' for a space. Returns OK,
+ * E_InvalidTag (malformed), or an error of tags_add(). rest: Put-Blob "x-ms-tags" */
 enum error tags_from_query(struct arena *arena, struct bytes text, struct tags *ret_tags);
 
-/* ptr NULL: none. */
+/* Returns ptr NULL if there are no tags. */
 struct bytes tags_encode(struct arena *arena, const struct tags *tags);
-/* Points into `encoded`. False: not what tags_encode() made. */
+/* Decodes tags that point into `encoded`. Returns false if it is malformed. */
 bool tags_decode(struct bytes encoded, struct tags *ret_tags);
-/* Value of the tag of that name; ptr NULL: none. */
+/* Returns the value of the named tag, or ptr NULL. */
 struct bytes tags_value(struct bytes encoded, struct bytes name);
-/* Sorts by name, in the order of bytes, as the service returns tags (recorded). */
+/* Sorts by name in bytewise order, in which the service returns tags (recorded). */
 void tags_sort(struct tags *tags);
-/* How many; of an encoded run that tags_decode() takes. */
+/* Returns the number of tags in a valid encoded value. */
 size_t tags_count(struct bytes encoded);
 
 #endif

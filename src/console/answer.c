@@ -1,4 +1,4 @@
-/* What all parts of the console answer with, and whom they answer. */
+/* Response helpers and session check shared by all parts of the console. */
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/guard.h"
@@ -21,7 +21,7 @@ struct session console_session(struct console *console, const struct exchange *e
     return copy;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void begin_answer(struct response *response, int status)
 {

@@ -1,23 +1,24 @@
-/* What the pages of the console ask the server: POST /console/api/OPERATION with a JSON object of texts, answered by a
- * JSON object, or {"code": "...", "error": "a sentence"}. Nothing here waits. docs/console.md */
+/* Requests of the console's pages to the server: POST /console/api/OPERATION with a JSON object of
+ * strings. The response is a JSON object, or {"code": "...", "error": "a sentence"}. Nothing here
+ * blocks. docs/console.md */
 #include <string.h>
 
 #include "console/console_private.h"
 #include "console/guard.h"
 
-/* One row, one operation. */
+/* One row per operation. */
 struct api_operation {
     const char *name;
     const char *const arguments[API_ARGUMENTS_MAX];
     enum {
-        BY_NOBODY, /* nobody is signed in yet */
+        BY_NOBODY, /* no session required */
         BY_USER,   /* in a session; extends it unless a timer sent the request */
         BY_CLOCK,  /* in a session; always sent by a timer of a page */
     } by;
     enum http_step (*run)(struct api_call *call);
 };
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void begin_answer(struct api_call *call)
 {
@@ -26,7 +27,7 @@ static void begin_answer(struct api_call *call)
     json_write_begin(&call->out, '{');
 }
 
-/* ---- operations that only show ---- */
+/* ---- read-only operations ---- */
 
 struct names {
     struct json_writer *out;
@@ -44,7 +45,7 @@ static void write_name(const struct account *account, void *context)
     json_write_string(names->out->to, account_name(account));
 }
 
-/* The session, and what it may see. */
+/* Returns the session, and the accounts it may see. */
 static enum http_step show_session(struct api_call *call)
 {
     const struct console_options *options = &call->console->options;
@@ -120,7 +121,7 @@ static const struct api_operation *find_operation(struct bytes path)
     return NULL;
 }
 
-/* ---- head ---- */
+/* ---- request processing ---- */
 
 static bool is_json(const struct request *request)
 {
@@ -138,7 +139,7 @@ enum http_step api_head(struct exchange *exchange, struct console *console)
     if (request->method != METHOD_POST || !is_json(request) || request->query.ptr) {
         response_header_string(&exchange->response, "Allow", "POST");
         return console_refuse(exchange, request->method == METHOD_POST ? 415 : 405, "NoSuchMethod",
-                              "Operations are asked for by POST of application/json.");
+                              "Operations require POST with application/json.");
     }
     if (request->content_length != HTTP_LENGTH_UNKNOWN &&
         request->content_length > API_BODY_MAX_BYTES)
@@ -169,7 +170,7 @@ enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *re
 
 /* ---- arguments ---- */
 
-/* A sentence about what is wrong; NULL: nothing is. */
+/* Returns an error message, or NULL. */
 static const char *read_arguments(struct api_call *call)
 {
     struct json_reader reader;
@@ -185,11 +186,11 @@ static const char *read_arguments(struct api_call *call)
         if (i == API_ARGUMENTS_MAX || !call->operation->arguments[i])
             return "The operation has no such argument.";
         if (member.kind != JSON_STRING || call->given[i].ptr)
-            return "An argument is a text, and given once.";
-        if (member.text.len > 0) /* an empty one is as none */
+            return "An argument must be a string, and given once.";
+        if (member.text.len > 0) /* an empty one counts as absent */
             call->given[i] = member.text;
     }
-    return reader.bad ? "The body is no JSON object of texts." : NULL;
+    return reader.bad ? "The body is not a JSON object of strings." : NULL;
 }
 
 enum http_step api_end(struct exchange *exchange)
@@ -203,7 +204,7 @@ enum http_step api_end(struct exchange *exchange)
     return call->operation->run(call);
 }
 
-/* A key may have been in it, and secrets are in answers. */
+/* The request may contain a key, and responses contain secrets. */
 void api_done(struct exchange *exchange)
 {
     struct api_call *call = exchange->application;

@@ -15,6 +15,6 @@ struct asset {
 };
 
 extern const struct asset console_assets[];
-extern const size_t console_asset_count; /* 0: built without npm */
+extern const size_t console_asset_count; /* 0 if built without npm */
 
 #endif

@@ -1,4 +1,5 @@
-/* The console: see console.h. head: which part of it, and whether the request may be; the rest is that part's. */
+/* The console: see console.h. head selects the part and checks that the request is permitted; the
+ * rest is up to that part. */
 #include "console/console.h"
 
 #include <stdlib.h>
@@ -66,14 +67,14 @@ bool console_is_asked(const struct request *request)
            bytes_is(request->path, "/console");
 }
 
-/* False: refused. */
+/* Returns false after refusing the request. */
 static bool check_request(struct exchange *exchange, const struct console *console,
                           enum http_step *ret_step)
 {
     const struct request *request = &exchange->request;
 
     if (exchange->server_is_busy)
-        *ret_step = console_refuse(exchange, 503, "ServerBusy", "Too many ask at the same time.");
+        *ret_step = console_refuse(exchange, 503, "ServerBusy", "Too many concurrent requests.");
     else if (!site_host_is_ours(exchange->arena, request, console->options.names))
         *ret_step = console_refuse(exchange, 421, "UnknownHost",
                                    "Without TLS the console is reached as localhost, 127.0.0.1 "
@@ -82,7 +83,7 @@ static bool check_request(struct exchange *exchange, const struct console *conso
         return true;
     else if (!site_is_own_page(request) || !guard_is_for_data(request))
         *ret_step =
-            console_refuse(exchange, 403, "OtherSite", "Only pages of the console ask for this.");
+            console_refuse(exchange, 403, "OtherSite", "Only pages of the console may use this.");
     else
         return true;
     return false;
@@ -129,7 +130,7 @@ bool console_admits_operator(struct exchange *exchange, struct console *console,
         *ret_step = console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     else if (session.account)
         *ret_step = console_refuse(exchange, 403, "NotAnOperator",
-                                   "This takes an operator: lagra console prints a link.");
+                                   "Only operators may use this: lagra console prints a link.");
     else {
         guard_answer(&exchange->response);
         return true;

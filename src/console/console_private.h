@@ -1,4 +1,4 @@
-/* Inside of console/ only: the console, and a request to it. */
+/* Internal to console/: the console, and a request to it. */
 #ifndef LAGRA_CONSOLE_PRIVATE_H
 #define LAGRA_CONSOLE_PRIVATE_H
 
@@ -14,19 +14,21 @@
 
 struct console {
     struct console_options options;
-    struct logons *logons;    /* sign-ins that failed */
+    struct logons *logons;    /* failed sign-ins */
     struct lock lock;         /* RANK_CONSOLE */
     struct sessions sessions; /* under lock */
     struct history history;   /* under lock */
 };
 
-/* A copy of the session that the request is made in, and of now on asked for again; is_taken false: there is none. */
+/* Returns a copy of the request's session, and optionally extends it; is_taken is false if there is
+ * none. */
 struct session console_session(struct console *console, const struct exchange *exchange,
                                bool is_asked_for);
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* type: static; body: in the exchange's arena or static. returns HTTP_RESPOND */
+/* Fills in a response. type: static; body: in the exchange's arena or static. Returns
+ * HTTP_RESPOND. */
 enum http_step console_answer(struct exchange *exchange, int status, const char *type,
                               struct bytes body);
 /* Sends 304 with the headers that the caller has added. */
@@ -34,15 +36,15 @@ enum http_step console_answer_unchanged(struct exchange *exchange);
 enum http_step console_refuse(struct exchange *exchange, int status, const char *code,
                               const char *why);
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* A page. */
+/* Responds with a page. */
 enum http_step pages_answer(struct exchange *exchange);
 
-/* A request to a service, passed on to it. In head(). */
+/* Relays a request to a service. Called in head(). */
 enum http_step relay_request(struct exchange *exchange, struct console *console);
 
-/* What the pages ask. */
+/* Requests of the pages to the server. */
 #define API_BODY_MAX_BYTES ((size_t)16 << 10)
 #define API_ARGUMENTS_MAX  5
 
@@ -50,23 +52,25 @@ struct api_call {
     struct exchange *exchange;
     struct console *console;
     const struct api_operation *operation;
-    struct session session; /* is_taken false: nobody is signed in */
+    struct session session; /* not signed in if is_taken is false */
     struct text body;
-    struct bytes given[API_ARGUMENTS_MAX]; /* by the row's list; ptr NULL: not given */
+    /* in the order of the row's arguments; ptr NULL if absent */
+    struct bytes given[API_ARGUMENTS_MAX];
     struct text answer;
-    struct json_writer out; /* into it: the members of the answer */
+    struct json_writer out; /* writes the members of `answer` */
 };
-/* Whether a request that needs it has the token of its session, which no other site's page and no other port of this host
- * knows. False: or there is no session. */
+/* Returns true if the request has the token of its session, which pages of other sites and other
+ * ports of this host do not know. Returns false without a session. */
 bool api_has_token(const struct session *session, const struct request *request);
-/* Returns true if a timer of a page sent the request: the session's user need not be there. decision: 920 */
+/* Returns true if a timer of a page sent the request, so the user need not be present.
+ * decision: 920 */
 bool api_is_timed(const struct request *request);
 enum http_step api_head(struct exchange *exchange, struct console *console);
 enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);
 enum http_step api_end(struct exchange *exchange);
 void api_done(struct exchange *exchange);
 
-/* The call fails, with the code in one word and a sentence. */
+/* Fails the call with a one-word code and a message. */
 enum http_step api_fail(struct api_call *call, int status, const char *code, const char *why);
 enum http_step api_answer(struct api_call *call);
 

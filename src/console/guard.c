@@ -3,8 +3,9 @@
 
 #include "http/site.h"
 
-/* Scripts come from here alone, and what makes HTML of text is the one function of the SDK that parses XML: names and
- * contents that clients have chosen are shown as text. source: W3C Content Security Policy 3, Trusted Types */
+/* Scripts are loaded only from here, and only the SDK's XML parser turns text into HTML, so names
+ * and contents chosen by clients are shown as text. source: W3C Content Security Policy 3, Trusted
+ * Types */
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "              \
     "media-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors "  \
@@ -24,7 +25,7 @@ bool guard_is_for_data(const struct request *request)
     return !what.ptr;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void add_common(struct response *response)
 {

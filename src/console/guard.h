@@ -1,21 +1,23 @@
-/* How browsers may use responses of the console, and its cookie. Which requests it takes: http/site.h. Inside of
- * console/ only. decision: 551 */
+/* Restricts how browsers may use responses of the console, and manages its cookie. The requests it
+ * accepts: http/site.h. Internal to console/. decision: 551 */
 #ifndef LAGRA_CONSOLE_GUARD_H
 #define LAGRA_CONSOLE_GUARD_H
 
 #include "http/http.h"
 
-/* Whether it loads data: not a script, a style, a frame or the like, which what is stored must never be. */
+/* Returns true if the request loads data, as opposed to a script, style or frame, which stored data
+ * must never become. */
 bool guard_is_for_data(const struct request *request);
 
-/* The headers of an answer of the console itself, and of one that was relayed: that is shown as text, an image or a
- * download at most, and never runs. */
+/* Add the headers of a response of the console itself, and of a relayed one, which is at most
+ * displayed as text or image or downloaded, and never executed. */
 void guard_answer(struct response *response);
 void guard_relayed(struct response *response);
 
-/* The console's cookie of this port; ptr NULL: it has none. */
+/* Returns the console's cookie for this port; ptr NULL if there is none. */
 struct bytes guard_cookie(struct arena *arena, const struct request *request);
-/* How that one is called: cookies belong to a host with all its ports. In the arena. */
+/* Returns its name, in the arena. It contains the port, because cookies are shared by all ports of
+ * a host. */
 struct bytes guard_cookie_name(struct arena *arena, const struct request *request);
 
 #endif

@@ -42,7 +42,7 @@ static uint64_t sum_of(const char *family, const char *labels)
     return sum > 0 ? (uint64_t)sum : 0;
 }
 
-/* The value of the label "code", of labels that end with it. */
+/* Returns the value of the label "code", which must be last. */
 static struct bytes code_of(const char *labels)
 {
     static const char begin[] = "code=\"";
@@ -105,9 +105,10 @@ void history_measure(const struct console_options *options, struct sample *ret_s
     *ret_sample = sample;
 }
 
-/* ---- keeping ---- */
+/* ---- storing samples ---- */
 
-/* The upper end of the bucket below which so many of a hundred lie; 0: there was nothing. */
+/* Returns the upper bound of the bucket that contains the given percentile, or 0 if there are no
+ * samples. */
 static uint64_t percentile_us(const uint64_t counts[METRIC_BUCKETS], uint64_t percent)
 {
     uint64_t total = 0, sum = 0;
@@ -119,7 +120,7 @@ static uint64_t percentile_us(const uint64_t counts[METRIC_BUCKETS], uint64_t pe
         return 0;
     while (i < METRIC_BUCKETS - 1 && (sum += counts[i]) * 100 < total * percent)
         i++;
-    /* Of what took longer than all buckets, that is all that is known. */
+    /* Values above the last bucket are reported as its lower bound. */
     return metric_bucket_ns(i < METRIC_BUCKETS - 1 ? i : METRIC_BUCKETS - 2) / 1000;
 }
 
@@ -147,7 +148,7 @@ void history_add(struct history *history, const struct sample *measured)
     sample->of[SAMPLED_MEDIAN_US] = percentile_us(sample->latencies, 50);
     sample->of[SAMPLED_P99_US] = percentile_us(sample->latencies, 99);
     history->before = *measured;
-    if (!is_first) /* the first one only says what to count from */
+    if (!is_first) /* the first sample is only the base for differences */
         history->count++;
 }
 
@@ -200,7 +201,7 @@ struct codes {
     struct {
         struct bytes name;
         uint64_t count;
-    } of[ERROR_COUNT + 2]; /* and Success, and cut */
+    } of[ERROR_COUNT + 2]; /* one per error code, plus "Success" and "cut" (connection dropped) */
 };
 
 static void add_code(const char *labels, int64_t value, void *context)
@@ -215,7 +216,7 @@ static void add_code(const char *labels, int64_t value, void *context)
         return;
     if (i == codes->count) {
         codes->count++;
-        codes->of[i].name = name; /* labels stay as long as the process */
+        codes->of[i].name = name; /* labels live as long as the process */
     }
     codes->of[i].count += (uint64_t)value;
 }

@@ -1,5 +1,5 @@
-/* Samples of the last hour, and of the storage space in use over the last week, for the charts of the overview. They are
- * held in memory. Internal to console/. decision: 919 */
+/* Samples of the last hour, and of storage usage over the last week, for the charts of the
+ * overview. In memory. Internal to console/. decision: 919 */
 #ifndef LAGRA_CONSOLE_HISTORY_H
 #define LAGRA_CONSOLE_HISTORY_H
 
@@ -8,26 +8,27 @@
 
 #define SAMPLE_EVERY_MS     10000u
 #define SAMPLES_MAX         360u
-/* Storage space is sampled every 15 minutes, for a week: one of STORAGE_INTERVAL samples. */
+/* Storage usage is sampled every 15 minutes, for a week: one of STORAGE_INTERVAL samples. */
 #define STORAGE_INTERVAL    90u
 #define STORAGE_SAMPLES_MAX 672u
 
-/* Of the time since the sample before it. */
+/* Since the previous sample. */
 enum figure_name {
-    SAMPLED_BLOB, /* requests answered, by service in the order of endpoints */
+    SAMPLED_BLOB, /* requests, by service in the order of endpoints */
     SAMPLED_QUEUE,
     SAMPLED_TABLE,
     SAMPLED_FILE,
-    SAMPLED_REFUSED,  /* of them, those that were answered an error */
+    SAMPLED_REFUSED,  /* those that failed */
     SAMPLED_RECEIVED, /* bytes of bodies */
     SAMPLED_SENT,
     SAMPLED_SYNCS,
-    SAMPLED_COUNTED,                     /* those above are counters */
-    SAMPLED_MEDIAN_US = SAMPLED_COUNTED, /* until the first byte of an answer: so long at most */
+    SAMPLED_COUNTED, /* the figures above are counters */
+    /* upper bound of the time to the first byte of a response */
+    SAMPLED_MEDIAN_US = SAMPLED_COUNTED,
     SAMPLED_P99_US,
     SAMPLED_CONNECTIONS,
     SAMPLED_DISK_FREE,
-    SAMPLED_TASKS,  /* deferred tasks that are left */
+    SAMPLED_TASKS,  /* pending deferred tasks */
     SAMPLED_STORED, /* bytes of contents and records */
     SAMPLED_FIGURES,
 };
@@ -35,7 +36,7 @@ enum figure_name {
 struct sample {
     uint64_t at_s;                      /* since 1970 */
     uint64_t of[SAMPLED_FIGURES];       /* counters: since the start */
-    uint64_t latencies[METRIC_BUCKETS]; /* the same */
+    uint64_t latencies[METRIC_BUCKETS]; /* since the start */
 };
 
 struct storage_sample {
@@ -44,29 +45,29 @@ struct storage_sample {
 };
 
 struct history {
-    uint64_t due_ms;      /* of the main thread */
-    struct sample before; /* as it was measured */
+    uint64_t due_ms;      /* main thread */
+    struct sample before; /* as measured */
     struct sample samples[SAMPLES_MAX];
-    size_t count; /* of all that there ever were */
+    size_t count; /* total since the start */
     size_t added; /* calls of history_add() */
     struct storage_sample storage[STORAGE_SAMPLES_MAX];
     size_t storage_count; /* samples added since the start */
 };
 
-/* Main thread. */
+/* Called on the main thread. */
 bool history_is_due(struct history *history, uint64_t now_ms);
 void history_measure(const struct console_options *options, struct sample *ret_sample);
-/* The caller holds the console's lock, as for what follows. */
+/* The caller holds the console's lock, also for the following functions. */
 void history_add(struct history *history, const struct sample *measured);
-/* The member "samples", a list of lists: time and figures. since: of samples whose number is that or above; *ret_next is
- * that of the next one. */
+/* Writes the member "samples", a list of lists: time and figures. since: number of the first
+ * sample; *ret_next is the number of the next one. */
 struct json_writer;
 void history_write(const struct history *history, struct json_writer *out, uint64_t since);
 
 /* Writes the member "storage", a list of [time, bytes stored, bytes free on the disk]. */
 void history_write_storage(const struct history *history, struct json_writer *out);
 
-/* The member "codes": how often which error was answered since the start. */
+/* Writes the member "codes": the number of responses per error code since the start. */
 void history_write_codes(struct arena *arena, struct json_writer *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* The console's pages: static assets with an ETag, compressed for clients that accept gzip. decision: 915 */
+/* The console's pages: static assets with an ETag, compressed for clients that accept gzip.
+ * decision: 915 */
 #include "console/assets.h"
 #include "console/console_private.h"
 
@@ -13,7 +14,7 @@ static const struct asset *find_asset(struct bytes name)
     return NULL;
 }
 
-/* Takes the next element off a list that is separated by commas. Returns false at its end. */
+/* Removes the next element of a comma-separated list. Returns false at the end. */
 static bool next_element(struct bytes *list, struct bytes *ret_element)
 {
     if (!list->ptr)
@@ -35,8 +36,8 @@ static bool is_weight_zero(struct bytes weight)
     return true;
 }
 
-/* Returns true if the client accepts gzip, by name or by "*" where the name is not listed. A request without the
- * header gets the plain form, which every client can read. rfc: 9110 12.5.3 */
+/* Returns true if the client accepts gzip, by name or by "*" where the name is not listed. A
+ * request without the header gets the plain form, which every client can read. rfc: 9110 12.5.3 */
 static bool accepts_gzip(const struct request *request)
 {
     struct bytes list = request_header(request, "accept-encoding"), element;
@@ -87,7 +88,8 @@ static enum http_step send_asset(struct exchange *exchange, const struct asset *
 
     response_header(response, bytes_from_string("ETag"), etag);
     response_header_string(response, "Vary", "Accept-Encoding");
-    /* Names with a hash never change their content; index.html, which names them, is checked each time. */
+    /* Names with a hash never change their content; index.html, which names them, is checked each
+     * time. */
     response_header_string(response, "Cache-Control",
                            asset == find_asset(bytes_from_string("index.html"))
                                ? "no-cache"

@@ -1,9 +1,11 @@
-/* Requests of the pages to the services, by way of the management port: the browser needs no other port, certificate
- * or CORS rule, and what comes back is guarded (guard.h). decision: 550
+/* Relays requests of the pages to the services through the management port, so that the browser
+ * needs no other port, certificate or CORS rule, and responses are restricted (guard.h).
+ * decision: 550
  *
  *   /console/data/blob/ACCOUNT/..   is to the Blob service /ACCOUNT/..
  *
- * The service authenticates and permits it as any other; the session only says that it may be made here. */
+ * The service authenticates and authorizes it like any other request; the session only permits
+ * relaying. */
 #include "console/console_private.h"
 #include "console/guard.h"
 
@@ -41,7 +43,8 @@ static const struct http_application application = {
     .done = on_done,
 };
 
-/* The endpoint of "blob/ACCOUNT/..", if it is served, and the path there. NULL: there is none. */
+/* Returns the endpoint for "blob/ACCOUNT/..", if it is served, and the path there; otherwise
+ * NULL. */
 static const struct endpoint *find_service(const struct console *console, struct bytes rest,
                                            struct bytes *ret_path)
 {
@@ -73,7 +76,7 @@ enum http_step relay_request(struct exchange *exchange, struct console *console)
         return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     port = atomic_load(&endpoint->all->ports[endpoint - endpoint->all->endpoints]);
     request->path = path;
-    /* As if it had come there, with the account in the path. */
+    /* As if it had been sent there, with the account in the path. */
     request->authority = arena_printf(exchange->arena, "127.0.0.1:%u", port);
     return exchange_pass_on(exchange, &application, (void *)(uintptr_t)endpoint);
 }

@@ -36,7 +36,7 @@ void signed_in_end(struct session *session)
     explicit_bzero(session, sizeof *session);
 }
 
-/* Does the key that it was begun with open the account still? */
+/* Returns true if the key that started the session still belongs to the account. */
 static bool is_entitled(const struct session *session)
 {
     uint8_t proof[ACCOUNT_SIGNATURE_SIZE];
@@ -50,7 +50,7 @@ static bool is_entitled(const struct session *session)
                               bytes_of(session->proof, sizeof session->proof));
 }
 
-/* The caller has read the clock before it took the lock. */
+/* now_ms was read before acquiring the lock. */
 static uint64_t passed_ms(uint64_t since_ms, uint64_t now_ms)
 {
     return now_ms > since_ms ? now_ms - since_ms : 0;
@@ -67,7 +67,7 @@ static void end_old(struct sessions *sessions, uint64_t now_ms)
     }
 }
 
-/* account: NULL for an operator's */
+/* account: NULL for an operator */
 static size_t count_sessions(const struct sessions *sessions, const struct account *account)
 {
     size_t count = 0;
@@ -77,7 +77,7 @@ static size_t count_sessions(const struct sessions *sessions, const struct accou
     return count;
 }
 
-/* Returns the least recently used session of the account. It has one. */
+/* Returns the least recently used session of the account, which has one. */
 static struct session *oldest_session(struct sessions *sessions, const struct account *account)
 {
     struct session *oldest = NULL;
@@ -92,7 +92,7 @@ static struct session *oldest_session(struct sessions *sessions, const struct ac
     return oldest;
 }
 
-/* Returns the account with the most sessions, if all places of account holders are taken. */
+/* Returns the account with the most sessions, if all slots of account holders are in use. */
 static const struct account *largest_account(const struct sessions *sessions)
 {
     const struct account *largest = NULL;
@@ -109,7 +109,7 @@ static const struct account *largest_account(const struct sessions *sessions)
     return largest;
 }
 
-/* Returns a free place, or else the session that makes room: sessions.h (2). */
+/* Returns a free slot, or the session to evict: sessions.h (2). */
 static struct session *find_place(struct sessions *sessions, const struct account *account)
 {
     size_t first = account ? OPERATOR_SESSIONS_MAX : 0;
@@ -138,7 +138,7 @@ struct session *signed_in_begin(struct sessions *sessions, const struct account 
     make_secret(place->token);
     if (account &&
         !account_sign(account, key, bytes_of(place->cookie, SECRET_SIZE - 1), place->proof)) {
-        signed_in_end(place); /* the key has gone meanwhile */
+        signed_in_end(place); /* the key was removed concurrently */
         return NULL;
     }
     return place;

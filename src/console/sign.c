@@ -1,4 +1,4 @@
-/* Signing in and out of the console, and the shared access signatures that its pages work with. */
+/* Signing in to and out of the console, and the shared access signatures that its pages use. */
 #include <string.h>
 
 #include "auth/sas_make.h"
@@ -10,16 +10,17 @@
 #include "console/guard.h"
 #include "service/access_log.h"
 
-/* The pages ask for another one in time. Shorter than a session may be, longer than it stays without being asked for. */
+/* The pages request a new one in time. Shorter than the maximum length of a session, longer than
+ * its idle timeout. */
 #define SAS_MINUTES 60u
-/* Of an account: all that one can be for. Their order is that of Create-account-SAS. */
+/* Everything that the SAS of an account can permit, in the order of Create-account-SAS. */
 #define SAS_OF_ALL  "sv=2022-11-02&ss=bqtf&srt=sco&sp=rwdxylacuptfi"
-/* As the SDKs encode it. */
+/* Characters that the SDKs do not encode. */
 #define KEPT        "!*'()"
 
 /* ---- signing in ---- */
 
-/* 192.0.2.1:5000, [2001:db8::1]:5000; what cannot be read counts as one address. */
+/* Reads 192.0.2.1:5000, [2001:db8::1]:5000; anything else counts as one address. */
 static void read_peer(struct bytes peer, uint8_t ret_address[ADDRESS_SIZE])
 {
     while (peer.len > 0 && peer.ptr[peer.len - 1] != ':')
@@ -32,7 +33,8 @@ static void read_peer(struct bytes peer, uint8_t ret_address[ADDRESS_SIZE])
         memset(ret_address, 0, ADDRESS_SIZE);
 }
 
-/* Of the account that the key opens, or an operator's by a link. False: neither is good. */
+/* Determines the session's account from the key, or an operator's session from a link. Returns
+ * false if neither is valid. */
 static bool is_entitled(struct api_call *call, const struct account **ret_account, size_t *ret_key)
 {
     struct console *console = call->console;
@@ -96,7 +98,7 @@ enum http_step api_sign_in(struct api_call *call)
 
     if (!call->given[2].ptr && (!call->given[0].ptr || !call->given[1].ptr))
         return api_fail(call, 400, "InvalidArgument",
-                        "An account and a key are needed, or a link.");
+                        "An account and a key, or a link, are required.");
     read_peer(peer, address);
     if (!logons_may_try(call->console->logons, address, clock_wall())) {
         response_header_string(&call->exchange->response, "Retry-After", "1");
@@ -109,7 +111,7 @@ enum http_step api_sign_in(struct api_call *call)
     log_line(LOG_WARN, "a sign-in to the console from %.*s was refused", BYTES_ARG(peer));
     return api_fail(call, 403, "AuthenticationFailed",
                     call->given[2].ptr ? "The link was used, or is older than five minutes."
-                                       : "The account and the key do not belong together.");
+                                       : "Wrong account or key.");
 }
 
 enum http_step api_sign_out(struct api_call *call)
@@ -129,7 +131,7 @@ enum http_step api_sign_out(struct api_call *call)
 
 /* ---- shared access signatures ---- */
 
-/* The account that the call names, if the session is for it; NULL: it is not, or there is none. */
+/* Returns the account in the call, if the session is for it; otherwise NULL. */
 static const struct account *find_account(const struct api_call *call)
 {
     const struct account *account = accounts_find(call->console->options.accounts, call->given[0]);
@@ -140,7 +142,7 @@ static const struct account *find_account(const struct api_call *call)
     return account;
 }
 
-/* Adds the signature to the fields, and answers them. */
+/* Adds the signature to the fields, and returns them. */
 static enum http_step sign(struct api_call *call, const struct account *account,
                            struct sas_making *making)
 {
@@ -161,7 +163,7 @@ static enum http_step sign(struct api_call *call, const struct account *account,
     return api_answer(call);
 }
 
-/* For the pages themselves: for all of the account, for a short time. */
+/* For the pages themselves: a short-lived SAS for the entire account. */
 enum http_step api_sas(struct api_call *call)
 {
     const struct account *account = find_account(call);
@@ -177,8 +179,9 @@ enum http_step api_sas(struct api_call *call)
     return sign(call, account, &making);
 }
 
-/* Whether the text is a request's string to sign, for the access and the policies of a container, queue, table or share:
- * the only requests that a shared access signature cannot make. rest: Authorize-with-Shared-Key */
+/* Returns true if the text is the string to sign of a request for the access and policies of a
+ * container, queue, table or share, the only requests impossible with a shared access signature.
+ * rest: Authorize-with-Shared-Key */
 static bool is_for_access(struct bytes text)
 {
     static const char resource[] = "\ncomp:acl";
@@ -188,7 +191,7 @@ static bool is_for_access(struct bytes text)
            memmem(text.ptr, text.len, resource, sizeof resource - 1);
 }
 
-/* For a request that the page makes with the account's key, which it does not have. */
+/* For a request that the page needs to sign with the account's key, which it does not have. */
 enum http_step api_sign_request(struct api_call *call)
 {
     const struct account *account = find_account(call);
@@ -206,7 +209,7 @@ enum http_step api_sign_request(struct api_call *call)
     return api_answer(call);
 }
 
-/* For the maker of signatures: whatever its user has put together for others. */
+/* For the page that creates signatures for others. */
 enum http_step api_make_sas(struct api_call *call)
 {
     const struct account *account = find_account(call);

@@ -1,23 +1,25 @@
-/* Inside content/ only: what a change leaves to content_collect(), and runs.
+/* Internal to content/: records of the data that a change leaves to be deleted by
+ * content_collect(), and runs.
  *
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
  *            then for
  *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose
- *                             keys begin with the prefix and are not before `from`. with_runs:
+ *                             keys start with the prefix and are not before `from`. with_runs:
  *                             their values are blocks, whose runs are deleted too
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
- *            BACKLOG_CHAIN    nothing: the content has no holder and has to leave its chain
+ *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
- *                             as BACKLOG_RECORDS, with other meanings: part: the generation of a
- *                             sparse content that was given up, or the lower half of a hole's
- *                             stamp; prefix: nothing, or the hole's stamp, be; from: where to go on
+ *                             as BACKLOG_RECORDS, with other meanings: part: the deleted
+ *                             generation of a sparse content, or the lower half of a hole's
+ *                             stamp; prefix: empty, or the hole's stamp, be; from: where to
+ *                             continue
  *
- * When the form changes: version up, old reader kept.
+ * When the format changes, increment the version and keep the old reader.
  *
  * Backlog invariants, cited as "backlog invariant N":
- *  (1) What a backlog record names is referred to by nothing else, so that it may be deleted at any
- *      time, in any order, and twice.
+ *  (1) Nothing else refers to the data named by a backlog record, so it may be deleted at any time,
+ *  in any order, and twice.
  *  (2) A record has at most BACKLOG_RUNS_MAX runs. */
 #ifndef LAGRA_CONTENT_BACKLOG_H
 #define LAGRA_CONTENT_BACKLOG_H
@@ -36,22 +38,22 @@ enum backlog_kind {
     BACKLOG_KINDS,
 };
 
-/* What the id is of. */
+/* The object that the id belongs to. */
 enum backlog_source {
-    BACKLOG_OF_CONTENT, /* a content's */
-    BACKLOG_OF_BLOCKS,  /* of content_leave_blocks(), content_delete_unnamed() */
+    BACKLOG_OF_CONTENT, /* a content */
+    BACKLOG_OF_BLOCKS,  /* a call of content_leave_blocks() or content_delete_unnamed() */
 };
 
 void backlog_add_chain(struct changes *changes, uint64_t id);
-/* The segments of a content, from the one with this key. */
+/* Adds the segments of a content, starting with this key. */
 void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes from);
-/* All records of a content whose keys begin with the kind and its id. */
+/* Adds all records of a content whose keys start with the kind and its id. */
 void backlog_add_kind(struct changes *changes, uint64_t id, char kind);
 void backlog_add_generation(struct changes *changes, uint64_t id, uint32_t generation);
 void backlog_add_hole(struct changes *changes, uint64_t id, uint64_t stamp);
 
 struct run_set {
-    uint64_t *ids; /* rising, each once */
+    uint64_t *ids; /* ascending, without duplicates */
     size_t count;
 };
 void backlog_add_runs(struct changes *changes, enum backlog_source source, uint64_t id,
@@ -62,33 +64,32 @@ struct backlog {
     enum backlog_kind kind;
     enum backlog_source source;
     uint64_t id;
-    uint32_t part;       /* of a list of runs that needs several records */
+    uint32_t part;       /* number of this record, if a list of runs needs several */
     const uint8_t *runs; /* run_count x 8 bytes le */
     size_t run_count;
     bool with_runs;
     struct bytes prefix, from;
 };
 bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
-/* What a step has left, in the place of the record it worked on: one of BACKLOG_RECORDS,
- * BACKLOG_GENERATION or BACKLOG_HOLE with its `from` moved, or one of BACKLOG_RUNS with fewer
- * runs. */
+/* Write the rest of a step's work in place of the record it worked on: a BACKLOG_RECORDS,
+ * BACKLOG_GENERATION or BACKLOG_HOLE with `from` advanced, or a BACKLOG_RUNS with fewer runs. */
 void backlog_put_records(struct changes *changes, const struct backlog *backlog);
 void backlog_put_runs(struct changes *changes, const struct backlog *backlog, const uint64_t *runs,
                       size_t count);
 
 /* ---- deleting ---- */
 
-/* What a step of content_collect() may still do. A step never begins anything once this is spent,
- * and what it begins is small: one unit, one run, one record. So its list of changes stays far below
- * the cap of any arena, whatever clients wrote. */
+/* Remaining budget of a content_collect() step. A step starts nothing once it is spent, and only
+ * small units of work: one unit, one run, one record. So its list of changes stays far below any
+ * arena's limit, whatever clients wrote. */
 struct budget {
-    size_t records;                /* that may still be deleted */
-    const struct changes *changes; /* that the step makes */
-    size_t held;                   /* its arena, when the step began */
+    size_t records;                /* number that may still be deleted */
+    const struct changes *changes; /* changes of the step */
+    size_t held;                   /* bytes in the arena when the step started */
 };
 
-/* What the changes of a step hold when no more is begun: a unit or a record adds less than 2 MiB, the
- * commit about as much again. decision: 245 */
+/* Size of a step's changes at which no more work is started: a unit or a record adds less than 2
+ * MiB, the commit about as much again. decision: 245 */
 #define STEP_HELD_BYTES ((size_t)4 << 20)
 
 static inline void budget_spend(struct budget *budget, size_t records)
@@ -105,26 +106,27 @@ static inline bool budget_is_spent(const struct budget *budget)
 /* ---- sets of runs ---- */
 
 enum damage_rule {
-    DAMAGE_STOPS,     /* a segment that makes no sense is STORE_CORRUPT */
-    DAMAGE_IS_PASSED, /* it counts as empty: runs that only it refers to are never freed */
+    DAMAGE_STOPS, /* a corrupt segment is STORE_CORRUPT */
+    /* a corrupt segment counts as empty; runs that only it refers to are never freed */
+    DAMAGE_IS_PASSED,
 };
-/* Of a content of at most blocks_max blocks, read from its segments. */
+/* Reads the runs of a content with at most blocks_max blocks from its segments. */
 enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set);
 struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment);
 struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,
                                  size_t count);
-/* Takes the runs of `other` from the set. */
+/* Removes the runs of `other` from the set. */
 void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* ---- chains: content_chain.c ---- */
 
-/* From now on the content is a member of the blob's chain: its runs may be shared. */
+/* Adds the content to its blob's chain: its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes a content that has no holder: its segments and its membership; leaves the runs that no
- * neighbour refers to. Once in a list of changes, because it looks at the neighbours as they were
- * before. */
+/* Deletes a content without holders: its segments and membership; deletes later the runs that no
+ * neighbour refers to. At most once per list of changes, because it reads the neighbours from the
+ * state before. */
 enum store_result chain_leave(struct snapshot *before, struct changes *changes, struct arena *arena,
                               uint64_t id);
 

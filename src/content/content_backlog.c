@@ -1,4 +1,4 @@
-/* Records of what changes left to be deleted. content_collect.c deletes it. */
+/* Records of data that changes left to be deleted by content_collect.c. */
 #include <assert.h>
 
 #include "base/codec.h"

@@ -1,21 +1,20 @@
 /* Contents that share runs.
  *
- * Put Block List makes a new content out of blocks of the one before. As long as the old content
- * has no other holder it goes in the same commit, and each run simply changes hands. A snapshot
- * makes it stay: then the old and the new one may refer to the same runs. All contents for which
- * this is possible form the chain of the blob, ordered by id, which is the order in which they were
- * made.
+ * Put Block List creates a content from blocks of the previous one. If the old content has no other
+ * holder, it is deleted in the same commit, and each run simply changes owner. If a snapshot
+ * retains it, the old and the new content may refer to the same runs. All contents for which this
+ * is possible form the chain of the blob, ordered by id, which is the order of creation.
  *
  *   key    'k', 8 id be             value  1 version (1)    a member
- *   key    'K', 8 (2^64-1 - id) be  value  the same         the same, to find the member before one
+ *   key    'K', 8 (2^64-1 - id) be  value  same             same, to find the previous member
  *
  * Chain invariants, cited as "chain invariant N":
- *  (1) The members that refer to a run are neighbours in the chain without a gap: a list can name a
- *      committed block only if the newest content has it. So a run of a member is needed by another
- *      member if and only if the member before or the one after refers to it.
+ *  (1) The members that refer to a run are adjacent in the chain without a gap, because a list can
+ *  name a committed block only if the newest content has it. So another member needs a run of a
+ *  member if and only if the previous or the next member refers to it.
  *  (2) A content outside of the chain refers to no run that another content refers to.
- *  (3) Members leave one at a time, each in its own commit, so that each sees its real
- *      neighbours. */
+ *  (3) Members leave one at a time, each in its own commit, so that each sees its actual
+ *  neighbours. */
 #include "base/codec.h"
 #include "base/endian.h"
 #include "content/backlog.h"
@@ -43,7 +42,7 @@ void chain_join(struct changes *changes, uint64_t id)
                 NULL, 0);
 }
 
-/* The number in the first key that begins as `key` does and is greater. */
+/* Returns the number in the first key greater than `key` with the same prefix. */
 static enum store_result next_number(struct snapshot *before, const char key[CHAIN_KEY_SIZE],
                                      uint64_t *ret_number)
 {
@@ -56,14 +55,14 @@ static enum store_result next_number(struct snapshot *before, const char key[CHA
     scan = scan_open(before, RECORD_INNER, bytes_of(key, 1), bytes_of(from, sizeof from));
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != CHAIN_KEY_SIZE)
-        result = content_damaged(0, 0, "key of a chain");
+        result = content_damaged(0, 0, "invalid key of a chain");
     if (!result)
         *ret_number = be64_get(record.key.ptr + 1);
     scan_close(scan);
     return result;
 }
 
-/* Takes the runs of a neighbour from *dead. `backward`: the number is one of a 'K' key. */
+/* Removes the runs of a neighbour from *dead. backward: the number is from a 'K' key. */
 static enum store_result subtract_neighbour(struct snapshot *before, struct arena *arena,
                                             const char key[CHAIN_KEY_SIZE], bool backward,
                                             struct run_set *dead)

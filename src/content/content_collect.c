@@ -1,10 +1,10 @@
-/* Deleting what changes left to be deleted, step by step. */
+/* Deletes in steps the data that changes left to be deleted. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* A run has few segments; each costs one more to look for. */
+/* A run has few segments, but finding each of them costs as much as a record. */
 #define SEGMENTS_OF_RUN 4u
 
 struct step {
@@ -12,7 +12,7 @@ struct step {
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
-    bool has_begun; /* it has been through a record */
+    bool has_begun; /* it has processed a record */
 };
 
 static enum store_result delete_run(struct step *step, uint64_t run)
@@ -54,8 +54,8 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     return STORE_OK;
 }
 
-/* What is left begins at the record that the step comes to when it has no budget any more: the next
- * step does not pass over what was deleted. */
+/* On an exhausted budget, the rest starts at the current record, so the next step does not scan
+ * what was deleted. */
 static enum store_result collect_records(struct step *step, const struct backlog *backlog)
 {
     struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
@@ -85,8 +85,9 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* Only as a step of its own: what one has written, another does not see. A hole would write what is left of a page
- * that was deleted before it. What is left begins at `backlog->from`, which the step has moved. */
+/* Runs as a step of its own, because the work of one record does not see the changes of another; a
+ * hole would rewrite the rest of a page deleted before it. The rest starts at `backlog->from`,
+ * which the step has advanced. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
 {
     struct backlog rest = *backlog;
@@ -102,8 +103,7 @@ static enum store_result collect_sparse(struct step *step, const struct backlog 
     return result;
 }
 
-/* Works on what one record names.
- * returns STORE_NOT_FOUND when nothing of it is left, STORE_OK when something is */
+/* Processes one backlog record. Returns STORE_NOT_FOUND if no work is left, STORE_OK otherwise. */
 static enum store_result collect_one(struct step *step, const struct backlog *backlog)
 {
     switch (backlog->kind) {
@@ -122,7 +122,7 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
     return STORE_CORRUPT;
 }
 
-/* A record that makes no sense is removed: what it named stays behind, and the rest goes on. */
+/* Removes a corrupt record: the data it named is never deleted, but the others are. */
 static enum store_result collect_record(struct step *step, const struct record *record)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -131,9 +131,9 @@ static enum store_result collect_record(struct step *step, const struct record *
     if (backlog_decode(record, &backlog))
         result = collect_one(step, &backlog);
     else
-        (void)content_damaged(0, 0, "a backlog record of what is to be deleted");
+        (void)content_damaged(0, 0, "corrupt backlog record");
     step->has_begun = true;
-    budget_spend(&step->budget, 1); /* there may be many that name nothing any more */
+    budget_spend(&step->budget, 1); /* there may be many records without remaining data */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);

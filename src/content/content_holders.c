@@ -1,7 +1,7 @@
-/* The holders of a content: base blob and snapshots share it; when the last holder gives it up, its map
- * is deleted, and the runs that nothing else refers to.
+/* The holders of a content: base blob and snapshots share it. When the last holder is removed, its
+ * map is deleted, and so are the runs that nothing else refers to.
  *
- *   key    'r', 8 content id be     only when there is more than one holder
+ *   key    'r', 8 content id be     only if there is more than one holder
  *   value  1     version (1)
  *          v     number of holders, 2 or more */
 #include <assert.h>
@@ -13,7 +13,7 @@
 #define HOLDERS_VERSION  1
 #define HOLDERS_KEY_SIZE 9
 
-/* What one change deletes at once; the rest is left to content_collect(). */
+/* Maximum deleted in the change itself; the rest is left to content_collect(). */
 #define SEGMENTS_AT_ONCE 256u
 #define RUNS_AT_ONCE     64u
 
@@ -45,7 +45,7 @@ static enum store_result holders_read(struct snapshot *before, struct arena *are
     version = decode_u8(&d);
     holders = decode_u64(&d);
     if (!decoder_ok(&d) || version != HOLDERS_VERSION || holders < 2 || holders == UINT64_MAX)
-        return content_damaged(content_id, 0, "number of holders");
+        return content_damaged(content_id, 0, "invalid number of holders");
     assert(holders >= 2);
     *ret_holders = holders;
     return STORE_OK;
@@ -91,7 +91,7 @@ enum store_result content_ref(struct snapshot *before, struct changes *changes, 
 
 /* ---- the last holder ---- */
 
-/* Of one segment, which is often known to have no pieces. */
+/* Deletes a single segment, which often is known to have no pieces. */
 static enum store_result delete_only_segment(struct snapshot *before, struct changes *changes,
                                              struct arena *arena, const struct content *content)
 {
@@ -155,7 +155,7 @@ enum store_result content_delete_unnamed(struct snapshot *before, struct changes
     return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
 }
 
-/* only, record: all of its map. */
+/* only, record: the entire map. */
 static enum store_result delete_short(struct snapshot *before, struct changes *changes,
                                       struct arena *arena, const struct record *record,
                                       const struct segment *only, const struct content *content,
@@ -171,7 +171,7 @@ static enum store_result delete_short(struct snapshot *before, struct changes *c
     return delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
 }
 
-/* kept: runs that another content refers to from now on. */
+/* kept: runs that another content refers to after the change. */
 static enum store_result delete_content(struct snapshot *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
                                         const struct run_set *kept, bool *ret_more)
@@ -220,7 +220,7 @@ static enum store_result end_holders(struct snapshot *before, struct changes *ch
     if (result)
         return result;
     if (holders > held)
-        return content_damaged(content->id, 0, "fewer holders than there are");
+        return content_damaged(content->id, 0, "more holders removed than exist");
     if (held > 1)
         holders_write(changes, arena, content->id, held - holders);
     if (held > holders)

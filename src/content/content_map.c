@@ -1,14 +1,14 @@
-/* The map of a content: made from a body or from blocks, and read back as blocks. */
+/* The map of a content: creation from a body or from blocks, and reading it as blocks. */
 #include <assert.h>
 
 #include "content/segment.h"
 
-/* Of an entry without its bytes: kind, id, lengths. */
+/* Size of an entry without its bytes: kind, id, lengths. */
 #define ENTRY_OVERHEAD    128u
-/* A segment and its record, decoded. */
+/* For a segment and its decoded record. */
 #define SEGMENT_ARENA_MAX ((size_t)16 << 20)
 
-/* ---- what fits together ---- */
+/* ---- validity ---- */
 
 static bool sequence_is_valid(const struct content *content)
 {
@@ -37,7 +37,7 @@ bool content_is_valid(const struct content *content)
                                               : sparse_is_valid(content));
 }
 
-/* ---- made ---- */
+/* ---- creating ---- */
 
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body)
 {
@@ -120,21 +120,21 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
     assert(content_is_valid(content));
 }
 
-/* ---- read back ---- */
+/* ---- reading as blocks ---- */
 
-/* Blocks collected from segment after segment: first all of them without their pieces, of which a copy of 1 TiB has
- * 300 MB with their checksums, then the pieces of some. */
+/* Collects blocks from segment after segment: first all blocks without their pieces, which for a
+ * copy of 1 TiB take 300 MB with their checksums, then the pieces of selected blocks. */
 struct collecting {
     const struct content *content;
-    struct arena *arena, *scratch; /* of the blocks; of one segment */
-    struct content_block *blocks;  /* space for all that the content has */
+    struct arena *arena, *scratch; /* for the blocks; for one segment */
+    struct content_block *blocks;  /* array for all blocks of the content */
     size_t count;
     uint64_t at;        /* end of the segments so far */
-    const bool *wanted; /* by block: its pieces are collected; NULL: the blocks are */
+    const bool *wanted; /* by block: collect its pieces; NULL: collect the blocks */
     size_t piece_count; /* collected pieces of the last block */
 };
 
-/* Copies pieces of a wanted block behind those of the segment before. */
+/* Appends pieces of a wanted block to those of the previous segment. */
 static bool collect_pieces(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block = &c->blocks[c->count - 1];
@@ -152,7 +152,7 @@ static bool collect_pieces(struct collecting *c, const struct entry *entry)
     return true;
 }
 
-/* More pieces of the block that the segment before ended with. */
+/* Adds more pieces to the last block of the previous segment. */
 static bool extend_block(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block;
@@ -196,7 +196,7 @@ static bool collect_entry(struct collecting *c, const struct entry *entry)
 static enum store_result collect_segment(struct collecting *c, const struct segment *segment)
 {
     if (segment->start != c->at)
-        return content_damaged(c->content->id, c->at, "segments do not fit together");
+        return content_damaged(c->content->id, c->at, "gap or overlap between segments");
     for (size_t i = 0; i < segment->entry_count; i++)
         if (!collect_entry(c, &segment->entries[i]))
             return content_damaged(c->content->id, segment->end, "blocks");
@@ -238,11 +238,11 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
     if (result)
         return result;
     if (c->at != c->content->length || c->count != c->content->block_count)
-        return content_damaged(c->content->id, c->at, "the map is not whole");
+        return content_damaged(c->content->id, c->at, "incomplete map");
     return STORE_OK;
 }
 
-/* Collects with memory for one segment. */
+/* Collects, using scratch memory for one segment. */
 static enum store_result collect_with_scratch(struct collecting *c, struct snapshot *before)
 {
     enum store_result result;
@@ -263,7 +263,7 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
     enum store_result result;
 
     if (content->block_count > CONTENT_BLOCKS_MAX)
-        return content_damaged(content->id, 0, "number of blocks");
+        return content_damaged(content->id, 0, "invalid number of blocks");
     c.blocks = arena_array(arena, content->block_count, sizeof c.blocks[0]);
     result = collect_with_scratch(&c, before);
     if (result)

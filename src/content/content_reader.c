@@ -1,5 +1,6 @@
-/* Bytes of a content on their way out: one segment of its map at a time lies in an arena of the
- * reader's own (that of a small content in the caller's: an arena costs as much as reading it), and pieces are read straight to where the caller wants them. */
+/* Reads the bytes of a content. Loads one segment of its map at a time into its own arena (small
+ * contents use the caller's, because creating an arena costs as much as the read), and reads pieces
+ * directly into the caller's buffer. */
 #include <assert.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,24 +8,25 @@
 #include "content/window.h"
 
 struct content_reader {
-    struct arena *own_arena; /* NULL: the map lies in the caller's */
+    struct arena *own_arena; /* NULL: the map is in the caller's arena */
     struct store *store;
     struct snapshot *snapshot; /* owned */
     struct map_reader map;
-    uint64_t at, end; /* of the range, what is left */
+    uint64_t at, end; /* remaining range */
     struct window window;
-    const struct fragment *fragment; /* with the byte at `at`, or before it */
+    const struct fragment *fragment; /* the fragment with the byte at `at`, or an earlier one */
 
-    const struct fragment *checking; /* content_reader_begin: where it goes on after a wait */
-    struct piece_file file;          /* where the range lies, as the first fragment said */
-    int own_fd;                      /* -1: none */
+    const struct fragment *checking; /* content_reader_begin(): where to resume after a wait */
+    struct piece_file file;          /* location of the range, from the first fragment */
+    int own_fd;                      /* -1 if none */
     bool begun;
 };
 
-/* The map of so much of a sparse content takes at most 16 KiB: 64 pages, each of its own write. */
+/* Sparse contents up to this size have a map of at most 16 KiB (64 pages, each written
+ * separately). */
 #define SMALL_SPARSE_BYTES (32u << 10)
 
-/* Its map is one window, and a small one. */
+/* Returns true if the map is a single small window. */
 static bool has_small_map(const struct content *content)
 {
     if (content->form == CONTENT_SPARSE)
@@ -89,7 +91,7 @@ enum store_result content_reader_ranges(struct content_reader *reader, struct ar
     return content_ranges(reader->snapshot, arena, content, start, end, max, ret_ranges);
 }
 
-/* Goes to the fragment with the byte at `at`. */
+/* Advances to the fragment with the byte at `at`. */
 static enum store_result seek(struct content_reader *reader)
 {
     assert(reader->at < reader->end);
@@ -129,9 +131,9 @@ enum store_result content_reader_load(struct content_reader *reader)
     return result;
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
-/* True when the range lies in pieces that follow each other in one file, as far as the map says. */
+/* Returns true if, according to the map, the range consists of adjacent pieces in one file. */
 static bool lies_together(const struct content_reader *reader)
 {
     const struct fragment *fragment = reader->fragment;
@@ -150,7 +152,7 @@ static bool lies_together(const struct content_reader *reader)
     return fragment->piece != NULL;
 }
 
-/* Checks what begin..end has of one fragment. ret_file: where it lies. */
+/* Checks the part of a fragment in begin..end. ret_file: its location. */
 static enum store_result check_fragment(const struct content_reader *reader,
                                         const struct fragment *fragment, uint64_t begin,
                                         uint64_t end, struct waiter *waiter,
@@ -164,8 +166,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Whether a fragment that was checked lies behind those before it. The last one's file is kept, by
- * a descriptor of the reader's own. */
+/* Returns true if a checked fragment follows the earlier ones in the file. Keeps the file open by a
+ * descriptor of the reader's own. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -179,9 +181,9 @@ static bool follows(struct content_reader *reader, const struct fragment *fragme
     return fragment->end < reader->end || reader->own_fd >= 0;
 }
 
-/* Checks fragment after fragment; goes on where it had to wait.
- * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO
- *         STORE_NOT_FOUND  not in one range of a file, after all, or no descriptor is left */
+/* Checks one fragment after another; resumes after a wait. Returns STORE_OK, STORE_WAIT,
+ * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range is not contiguous in one file after all,
+ * or no descriptor is available. */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
@@ -226,7 +228,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
     }
 }
 
-/* Checks the sector with the first byte; the others are checked as they are read. */
+/* Checks the sector of the first byte; the others are checked as they are read. */
 static enum store_result check_first(const struct content_reader *reader, struct waiter *waiter)
 {
     const struct fragment *fragment = reader->fragment;
@@ -265,8 +267,9 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* ---- reading ---- */
 
-/* How many of `count` bytes from `offset` of a piece to read now. When the caller's room ends
- * inside a sector, that one is left for the next read, which would have to check it again. */
+/* Returns how many of `count` bytes from `offset` of a piece to read now. If the caller's buffer
+ * ends inside a sector, that sector is left for the next read, which would have to check it
+ * again. */
 static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
 {
     uint32_t over = (offset + count) % PIECE_SECTOR_BYTES;
@@ -279,7 +282,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
 {
     const struct fragment *fragment = reader->fragment;
     uint32_t offset = fragment->piece_offset + (uint32_t)(reader->at - fragment->start);
-    uint32_t count = (uint32_t)left; /* of a piece: fits */
+    uint32_t count = (uint32_t)left; /* fits because it is part of a piece */
     enum store_result result;
 
     if (max < left)
@@ -294,8 +297,8 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Small blocks that lie inline are read together. A piece is read alone: when STORE_WAIT is
- * returned for it, nothing else has been returned. */
+/* Small inline blocks are read together. A piece is read alone, so that STORE_WAIT means that
+ * nothing was returned. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)
 {
@@ -311,7 +314,7 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
         if (result && got == 0)
             return result;
         if (result || (fragment->piece && got > 0))
-            break; /* the next call goes on with it */
+            break; /* the next call resumes here */
         left = (fragment->end < reader->end ? fragment->end : reader->end) - reader->at;
         if (fragment->piece)
             return read_piece(reader, to, left, max, waiter, ret_count);

@@ -1,10 +1,10 @@
-/* Runs: the bytes of a block, stored once under an id of their own; and the value of a record that
- * holds one block.
+/* Runs: the bytes of a block, stored once under their own id; and the value of a record that
+ * contains one block.
  *
  *   payload  1     version (1)
- *            v     run id; 0: the bytes lie inline
- *            v     length, when there is a run
- *            bytes what lies inline, when there is no run */
+ *            v     run id; 0: the bytes are inline
+ *            v     length, if there is a run
+ *            bytes the inline bytes, if there is no run */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ enum store_result content_run_delete(struct snapshot *before, struct changes *ch
 
 void content_block_encode(struct text *out, const struct content_block *block)
 {
-    assert(block->piece_count == 0); /* a block of its own: content_block_from_body() */
+    assert(block->piece_count == 0); /* created by content_block_from_body() */
     assert(block->run != 0 || block->length == block->inline_bytes.len);
     encode_u8(out, BLOCK_VERSION);
     encode_u64(out, block->run);
@@ -87,7 +87,7 @@ static int compare_ids(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Asserts that the ends of a set are in order. */
+/* Asserts that the first and last ids of a set are in order. */
 static void assert_set(const struct run_set *set)
 {
     assert(set->count == 0 || set->ids[0] > 0);
@@ -176,7 +176,7 @@ enum store_result run_set_of_content(struct snapshot *before, struct arena *aren
         if (result && rule == DAMAGE_STOPS)
             break;
         if (!result && !add_entries(&segment, blocks_max, &set)) {
-            result = content_damaged(id, segment.end, "number of blocks");
+            result = content_damaged(id, segment.end, "invalid number of blocks");
             break;
         }
         arena_rewind(arena, without_segment);

@@ -1,12 +1,12 @@
-/* Windows of a content, from its segments and those of the runs it refers to. */
+/* Loads windows of a content from its segments and those of the runs it refers to. */
 #include <assert.h>
 
 #include "content/sparse.h"
 
-/* Windows that are looked at ahead: of blocks of 8 MiB, a quarter of a gigabyte. */
+/* Windows to read ahead: with blocks of 8 MiB, a quarter of a gigabyte. */
 #define WINDOWS_AHEAD       32u
-/* Of a window of a sparse content: as many units as are sent from one range of a file, and not many
- * more parts than a unit may have by itself. */
+/* Limits of a window of a sparse content: the units that are sent from one range of a file, and not
+ * many more parts than a single unit may have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -22,7 +22,7 @@ void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struc
     };
 }
 
-/* Asserts that fragments fill a window from its start to its end. */
+/* Asserts that fragments fill a window without gaps. */
 static void assert_window(const struct window *window)
 {
     const struct fragment *fragments = window->fragments;
@@ -34,7 +34,7 @@ static void assert_window(const struct window *window)
 
 /* ---- fragments of a segment ---- */
 
-/* Fragments of the entries first..last, none of which is a run; they begin at `start`. */
+/* Creates fragments for the entries first..last, none of which is a run, starting at `start`. */
 static void window_of_entries(struct arena *arena, const struct entry *first,
                               const struct entry *last, uint64_t start, struct window *ret_window)
 {
@@ -67,7 +67,8 @@ static void window_of_entries(struct arena *arena, const struct entry *first,
     *ret_window = window;
 }
 
-/* Pieces of a run, as a window of the content: the run begins at `run_start` there. */
+/* Returns the pieces of a run as a window of the content, in which the run starts at
+ * `run_start`. */
 static enum store_result window_of_run(struct map_reader *reader, const struct entry *entry,
                                        uint64_t run_start, uint64_t offset,
                                        struct window *ret_window)
@@ -81,7 +82,7 @@ static enum store_result window_of_run(struct map_reader *reader, const struct e
         return result;
     for (size_t i = 0; i < segment.entry_count; i++)
         if (segment.entries[i].kind == ENTRY_RUN)
-            return content_damaged(entry->run, segment.end, "a run in a run");
+            return content_damaged(entry->run, segment.end, "nested run");
     window_of_entries(reader->arena, &segment.entries[0], &segment.entries[segment.entry_count - 1],
                       run_start + segment.start, ret_window);
     return STORE_OK;
@@ -108,14 +109,14 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     return result;
 }
 
-/* The window of the segment that is loaded: the run with the offset, or the entries around it that
- * are no runs. */
+/* Returns the window in the loaded segment: the run with the offset, or the entries around it that
+ * are not runs. */
 static enum store_result load_window(struct map_reader *reader, uint64_t offset,
                                      struct window *ret_window)
 {
     const struct segment *segment = &reader->segment;
     const struct entry *at = segment->entries, *end = at + segment->entry_count;
-    const struct entry *first = at; /* of the entries since the last run */
+    const struct entry *first = at; /* first entry after the last run */
     uint64_t start = segment->start, first_start = start;
 
     while (at < end && offset >= start + at->length) {
@@ -136,7 +137,8 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
 
 /* ---- sparse contents ---- */
 
-/* A part goes on where the fragment ends, in its piece: units refer to one piece each by itself. */
+/* Returns true if the part continues the fragment in the same piece; adjacent units each have their
+ * own reference to it. */
 static bool continues(const struct fragment *last, const struct part *part)
 {
     const struct piece *piece = last->piece;
@@ -173,8 +175,8 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Parts of the pages from `start` on, and of units behind that one, up to `end`, while they lie in pieces: what many units
- * refer to may be sent as one. ret_end: of the pages that were read */
+/* Reads parts of the pages from `start` on, and of the following units up to `end` as long as they
+ * are in pieces, since data of many units may be sent together. ret_end: end of the pages read. */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {
@@ -195,8 +197,8 @@ static enum store_result read_units(const struct sparse_view *view, uint64_t sta
     return STORE_OK;
 }
 
-/* A window of the pages from the one with the offset on, at most those before `until`, or of the hole before the next
- * unit that has records. */
+/* Returns a window that starts with the page at the offset and ends by `until`, or the hole before
+ * the next unit with records. */
 static enum store_result load_sparse(struct map_reader *reader, uint64_t offset, uint64_t until,
                                      struct window *ret_window)
 {

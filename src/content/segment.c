@@ -1,4 +1,4 @@
-/* Finding, reading and deleting segments of a content's map; the form is drawn in segment.h. */
+/* Finds, reads and deletes segments of a content's map; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>
@@ -7,8 +7,8 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-/* A content of which less than this is left after an offset, in few blocks, has most likely no
- * segment after the one with that offset: the last one, whose key is known, is tried first. */
+/* If less than this follows an offset, in few blocks, the segment with the offset is most likely
+ * the last one, whose key is known, so it is tried first. */
 #define LAST_SEGMENT_BYTES  (64u << 20)
 #define LAST_SEGMENT_BLOCKS 64u
 
@@ -32,7 +32,7 @@ enum store_result content_damaged(uint64_t content_id, uint64_t offset, const ch
     return STORE_CORRUPT;
 }
 
-/* Takes the next pieces of the record that are left. */
+/* Consumes the next pieces of the record. */
 static bool take_pieces(struct entry *entry, uint64_t count, const struct record *record,
                         size_t *used)
 {
@@ -68,7 +68,7 @@ static bool decode_entry(struct decoder *d, const struct record *record, size_t 
     return entry->inline_bytes.ptr;
 }
 
-/* Where the record's key says that the segment ends. */
+/* Returns the id and the end offset in the record's key. */
 static bool key_is_ours(struct bytes key, uint64_t *ret_id, uint64_t *ret_end)
 {
     if (key.len != SEGMENT_KEY_SIZE ||
@@ -89,14 +89,14 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
     char count[4];
 
     if (!key_is_ours(record->key, &id, &segment.end))
-        return content_damaged(0, 0, "key of a segment");
+        return content_damaged(0, 0, "invalid key of a segment");
     decoder_init(&d, record->value);
     if (decode_u8(&d) != SEGMENT_VERSION)
-        return content_damaged(id, segment.end, "version of a segment");
+        return content_damaged(id, segment.end, "unknown version of a segment");
     decode_fixed(&d, count, sizeof count);
     segment.entry_count = le32_get(count);
     if (segment.entry_count == 0 || segment.entry_count > record->value.len)
-        return content_damaged(id, segment.end, "number of entries");
+        return content_damaged(id, segment.end, "invalid number of entries");
     segment.entries = arena_array(arena, segment.entry_count, sizeof segment.entries[0]);
     for (size_t i = 0; i < segment.entry_count; i++) {
         struct entry *entry = &segment.entries[i];
@@ -106,7 +106,7 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
         length += entry->length;
     }
     if (!decoder_ok(&d) || pieces_used != record->piece_count)
-        return content_damaged(id, segment.end, "length of a segment");
+        return content_damaged(id, segment.end, "invalid length of a segment");
     assert(length <= segment.end);
     segment.start = segment.end - length;
     *ret_segment = segment;
@@ -138,7 +138,7 @@ struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uin
     return scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
 }
 
-/* Opens a scan over the records of the segments from the one that holds the byte at `offset`. */
+/* Opens a scan over the segments' records, starting with the one that contains `offset`. */
 static struct scan *scan_from(struct snapshot *before, const struct segment_map *map,
                               uint64_t offset)
 {
@@ -190,7 +190,7 @@ static enum store_result find(struct snapshot *before, struct arena *arena,
     return result;
 }
 
-/* Adds the entries of the next segment. */
+/* Appends the entries of the next segment. */
 static bool join(struct arena *arena, struct segment *to, const struct segment *next,
                  size_t *capacity)
 {
@@ -212,8 +212,8 @@ static bool join(struct arena *arena, struct segment *to, const struct segment *
     return true;
 }
 
-/* Segments from a scan, one after another, until they weigh as much as a large one. What cannot be
- * read behind the first is left for the next time. */
+/* Joins consecutive segments from a scan up to the weight of a large one. Errors after the first
+ * segment are left for the next read. */
 static enum store_result join_some(struct scan *scan, struct arena *arena, uint64_t length,
                                    struct segment *ret_segment)
 {
@@ -254,7 +254,7 @@ enum store_result segments_at(struct snapshot *before, struct arena *arena,
     if (result)
         return result;
     if (segment.start > offset || segment.end > map->length)
-        return content_damaged(map->id, offset, "segments do not fit together");
+        return content_damaged(map->id, offset, "gap or overlap between segments");
     *ret_segment = segment;
     return STORE_OK;
 }
@@ -302,7 +302,7 @@ enum store_result segment_at(struct snapshot *before, struct arena *arena,
             return result;
     }
     if (segment.start > offset || segment.end <= offset || segment.end > map->length)
-        return content_damaged(map->id, offset, "segments do not fit together");
+        return content_damaged(map->id, offset, "gap or overlap between segments");
     assert(segment.entry_count > 0 && segment.start <= offset && offset < segment.end);
     *ret_segment = segment;
     return STORE_OK;

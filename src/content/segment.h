@@ -1,4 +1,4 @@
-/* Inside content/ only: a segment, one record of the map of a content or of a run.
+/* Internal to content/: a segment, one record of the map of a content or of a run.
  *
  *   key      1   'c' of a content, 'n' of a run
  *            8   id, be
@@ -9,24 +9,24 @@
  *            1   kind
  *                ENTRY_INLINE  bytes block id, bytes data
  *                ENTRY_PIECES  bytes block id, v number of pieces
- *                ENTRY_MORE    v number of pieces; they continue the block of the entry before,
- *                              perhaps the last of the segment before
+ *                ENTRY_MORE    v number of pieces; they continue the block of the previous entry,
+ *                              which may be the last one of the previous segment
  *                ENTRY_RUN     bytes block id, v run id, v length: all bytes of the run
  *   pieces   of the entries, in order
  *
- * `bytes` and `v` as base/codec.h writes them; the block id of bytes that are no block is absent.
- * The segments of a run have ENTRY_PIECES and ENTRY_MORE only. When the form changes: see
- * "On disk" in store/README.md.
+ * `bytes` and `v` are encoded as in base/codec.h; the block id is absent for bytes that are not a
+ * block. The segments of a run only have ENTRY_PIECES and ENTRY_MORE. To change the format, see "On
+ * disk" in store/README.md.
  *
  * Segment invariants, cited as "segment invariant N":
- *  (1) Segments of a content follow each other without gap or overlap; the last ends at its length.
- *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX and one entry more, so reading one is a small
- *      bounded step.
- *  (3) Two segments never end at the same offset: one that holds no byte yet is never ended,
- *      however many blocks of no bytes it has.
+ *  (1) Segments of a content are contiguous; the last ends at its length.
+ *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading one is a small
+ *  bounded step.
+ *  (3) Two segments never end at the same offset: a segment without bytes is never ended, however
+ *  many empty blocks it has.
  *  (4) A content of one body of at most SEGMENT_ONLY_MAX bytes is one segment.
- *  (5) What is appended begins a segment: so each length that a content ever had is the end of
- *      one. */
+ *  (5) Appended bytes start a segment, so each length that a content ever had is the end of a
+ *  segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
 
@@ -35,11 +35,11 @@
 #define SEGMENT_VERSION     1
 #define SEGMENT_KEY_SIZE    17
 #define SEGMENT_PREFIX_SIZE 9
-#define SEGMENT_WEIGHT_MAX  (16u << 10) /* bytes of its record, about */
+#define SEGMENT_WEIGHT_MAX  (16u << 10) /* approximate size of its record */
 #define SEGMENT_PIECES_MAX  256u
 #define SEGMENT_ONLY_MAX    (16u << 10)
 
-/* Whose map a segment belongs to: the first byte of its key. */
+/* The owner of the map, which is the first byte of the key. */
 enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
 
 enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_RUN, ENTRY_KINDS };
@@ -66,23 +66,23 @@ struct segment_writer {
     struct changes *changes;
     enum segment_owner owner;
     uint64_t id;
-    uint64_t start, end;  /* of the segment being made */
-    uint32_t entry_count; /* in it */
+    uint64_t start, end;  /* of the current segment */
+    uint32_t entry_count; /* in the current segment */
     size_t piece_weight;
     struct text payload;
     struct piece *pieces;
     size_t piece_count;
 };
 
-/* payload_hint: bytes of the entries, about; piece_hint: at least as many pieces as will be added.
- */
+/* payload_hint: approximate bytes of the entries; piece_hint: at least the number of pieces to be
+ * added. */
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
                          enum segment_owner owner, uint64_t id, size_t payload_hint,
                          size_t piece_hint);
-/* The first segment begins at this offset, instead of 0. Before anything is added. */
+/* Starts the first segment at this offset instead of 0. Call before adding anything. */
 void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset);
-/* Adds a block (its id absent for bytes that are no block): a run, pieces or inline bytes. Ends
- * segments where they are full. */
+/* Adds a block (its id absent for bytes that are not a block): a run, pieces or inline bytes. Ends
+ * segments when they are full. */
 void segment_writer_add(struct segment_writer *writer, const struct content_block *block);
 /* Ends the last segment. The map is writer->end bytes long. */
 void segment_writer_finish(struct segment_writer *writer);
@@ -94,65 +94,64 @@ struct segment_map {
     enum segment_owner owner;
     uint64_t id;
     uint64_t length;
-    bool is_short; /* it has few entries */
+    bool is_short; /* has few entries */
 };
 struct segment_map segment_map_of(const struct content *content);
 struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 
-/* The segment that holds the byte at `offset`, in the arena.
- * returns STORE_OK, STORE_WAIT, STORE_CORRUPT (also if the segment is missing: logged), STORE_IO */
+/* Returns the segment that contains the byte at `offset`, in the arena. Returns STORE_OK,
+ * STORE_WAIT, STORE_CORRUPT (also if the segment is missing: logged), STORE_IO. */
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
-/* The same, and as many of those that follow as weigh little together: what many small appends
- * wrote is read as one segment. */
+/* Like segment_at(), joined with following segments as long as their weight is small, so that many
+ * small appends are read as one segment. */
 enum store_result segments_at(struct snapshot *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
-/* The record of the content's segment, if it has no other: one get instead of a scan. Contents of
- * few blocks mostly have one.
+/* Reads the content's segment if it is the only one: one get instead of a scan. Contents of few
+ * blocks usually have one.
  *
- * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND: it has
- *          others, or may have; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
+ * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND if there are,
+ *          or may be, others; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
 enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment);
 
-/* The record of the content's last segment, whose key is known: one get instead of a scan. */
+/* Reads the record of the content's last segment, whose key is known: one get instead of a scan. */
 enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);
-/* Deletes it unread: only where it refers to no pieces. */
+/* Deletes the last segment without reading it; it must not refer to pieces. */
 void segment_delete_last(struct changes *changes, const struct content *content);
-/* Deletes the segments of a map, at most `limit`. Does not look at what they say: damage can be
- * deleted.
+/* Deletes at most `limit` segments of a map. Does not decode them, so corrupt ones can be deleted.
  *
- * ret_next  key of the first segment that is left, in the arena; ptr NULL: none is
+ * ret_next  key of the first remaining segment, in the arena; ptr NULL if none
  * returns   STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result segments_delete(struct snapshot *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next);
-/* True when the last segment is the only one for certain (segment invariant 4). */
+/* Returns true if the last segment is known to be the only one (segment invariant 4). */
 static inline bool segment_is_only(const struct content *content)
 {
     return content->block_count == 0 && content->length <= SEGMENT_ONLY_MAX &&
            content->form == CONTENT_SEQUENCE && !content->is_appended;
 }
 
-/* Takes a record apart. returns STORE_OK, STORE_CORRUPT (logged) */
+/* Decodes a record. Returns STORE_OK, STORE_CORRUPT (logged). */
 enum store_result segment_decode(const struct record *record, struct arena *arena,
                                  struct segment *ret_segment);
 
 /* Opens a scan over the records of all segments of a map, in order. */
 struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uint64_t id);
 
-/* What the keys of all segments of a map begin with. */
+/* Returns the common key prefix of all segments of a map. */
 void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE]);
 
-/* The key of the segment that ends there. */
+/* Returns the key of the segment with this end offset. */
 void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
-/* Logs what is wrong with a content or run; returns STORE_CORRUPT. */
+/* Logs a problem of a content or run; returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing segments of a content's map; the form is drawn in segment.h. */
+/* Writes segments of a content's map; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>
@@ -49,7 +49,7 @@ void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset)
     writer->start = writer->end = offset;
 }
 
-/* Writes the segment's record. What was collected for it is used again by the next. */
+/* Writes the segment's record and resets the buffers for the next one. */
 static void end(struct segment_writer *writer)
 {
     char key[SEGMENT_KEY_SIZE];
@@ -69,7 +69,7 @@ static bool is_full(const struct segment_writer *writer)
             writer->piece_count == SEGMENT_PIECES_MAX);
 }
 
-/* Only when a byte at least is added next (segment invariant 3). */
+/* Ends a full segment. Only called before adding at least one byte (segment invariant 3). */
 static void make_room(struct segment_writer *writer)
 {
     if (!is_full(writer))
@@ -87,7 +87,7 @@ static void add_piece(struct segment_writer *writer, const struct piece *piece)
     writer->end += piece->length;
 }
 
-/* As many of the pieces as the segment takes, at least one; returns how many. */
+/* Adds as many pieces as the segment takes, at least one, and returns their number. */
 static size_t add_some_pieces(struct segment_writer *writer, const struct piece *pieces,
                               size_t count)
 {

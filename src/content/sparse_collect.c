@@ -1,27 +1,27 @@
-/* Deleting what no generation of a sparse content sees any more, step by step. */
+/* Deletes in steps the data of a sparse content that no generation sees any more. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse_write.h"
 
-/* What is read of one unit; rewound behind each. */
+/* Memory for one unit; rewound after each. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
-/* A page or unit has as many versions as generations wrote to it. So many that are not looked for are
- * passed over before they are left with a new scan. */
+/* A page or unit has a version per generation that wrote to it. After skipping this many irrelevant
+ * ones, a new scan is opened behind them. */
 #define PASSED_MAX     8
 
-/* ---- a generation that was given up ---- */
+/* ---- a deleted generation ---- */
 
-/* Versions whose epoch is in (older, newer] and that only one generation may see. */
+/* Versions whose epoch is in (older, newer], of which only one generation may see any. */
 struct interval {
     struct snapshot *before;
     struct changes *changes;
-    struct arena *arena; /* of what is read */
+    struct arena *arena; /* rewound after each unit */
     uint64_t id;
     bool has_older, has_newer;
     uint32_t older, newer;
     struct budget *budget;
-    size_t looked_at; /* records, in a unit */
+    size_t looked_at; /* records read of a unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
@@ -31,18 +31,18 @@ static void delete_version(const struct interval *in, const struct record *recor
     budget_spend(in->budget, 1);
 }
 
-/* The versions of one page or unit, newest first, as a scan comes to them. */
+/* The versions of one page or unit in scan order, newest first. */
 struct series {
     uint64_t number;
     bool begun;
-    bool has_newest;              /* a version in the interval was kept: */
-    char newest[SPARSE_KEY_SIZE]; /* its key */
-    bool newest_is_empty;         /* it only hides older ones */
-    bool has_older;               /* there is a version of `older` or before */
-    unsigned passed;              /* versions outside of the interval */
+    bool has_newest;              /* a version in the interval was kept */
+    char newest[SPARSE_KEY_SIZE]; /* key of that version */
+    bool newest_is_empty;         /* it has no parts, and only hides older versions */
+    bool has_older;               /* a version of `older` or before exists */
+    unsigned passed;              /* skipped versions outside of the interval */
 };
 
-/* A version without parts that hides nothing goes too. */
+/* Deletes a version without parts that hides nothing. */
 static void end_series(const struct interval *in, const struct series *series)
 {
     if (series->has_newest && series->newest_is_empty && !series->has_older)
@@ -83,7 +83,7 @@ static void look_at(const struct interval *in, struct series *series, const stru
     }
 }
 
-/* Where to go on with a new scan, after many versions that are not in the interval. */
+/* Returns where to open a new scan, after many versions outside of the interval. */
 static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
                                   const struct series *series, char room[SPARSE_KEY_SIZE])
 {
@@ -91,8 +91,8 @@ static struct bytes behind_passed(const struct interval *in, enum sparse_kind ki
                              : sparse_key(in->id, kind, series->number, in->newer, room);
 }
 
-/* Looks at versions from `from` on, until no more are left up to `last` (STORE_NOT_FOUND), the budget is
- * spent, or many were passed over that do not matter. */
+/* Processes versions from `from` on, until there are no more up to `last` (STORE_NOT_FOUND), the
+ * budget is spent, or many irrelevant ones were skipped. */
 static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
                                       struct series *series)
 {
@@ -105,7 +105,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     while (!result && series->passed < PASSED_MAX && !budget_is_spent(in->budget)) {
         result = scan_next(scan, NULL, &record);
         if (!result && record.key.len != SPARSE_KEY_SIZE)
-            result = content_damaged(in->id, last, "key of a page or unit");
+            result = content_damaged(in->id, last, "invalid key of a page or unit");
         if (!result && be64_get(record.key.ptr + SPARSE_PREFIX) > last)
             result = STORE_NOT_FOUND;
         if (!result)
@@ -116,8 +116,8 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     return result;
 }
 
-/* All versions of pages or units first..last. Ends early, to be done again, when the budget is
- * spent. */
+/* Processes all versions of pages or units first..last. Stops early, to be repeated, when the
+ * budget is spent. */
 static enum store_result collect_series(struct interval *in, enum sparse_kind kind, uint64_t first,
                                         uint64_t last)
 {
@@ -137,7 +137,7 @@ static enum store_result collect_series(struct interval *in, enum sparse_kind ki
     return STORE_OK;
 }
 
-/* Nothing keeps the content any more: all its records go. */
+/* Deletes all records of a content that no generation retains. */
 static enum store_result delete_all(const struct interval *in)
 {
     static const char kinds[] = { SPARSE_PAGE, SPARSE_UNIT, 'd', 'g', 'h' };
@@ -147,8 +147,8 @@ static enum store_result delete_all(const struct interval *in)
     return STORE_NOT_FOUND;
 }
 
-/* Units that this step has been through. A unit may be listed in several epochs, and a step does
- * not see what it deleted itself. */
+/* Units that this step has processed. A unit may be listed in several epochs, and a step does not
+ * see its own deletions. */
 struct seen {
     uint64_t *units;
     size_t count;
@@ -163,9 +163,9 @@ static bool is_first(struct seen *seen, uint64_t unit)
     return true;
 }
 
-/* One record that lists a unit as changed.
- * ret_rest: there is more to be deleted of the unit; the next step begins with it again. That gets
- * through what this one kept, a few records a page, without spending, and deletes the next ones */
+/* Processes a record that lists a unit as changed. ret_rest: more of the unit must be deleted; the
+ * next step starts with it again. It skips the few records per page that this one kept without
+ * spending budget, and deletes the following ones. */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {
@@ -182,14 +182,14 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     }
     if (result || *ret_rest)
         return result;
-    if (!in->has_older || !in->has_newer) /* nobody asks for this difference any more */
+    if (!in->has_older || !in->has_newer) /* no snapshot pair needs this difference any more */
         changes_delete(in->changes, RECORD_INNER, record->key);
     budget_spend(in->budget, in->looked_at);
     return STORE_OK;
 }
 
-/* Goes through the units that changed from an epoch on, up to the newer generation.
- * backlog->from: the key to go on with. */
+/* Processes the units changed from an epoch on, up to the newer generation. backlog->from: the key
+ * to continue with. */
 static enum store_result collect_changed(struct interval *in, uint32_t first_epoch,
                                          struct backlog *backlog)
 {
@@ -207,7 +207,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         if (record.key.len != CHANGED_KEY_SIZE) {
-            result = content_damaged(in->id, 0, "key of a changed unit");
+            result = content_damaged(in->id, 0, "invalid key of a changed unit");
             break;
         }
         if (in->has_newer && be32_get(record.key.ptr + SPARSE_PREFIX) > in->newer) {
@@ -226,7 +226,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     return result;
 }
 
-/* in: the rest of it is filled in. */
+/* in: the rest of it is initialized here. */
 static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
     struct neighbours around;
@@ -241,7 +241,7 @@ static enum store_result collect_interval(struct interval *in, struct backlog *b
     in->newer = around.newer;
     if (!in->has_older && !in->has_newer)
         return delete_all(in);
-    if (!in->has_newer) /* what came after the older one goes, all of it */
+    if (!in->has_newer) /* delete everything after the older generation */
         first = in->older + 1;
     return collect_changed(in, first, backlog);
 }
@@ -260,9 +260,9 @@ enum store_result sparse_collect_generation(struct snapshot *before, struct chan
     return result;
 }
 
-/* ---- a large range that was cleared ---- */
+/* ---- a cleared large range ---- */
 
-/* Takes the hole from one page or unit. */
+/* Removes the hole from one page or unit. */
 static enum store_result cut(const struct sparse_writer *writer, const struct hole *hole,
                              enum sparse_kind kind, uint64_t number)
 {
@@ -300,7 +300,7 @@ static enum store_result cut_unit(const struct sparse_writer *writer, const stru
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Cuts unit after unit; backlog->from: the unit to go on with, be. */
+/* Clears one unit after another; backlog->from: the unit to continue with, be. */
 static enum store_result cut_units(const struct sparse_writer *writer, const struct hole *hole,
                                    struct backlog *backlog, struct budget *budget)
 {
@@ -331,7 +331,7 @@ static enum store_result cut_units(const struct sparse_writer *writer, const str
     return result;
 }
 
-/* content: the view's, at the epoch of the hole. The view's arena: of what is read of one unit. */
+/* content: the view's, at the epoch of the hole. The view's arena is rewound after each unit. */
 static enum store_result collect_hole(const struct sparse_view *view, struct content *content,
                                       struct changes *changes, struct backlog *backlog,
                                       struct budget *budget)
@@ -349,14 +349,14 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     while (at < count && holes[at].stamp != stamp)
         at++;
     if (at == count)
-        return STORE_NOT_FOUND; /* a larger one took its place, or the content is gone */
+        return STORE_NOT_FOUND; /* replaced by a larger one, or the content was deleted */
     content->epoch = writer.epoch = holes[at].epoch;
     result = sparse_neighbours(view->before, backlog->id, holes[at].epoch, &around);
     if (result)
         return result;
     writer.has_older = around.has_older;
     writer.older = around.older;
-    writer.joins_above = UINT64_MAX; /* nothing is joined: what lies together is as it was */
+    writer.joins_above = UINT64_MAX; /* join nothing: parts keep their stamps */
     result = cut_units(&writer, &holes[at], backlog, budget);
     if (result != STORE_NOT_FOUND)
         return result;

@@ -1,18 +1,18 @@
-/* Many ranges of a sparse content in one change: a unit is read once and written once, whatever the
- * change does to it. content_write() and content_clear() are for one range, and a list of changes
- * may have one of them only. */
+/* Writes many ranges of a sparse content in one change: each unit is read once and written once,
+ * however many ranges it contains. content_write() and content_clear() write one range, and a list
+ * of changes may contain only one of these calls. */
 #include <assert.h>
 
 #include "content/sparse_write.h"
 
-/* What is read of one unit; rewound behind each. A change may be of thousands. */
+/* Memory for one unit; rewound after each, because a change may cover thousands. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 
 struct filling {
     const struct sparse_writer *writer;
     const struct content_range *ranges;
     size_t range_count;
-    /* The bytes that come next. */
+    /* Position in the body. */
     const struct body *body;
     size_t piece;
     uint32_t piece_offset;
@@ -21,7 +21,7 @@ struct filling {
 
 /* ---- the bytes of a unit ---- */
 
-/* The next bytes of the body are those of a range. */
+/* Assigns the next bytes of the body to a range. */
 static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *parts)
 {
     while (start < end) {
@@ -51,7 +51,7 @@ static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *
     }
 }
 
-/* The ranges that touch a unit, and what they write there. */
+/* The ranges that overlap a unit, and the bytes they write there. */
 struct unit_change {
     const struct content_range *ranges;
     size_t range_count;
@@ -84,7 +84,7 @@ static bool overlaps(const struct parts *parts, const struct content_range *rang
     return false;
 }
 
-/* What is written between start and end, put among `parts`. returns whether anything is */
+/* Inserts the bytes written between start and end into `parts`. Returns true if there are any. */
 static bool insert(const struct unit_change *change, uint64_t start, uint64_t end,
                    struct parts *parts)
 {
@@ -106,7 +106,7 @@ static bool insert(const struct unit_change *change, uint64_t start, uint64_t en
     return any;
 }
 
-/* One page or unit, without what the ranges had there, and with what is written there. */
+/* Rewrites one page or unit: removes the old bytes of the ranges and adds the new ones. */
 static enum store_result rewrite(const struct filling *f, const struct unit_change *change,
                                  enum sparse_kind kind, uint64_t number)
 {
@@ -133,7 +133,7 @@ static enum store_result rewrite(const struct filling *f, const struct unit_chan
     return STORE_OK;
 }
 
-/* The first page from `page` on that something is written to inline. */
+/* Returns the first page, from `page` on, that is written inline. */
 static uint64_t next_written(const struct filling *f, const struct unit_change *change,
                              uint64_t page)
 {
@@ -147,12 +147,12 @@ static uint64_t next_written(const struct filling *f, const struct unit_change *
     return UINT64_MAX;
 }
 
-/* Pages that have a record, and pages that get one. */
+/* Rewrites pages that have a record, and pages that get one. */
 static enum store_result rewrite_pages(const struct filling *f, const struct unit_change *change,
                                        uint64_t unit)
 {
     uint64_t page = unit * PAGES_OF_UNIT, last = page + PAGES_OF_UNIT - 1;
-    uint64_t found = 0; /* the next with a record, once it is at least `page` */
+    uint64_t found = 0; /* next page with a record, if it is at least `page` */
     bool known = false;
     enum store_result result = STORE_OK;
 
@@ -184,10 +184,9 @@ static enum store_result write_unit(struct filling *f, uint64_t unit)
     return result ? result : rewrite_pages(f, &change, unit);
 }
 
-/* ---- all of them ---- */
+/* ---- all units ---- */
 
-/* Passes over units of a hole that have no records. *unit: the first that lies in the hole
- * whole. */
+/* Skips units of a hole that have no records. *unit: the first one completely in the hole. */
 static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
 {
     uint64_t behind = f->ranges[0].end / UNIT_BYTES, next = 0;

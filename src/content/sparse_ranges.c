@@ -1,26 +1,27 @@
-/* Ranges of sparse contents: which have bytes, and which differ between two generations. */
+/* Ranges of sparse contents: those that have bytes, and those that differ between two
+ * generations. */
 #include <stdlib.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* A list ends after so many units, whatever it has found. */
+/* A list ends after this many units, whatever it contains. */
 #define UNITS_MAX   4096u
-/* So many changed units are read at once, of each epoch the same part of them. */
+/* Number of changed units read at once, the same number from each epoch. */
 #define UNITS_BATCH (64u << 10)
 #define EPOCH_BATCH 256u
-/* Most ranges of a list. */
+/* Maximum ranges of a list. */
 #define RANGES_MAX  10000u
 
 /* ---- the list ---- */
 
 struct list {
     struct content_ranges out;
-    size_t max; /* there is room for so many */
+    size_t max; /* capacity */
     uint64_t start, end;
 };
 
-/* The room is made at once: what is read of unit after unit is rewound behind it. */
+/* Allocates the ranges at once, because the arena is rewound after each unit. */
 static struct list list_new(struct arena *arena, size_t max, uint64_t start, uint64_t end)
 {
     struct list list = { .max = max < RANGES_MAX ? max : RANGES_MAX, .start = start, .end = end };
@@ -30,7 +31,7 @@ static struct list list_new(struct arena *arena, size_t max, uint64_t start, uin
     return list;
 }
 
-/* returns false when the list is full: out.next is set */
+/* Returns false if the list is full; out.next is then set. */
 static bool list_add(struct list *list, struct content_range range)
 {
     struct content_range *last =
@@ -98,11 +99,11 @@ enum store_result content_ranges(struct snapshot *before, struct arena *arena,
 struct units {
     uint64_t *numbers;
     size_t count;
-    size_t batch; /* of one epoch */
-    uint64_t end; /* complete before this unit; UINT64_MAX: to the end */
+    size_t batch; /* per epoch */
+    uint64_t end; /* complete up to this unit; UINT64_MAX: to the end */
 };
 
-/* Adds the first units from `unit` on that changed in the epoch. */
+/* Adds the first units, from `unit` on, that changed in the epoch. */
 static enum store_result add_changed(struct snapshot *before, uint64_t id, uint32_t epoch,
                                      uint64_t unit, struct units *units)
 {
@@ -155,7 +156,7 @@ static int compare_numbers(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The first epoch from `epoch` on in which something changed. */
+/* Finds the first epoch, from `epoch` on, with a change. */
 static enum store_result next_epoch(struct snapshot *before, uint64_t id, uint32_t epoch,
                                     uint32_t *ret_epoch)
 {
@@ -167,7 +168,7 @@ static enum store_result next_epoch(struct snapshot *before, uint64_t id, uint32
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != CHANGED_KEY_SIZE)
-        result = content_damaged(id, 0, "key of a changed unit");
+        result = content_damaged(id, 0, "invalid key of a changed unit");
     if (!result)
         *ret_epoch = be32_get(record.key.ptr + SPARSE_PREFIX);
     scan_close(scan);
@@ -179,7 +180,7 @@ struct epochs {
     size_t count, capacity;
 };
 
-/* The epochs in (older, newer] in which something changed. */
+/* Finds the epochs in (older, newer] with a change. */
 static enum store_result find_epochs(const struct sparse_view *view, uint32_t older,
                                      struct epochs *ret_epochs)
 {
@@ -216,7 +217,7 @@ static void sort(struct units *units)
     units->count = count;
 }
 
-/* The first units from `unit` on that may differ, sorted, each once. */
+/* Returns the first units, from `unit` on, that may differ, sorted and without duplicates. */
 static enum store_result changed_units(const struct sparse_view *view, uint32_t older,
                                        const struct epochs *epochs, uint64_t unit,
                                        struct units *ret_units)
@@ -242,7 +243,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Goes through both in one pass, from one end of a part to the next. */
+/* Merges both in one pass, from one end of a part to the next. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {
@@ -292,7 +293,7 @@ static enum store_result add_unit(struct list *list, const struct sparse_view *o
     return result;
 }
 
-/* returns STORE_NOT_FOUND when the list is full or at its end */
+/* Returns STORE_NOT_FOUND if the list is full or complete. */
 static enum store_result add_units(struct list *list, const struct sparse_view *older,
                                    const struct sparse_view *newer, const struct units *units,
                                    unsigned *looked)

@@ -1,4 +1,4 @@
-/* Records of sparse contents; sparse.h has their form. */
+/* Records of sparse contents; see sparse.h for their format. */
 #include <assert.h>
 
 #include "base/codec.h"
@@ -46,8 +46,8 @@ static uint64_t bytes_of_kind(enum sparse_kind kind)
     return kind == SPARSE_PAGE ? PAGE_BYTES : UNIT_BYTES;
 }
 
-/* The pieces of the parts, each once. A piece whose parts do not lie together is there for each run
- * of them: its references are counted as often. */
+/* Collects the pieces of the parts, once each. A piece whose parts are not adjacent appears once
+ * per run of parts, and so are its references counted. */
 static size_t collect_pieces(const struct parts *parts, struct piece *pieces)
 {
     size_t count = 0;
@@ -78,8 +78,8 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
     }
 }
 
-/* The part that begins at `index`, with those that may be joined to it; *ret_next: the index
- * behind. */
+/* Returns the part at `index`, joined with following ones if possible; *ret_next: the index after
+ * them. */
 static struct part joined(const struct parts *parts, size_t index, enum sparse_kind kind,
                           uint64_t joins_above, size_t *ret_next)
 {
@@ -143,7 +143,7 @@ void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uin
                 text_bytes(&value), pieces, piece_count);
 }
 
-/* Where the bytes of the parts are: behind the table, or in pieces of the record. */
+/* Locates the bytes of the parts: after the table, or in pieces of the record. */
 static bool locate_parts(struct decoder *d, const struct record *record, enum sparse_kind kind,
                          struct parts *parts)
 {
@@ -295,6 +295,6 @@ enum store_result sparse_read_holes(struct snapshot *before, struct arena *arena
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     if (!sparse_decode_holes(record.value, id, holes, ret_count))
-        return content_damaged(id, 0, "cleared ranges");
+        return content_damaged(id, 0, "invalid cleared ranges");
     return STORE_OK;
 }

@@ -1,13 +1,13 @@
-/* Sparse contents as one generation sees them. */
+/* Reads sparse contents as seen by one generation. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Pages that are looked up one by one; more are scanned. */
+/* Maximum pages read individually; more are scanned. */
 #define PAGES_GOT_MAX  4u
-/* Of the key of a page: 256 pages have it in common. A scan that goes no further does not step over the tombstones of
- * all pages behind, where small writes were overwritten by large ones. */
+/* Prefix of a page's key shared by 256 pages. Limiting a scan to it avoids stepping over the
+ * tombstones of all later pages, where large writes have overwritten small ones. */
 #define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
 
 /* ---- parts ---- */
@@ -41,7 +41,7 @@ void parts_append(struct parts *parts, const struct part *part)
     insert_at(parts, parts->count, part);
 }
 
-/* The part without its first bytes. */
+/* Returns the part without its first bytes. */
 static struct part part_from(struct part part, uint64_t start)
 {
     assert(start > part.start && start < part.end);
@@ -59,7 +59,7 @@ void parts_cut(struct parts *parts, uint64_t start, uint64_t end)
     for (size_t i = 0; i < parts->count; i++) {
         struct part part = parts->items[i];
 
-        if (part.start < start && part.end > end) { /* in two */
+        if (part.start < start && part.end > end) { /* split in two */
             struct part rest = part_from(part, end);
 
             assert(kept == i);
@@ -82,7 +82,7 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
-    /* As most come: a unit of single sectors would else be gone through for each of them. */
+    /* The usual case; otherwise a unit of single sectors would be searched for each of them. */
     if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
         insert_at(parts, parts->count, part);
         return;
@@ -125,7 +125,7 @@ void sparse_cut_hole(const struct hole *hole, struct parts *parts)
         if (part->stamp >= hole->stamp || start >= end)
             continue;
         parts_cut(parts, start, end);
-        i = SIZE_MAX; /* again from the beginning: indexes have changed */
+        i = SIZE_MAX; /* restart, because indexes have changed */
     }
 }
 
@@ -135,7 +135,7 @@ void sparse_cut_holes(const struct sparse_view *view, struct parts *parts)
         sparse_cut_hole(&view->holes[i], parts);
 }
 
-/* The newest version whose epoch is at most the view's. */
+/* Finds the newest version whose epoch is at most the view's. */
 static enum store_result find_version(const struct sparse_view *view, enum sparse_kind kind,
                                       uint64_t number, struct record *ret_record)
 {
@@ -165,13 +165,13 @@ enum store_result sparse_version(const struct sparse_view *view, enum sparse_kin
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     if (!sparse_decode(&record, view->arena, ret_version))
-        return content_damaged(view->content->id, number, "page or unit");
+        return content_damaged(view->content->id, number, "corrupt page or unit");
     return STORE_OK;
 }
 
 /* ---- a unit ---- */
 
-/* Adds what the view sees of one page. */
+/* Adds the bytes of one page that the view sees. */
 static enum store_result add_page(const struct sparse_view *view, uint64_t page,
                                   struct parts *parts)
 {
@@ -183,13 +183,13 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
     return result;
 }
 
-/* Adds what the view sees of the pages first..end of a unit. Versions are passed over one by one where there are
- * few; a page with many is left with a new scan. */
+/* Adds the bytes of the pages first..end of a unit that the view sees. Skips a few versions one by
+ * one, but opens a new scan after a page with many. */
 static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {
     const uint64_t id = view->content->id;
-    uint64_t next = first; /* the page looked for */
+    uint64_t next = first; /* the next page to be read */
     enum store_result result = STORE_OK;
 
     while (!result && next < end) {
@@ -284,7 +284,7 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != SPARSE_KEY_SIZE)
-        result = content_damaged(view->content->id, number, "key of a page or unit");
+        result = content_damaged(view->content->id, number, "invalid key of a page or unit");
     if (!result)
         *ret_number = be64_get(record.key.ptr + SPARSE_PREFIX);
     scan_close(scan);

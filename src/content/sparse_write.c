@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "content/sparse_write.h"
 
-/* A range up to this length is cleared record by record, in the change itself. */
+/* Maximum range that is cleared record by record in the change itself. */
 #define CLEARED_AT_ONCE (16u * UNIT_BYTES)
 
 struct content content_sparse(uint64_t id, uint64_t length)
@@ -53,7 +53,7 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
         sparse_mark_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
 }
 
-/* Takes the range from a page or unit, if it has bytes there. */
+/* Removes the range from a page or unit, if it has bytes there. */
 static enum store_result cut(const struct sparse_writer *writer, enum sparse_kind kind,
                              uint64_t number, uint64_t start, uint64_t end)
 {
@@ -76,7 +76,7 @@ static enum store_result cut(const struct sparse_writer *writer, enum sparse_kin
     return STORE_OK;
 }
 
-/* Takes the range, which lies in one unit, from the unit's pages. */
+/* Removes the range, which is in one unit, from the unit's pages. */
 static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
@@ -95,8 +95,9 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
-/* Need the old record not be read? A page has its bytes in its record, so nothing is released with it, and the new
- * one takes its place. In later epochs it would lie beside that of an older one. */
+/* Returns true if the old record need not be read. A page's record contains its bytes, so no pieces
+ * are released with it, and the new record overwrites it. In later epochs it would be added next to
+ * the older version. */
 static bool is_blind(const struct sparse_writer *writer, const struct part *part)
 {
     assert(writer->epoch > 0 || !writer->has_older);
@@ -147,7 +148,7 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-/* What the pieces, which begin at `offset`, have of the unit. */
+/* Inserts the part of the pieces, which start at `offset`, that is in the unit. */
 static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
                           const struct body *body, struct parts *parts)
 {
@@ -200,10 +201,10 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
 {
     const struct content *content = view->content;
 
-    /* The stamp is the time, which is above that of all commits of the partition: only a record that was
-     * not written by one says otherwise. */
+    /* The stamp is the current time, which is later than all commits of the partition; only a
+     * corrupt record can say otherwise. */
     if (stamp <= content->stamp && stamp != content->id) {
-        log_line(LOG_ERROR, "content: was changed later than now");
+        log_line(LOG_ERROR, "content: last change is in the future");
         return STORE_CORRUPT;
     }
     *ret_writer = (struct sparse_writer){
@@ -271,8 +272,7 @@ static enum store_result clear_now(const struct sparse_writer *writer, uint64_t 
     return STORE_OK;
 }
 
-/* Notes a large hole; its records are deleted later. Takes the place of smaller ones of its
- * epoch. */
+/* Records a large hole, whose records are deleted later. Replaces smaller holes of its epoch. */
 static enum store_result add_hole(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     const struct sparse_view *view = writer->view;
@@ -379,7 +379,7 @@ enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32
         uint32_t kept;
 
         if (record.key.len != GENERATION_KEY_SIZE) {
-            result = content_damaged(id, 0, "key of a generation");
+            result = content_damaged(id, 0, "invalid key of a generation");
             break;
         }
         kept = be32_get(record.key.ptr + SPARSE_PREFIX);
@@ -418,11 +418,11 @@ enum store_result content_snapshot_delete(struct snapshot *before, struct change
     return STORE_OK;
 }
 
-/* Pages of a content that are deleted at once, whether they are there or not: cheaper than a task. */
+/* Pages deleted at once without checking whether they exist: cheaper than a task. */
 #define DELETED_AT_ONCE 4u
 
-/* Of a content that no snapshot was ever taken of: it has no other records than its fields say, and of
- * each page and unit one version. */
+/* Deletes a content of which no snapshot was ever taken, so it has only the records its fields
+ * indicate, and one version of each page and unit. */
 static void delete_only_generation(struct changes *changes, const struct content *content,
                                    bool *ret_more)
 {

@@ -1,4 +1,4 @@
-/* Inside content/ only: how a version of a page or unit takes the place of another. */
+/* Internal to content/: replacing a version of a page or unit. */
 #ifndef LAGRA_CONTENT_SPARSE_WRITE_H
 #define LAGRA_CONTENT_SPARSE_WRITE_H
 
@@ -7,26 +7,26 @@
 #define GENERATION_KEY_SIZE 13
 #define GENERATION_VERSION  1
 
-/* The writer: of the newest generation, or content_collect() for a kept one. */
+/* Writes to one generation: the newest, or a retained one when used by content_collect(). */
 struct sparse_writer {
     const struct sparse_view *view;
     struct changes *changes;
     uint64_t id, stamp;
-    uint32_t epoch;       /* of the versions that are written */
-    uint64_t joins_above; /* parts written after this stamp need not be kept apart */
-    bool has_older;       /* a generation before the epoch is kept: */
-    uint32_t older;       /* the newest of them */
+    uint32_t epoch;       /* of the versions to write */
+    uint64_t joins_above; /* adjacent parts written after this stamp may be joined */
+    bool has_older;       /* a generation before the epoch is retained */
+    uint32_t older;       /* the newest such generation */
 };
 
-/* The newest generation's writer.
- * returns STORE_OK, STORE_CORRUPT: the content says that it was changed later */
+/* Opens a writer to the newest generation. Returns STORE_OK, or STORE_CORRUPT if the content's last
+ * change is in the future. */
 enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
                                      uint64_t stamp, struct sparse_writer *ret_writer);
-/* What is known of the content's records once a body has been written. */
+/* Updates the content's record of which kinds of records it has, after writing a body. */
 void sparse_note_kind(struct content *content, const struct body *body);
 struct parts parts_copy(const struct parts *parts);
-/* Writes `parts` as the page or unit is from now on. Deletes the version before, `old`, unless an
- * older generation sees it. */
+/* Writes `parts` as the new version of the page or unit. Deletes the previous version, `old`,
+ * unless an older generation sees it. */
 void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, uint64_t number,
                     const struct version *old, const struct parts *parts);
 

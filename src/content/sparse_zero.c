@@ -1,15 +1,14 @@
-/* Clearing a range of a sparse content of which whole units are to be freed, and the rest is to have
- * bytes: zeros. */
+/* Clears a range of a sparse content: frees complete units, and writes zeros to the rest. */
 #include <assert.h>
 
 #include "content/sparse.h"
 
-/* More is cleared as a large hole, and what is beside whole units of records by itself: a record has
- * bytes of one of the two only. */
+/* A larger range is cleared as a large hole, and the parts of units at its ends separately, because
+ * a record is in only one of the two. */
 #define ZEROED_AT_ONCE (16u * UNIT_BYTES)
 #define ZEROS_MAX      (2u * PAGE_BYTES)
 
-/* At most a beginning and an end, each of zeros and a hole. */
+/* At most a start and an end, each of zeros and a hole. */
 struct pieces {
     struct content_range ranges[4];
     size_t count;
@@ -57,7 +56,7 @@ enum store_result content_zero(struct snapshot *before, struct changes *changes,
     assert(length > 0 && offset <= content->length && length <= content->length - offset);
     assert(unit > 0 && PAGE_BYTES % unit == 0);
     if (end == content->length)
-        hole_end = end; /* nothing is behind it */
+        hole_end = end; /* nothing follows it */
     if (hole >= hole_end) {
         add(&pieces, offset, end, false);
         return write_zeros(before, changes, content, stamp, &pieces);

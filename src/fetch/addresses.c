@@ -1,7 +1,8 @@
 /* See addresses.h. */
 #include "fetch/addresses.h"
 
-/* What is not public: loopback, private, link-local, shared, documentation, multicast, reserved. */
+/* Ranges that are not public: loopback, private, link-local, shared, documentation, multicast,
+ * reserved. */
 static const struct {
     uint8_t prefix[4];
     unsigned bits;
@@ -23,7 +24,8 @@ static const struct {
     { { 240 }, 4 },
 };
 
-/* Of 2000::/3, which is all that is public: what is special, or has an IPv4 address in it. */
+/* Exceptions within 2000::/3, the only public range: special ranges, and those with embedded IPv4
+ * addresses. */
 static const struct address_block special_v6[] = {
     { { 0x20, 0x01, 0x00 }, 23 },       /* Teredo, ORCHID, benchmarks .. */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */

@@ -1,4 +1,4 @@
-/* See client.h. Over libcurl's easy interface, whose handle keeps the connection. */
+/* See client.h. Uses libcurl's easy interface, whose handle keeps the connection open. */
 #include "fetch/client.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct fetch_client {
     const struct curl_library *curl;
     CURL *easy;
     const char *ca_path;
-    struct fetch_client_answer *answer; /* of the request that is under way */
+    struct fetch_client_answer *answer; /* of the current request */
     struct text body;
     size_t answer_max;
     bool is_nonsense, is_too_long, is_unsendable;
@@ -74,7 +74,8 @@ static bool is_sendable(struct bytes text)
     return true;
 }
 
-/* A header without a value is sent as one: "Name;" in libcurl's words. False: one cannot be sent. */
+/* Adds the headers; one without a value is written as "Name;", libcurl's syntax for it. Returns
+ * false if one cannot be sent. */
 static bool add_headers(const struct fetch_client *client, struct arena *arena,
                         const struct fetch_client_request *request, struct curl_slist **headers)
 {
@@ -96,7 +97,7 @@ static bool add_headers(const struct fetch_client *client, struct arena *arena,
                                 BYTES_ARG(header->value), '\0');
         *headers = client->curl->slist_append(*headers, line.ptr);
     }
-    /* libcurl's own: no body waits to be wanted, and none is a form. */
+    /* Disable libcurl's own headers: Expect, and the form Content-Type. */
     *headers = client->curl->slist_append(*headers, "Expect:");
     if (!has_type)
         *headers = client->curl->slist_append(*headers, "Content-Type:");
@@ -122,7 +123,7 @@ static void set_request(const struct fetch_client *client, struct arena *arena,
         curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-/* The server, the time limit, and the reader of the answer. */
+/* Sets the server, the time limits, and the callbacks for the response. */
 static void set_options(struct fetch_client *client)
 {
     const struct curl_library *curl = client->curl;
@@ -166,11 +167,11 @@ bool fetch_client_ask(struct fetch_client *client, struct arena *arena,
 const char *fetch_client_problem(const struct fetch_client *client)
 {
     if (client->is_unsendable)
-        return "a value has a character that no header may have";
+        return "a value contains a character that is invalid in a header";
     if (client->is_nonsense)
-        return "the head of its answer is malformed or too long";
+        return "the response header is malformed or too long";
     if (client->is_too_long)
-        return "its answer is too long";
+        return "the response is too long";
     if (client->problem[0])
         return client->problem;
     return client->curl->easy_strerror(client->code);

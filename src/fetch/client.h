@@ -1,6 +1,7 @@
-/* Asking one server again and again over one connection, for the commands that copy accounts. Bodies are in memory, both
- * ways, up to a limit. The operator has named the server, so any address is connected to; what it answers is not
- * trusted: no redirect is followed, heads are read as those of copy sources (head.h), bodies have a limit.
+/* Sends many requests to one server over one connection, for the commands that copy accounts.
+ * Bodies are in memory in both directions, up to a limit. The operator has named the server, so any
+ * address is permitted, but its responses are not trusted: redirects are not followed, headers are
+ * parsed like those of copy sources (head.h), and bodies are limited.
  *
  * A client belongs to one thread at a time, which it blocks. */
 #ifndef LAGRA_FETCH_CLIENT_H
@@ -10,8 +11,8 @@
 
 struct fetch_client;
 
-/* ca_path: PEM file of the authorities that are trusted; NULL: the system's. NULL: libcurl cannot be loaded, which the log
- * says. */
+/* Creates a client. ca_path: PEM file with trusted certificate authorities; NULL: the system's.
+ * Returns NULL, after logging it, if libcurl cannot be loaded. */
 struct fetch_client *fetch_client_new(const char *ca_path);
 void fetch_client_free(struct fetch_client *client);
 
@@ -19,11 +20,11 @@ struct fetch_client_request {
     const char *method;
     struct bytes url;
     const struct fetch_header
-        *headers; /* one with a control character in it is not sent, nor the request */
+        *headers; /* a request with a control character in a header is not sent */
     size_t header_count;
-    struct bytes body;     /* ptr NULL: none */
-    size_t answer_max;     /* bytes of the answer's body */
-    uint64_t range_length; /* of the body that is expected, or 0: its memory is taken at once */
+    struct bytes body;     /* ptr NULL if none */
+    size_t answer_max;     /* maximum size of the response body */
+    uint64_t range_length; /* expected size of the body, to allocate it at once; or 0 */
 };
 
 struct fetch_client_answer {
@@ -32,11 +33,12 @@ struct fetch_client_answer {
     struct bytes body;
 };
 
-/* Sends the request and reads the whole answer, into the arena. False: there is no answer that could be read. */
+/* Sends the request and reads the entire response into the arena. Returns false if there is no
+ * valid response. */
 bool fetch_client_ask(struct fetch_client *client, struct arena *arena,
                       const struct fetch_client_request *request,
                       struct fetch_client_answer *ret_answer);
-/* Why there is none. Until the next request. */
+/* Describes why. Valid until the next request. */
 const char *fetch_client_problem(const struct fetch_client *client);
 
 #endif

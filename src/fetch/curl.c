@@ -9,10 +9,10 @@
 
 #include "base/log.h"
 
-/* As Debian names it with GnuTLS, and as others do. */
+/* Debian's name of the GnuTLS variant, and the common one. */
 static const char *const file_names[] = { "libcurl-gnutls.so.4", "libcurl.so.4" };
 
-/* Where each function goes. */
+/* The member for each function. */
 #define FUNCTION(name)                                                                             \
     {                                                                                              \
         "curl_" #name, offsetof(struct curl_library, name)                                         \
@@ -59,7 +59,7 @@ static bool find_functions(void *handle)
     return true;
 }
 
-/* It stays loaded: threads may be inside it until the process ends. */
+/* Never unloaded, because threads may be inside it until the process ends. */
 static void load(void)
 {
     void *handle = open_library();
@@ -69,7 +69,7 @@ static void load(void)
     if (!is_loaded) {
         const char *why = dlerror();
 
-        log_line(LOG_ERROR, "no source of a copy on another server can be read: libcurl: %s",
+        log_line(LOG_ERROR, "copying from other servers is not possible: libcurl: %s",
                  why ? why : "it cannot be initialised");
     }
 }

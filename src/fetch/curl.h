@@ -1,12 +1,12 @@
-/* Inside fetch/ only: libcurl, loaded when something is fetched for the first time. It brings eighteen
- * other libraries, whose linking was a third of the time in which the program starts, and most
- * servers never copy from a URL. decision: 243 */
+/* Internal to fetch/: libcurl, loaded at the first fetch. It brings eighteen other libraries, whose
+ * linking took a third of the program's start-up time, and most servers never copy from a URL.
+ * decision: 243 */
 #ifndef LAGRA_FETCH_CURL_H
 #define LAGRA_FETCH_CURL_H
 
 #include <curl/curl.h>
 
-/* Its functions under their names; each has the type that libcurl's header gives it. */
+/* libcurl's functions by name, with the types from its header. */
 struct curl_library {
     __typeof__(&curl_global_init) global_init;
     __typeof__(&curl_global_cleanup) global_cleanup;
@@ -29,14 +29,14 @@ struct curl_library {
     __typeof__(&curl_slist_free_all) slist_free_all;
 };
 
-/* Loads it, once. NULL: it cannot be loaded, which the log says. Any thread. */
+/* Loads libcurl once. Returns NULL, after logging it, if that fails. Thread-safe. */
 const struct curl_library *curl_library_load(void);
-/* What holds for whoever is asked: HTTP and HTTPS alone, directly, within CONNECT seconds; the error goes to `problem`, of
- * CURL_ERROR_SIZE bytes, which lives as long as the handle.
- * ca_path  PEM file of the authorities that are trusted; NULL: the system's */
+/* Sets the options common to all requests: only HTTP and HTTPS, no proxy, the connect timeout.
+ * Errors are written to `problem`, of CURL_ERROR_SIZE bytes, which must live as long as the handle.
+ * ca_path: PEM file with trusted certificate authorities; NULL: the system's. */
 void curl_set_common(const struct curl_library *curl, CURL *easy, const char *ca_path,
                      char *problem);
-/* Gives back what it holds, if it was loaded. When nothing is fetched any more. */
+/* Frees its resources, if it was loaded. Call when there are no more fetches. */
 void curl_library_release(void);
 
 #endif

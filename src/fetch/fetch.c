@@ -1,5 +1,5 @@
-/* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at its own pace:
- * what has come lies in a buffer, and the transfer pauses while that is full. */
+/* See fetch.h. Uses libcurl's multi interface, so that the caller pulls the bytes at its own pace:
+ * received bytes are buffered, and the transfer pauses while the buffer is full. */
 #include "fetch/head.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 
 #define BUFFER_BYTES       (1u << 20)
 #define RECEIVE_BYTES      (256L << 10)
-/* What one redirect may have of a body. */
+/* Maximum body of a redirect. */
 #define REDIRECT_BYTES_MAX (256L << 10)
-/* How soon a stop is noticed. */
+/* Maximum delay until a stop is noticed. */
 #define LOOK_MS            200
 
 struct fetcher {
@@ -24,21 +24,21 @@ struct fetcher {
 
 struct fetch {
     struct fetcher *fetcher;
-    const struct curl_library *curl; /* NULL: it cannot be loaded */
-    struct arena *arena;             /* the head, and what is asked */
+    const struct curl_library *curl; /* NULL if it cannot be loaded */
+    struct arena *arena;             /* for the response header and the request */
     CURL *easy;
     CURLM *multi;
     struct curl_slist *headers_sent;
-    bool over; /* the transfer; how: `code` */
+    bool over; /* the transfer has finished, with result `code` */
     CURLcode code;
     bool refused;     /* an address was not permitted */
-    bool is_nonsense; /* its head is malformed or has no end */
+    bool is_nonsense; /* the header is malformed or too long */
     struct fetch_head head;
     char *buffer;
-    size_t begin, end; /* of what has not been read */
+    size_t begin, end; /* of unread bytes in the buffer */
     bool paused;
-    uint64_t waited_ns; /* for something to read, since it was looked how much came */
-    uint64_t came;      /* bytes, since then */
+    uint64_t waited_ns; /* time spent waiting in the current measuring interval */
+    uint64_t came;      /* bytes received in that interval */
     bool is_slow;
     char problem[CURL_ERROR_SIZE];
 };
@@ -63,7 +63,7 @@ void fetcher_free(struct fetcher *fetcher)
     free(fetcher);
 }
 
-/* ---- what libcurl calls ---- */
+/* ---- callbacks for libcurl ---- */
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -78,7 +78,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Of each head on the way: of redirects, of 100 Continue, of the answer; and trailers. */
+/* Called for each header line of redirects, of 100 Continue, of the response, and for trailers. */
 static size_t take_header(char *data, size_t size, size_t count, void *context)
 {
     struct fetch *fetch = context;
@@ -94,7 +94,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     size_t length = size * count;
 
     if (!fetch->head.is_complete) {
-        fetch->is_nonsense = true; /* libcurl keeps bodies of redirects to itself */
+        fetch->is_nonsense = true; /* libcurl does not pass bodies of redirects */
         return 0;
     }
     if (fetch->begin == fetch->end)
@@ -109,7 +109,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     return length;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void add_headers(struct fetch *fetch, const struct fetch_asked *asked)
 {
@@ -122,7 +122,7 @@ static void add_headers(struct fetch *fetch, const struct fetch_asked *asked)
     }
 }
 
-/* Every option that decides whom it talks to, and how long. */
+/* Sets all options that determine the destination and the duration. */
 static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
 {
     const char *url = arena_string(fetch->arena, asked->url);
@@ -167,7 +167,7 @@ static void set_callbacks(struct fetch *fetch)
     curl->easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
 }
 
-/* libcurl reads the bodies of redirects to their ends, which may be far. */
+/* libcurl reads the bodies of redirects to their ends, which may be large. */
 static bool has_too_much_before_head(const struct fetch *fetch)
 {
     curl_off_t passed_over = 0;
@@ -178,7 +178,7 @@ static bool has_too_much_before_head(const struct fetch *fetch)
     return passed_over > REDIRECT_BYTES_MAX;
 }
 
-/* Waits until something comes, but not for long. */
+/* Waits briefly for bytes. */
 static bool wait_for_bytes(struct fetch *fetch)
 {
     uint64_t from = clock_monotonic_ns();
@@ -188,7 +188,8 @@ static bool wait_for_bytes(struct fetch *fetch)
     return polled;
 }
 
-/* An average over all that came would let one that was fast at first keep its reader for days. */
+/* The rate is measured per interval: an average over the entire transfer would let one that started
+ * fast stall for days. */
 static bool is_slow(struct fetch *fetch)
 {
     const struct fetcher_options *options = &fetch->fetcher->options;
@@ -201,7 +202,7 @@ static bool is_slow(struct fetch *fetch)
     return fetch->is_slow;
 }
 
-/* Lets the transfer go on for a moment. */
+/* Runs one iteration of the transfer. */
 static enum fetch_result step(struct fetch *fetch)
 {
     int running = 0, left = 0;
@@ -306,13 +307,13 @@ struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i)
 const char *fetch_problem(const struct fetch *fetch)
 {
     if (fetch->refused)
-        return "its address is not permitted";
+        return "the address is not permitted";
     if (fetch->is_nonsense)
-        return "its head is malformed or too long";
+        return "the response header is malformed or too long";
     if (!fetch->curl)
         return "libcurl cannot be loaded";
     if (fetch->is_slow)
-        return "it is too slow";
+        return "the transfer is too slow";
     if (fetch->problem[0])
         return fetch->problem;
     return fetch->curl->easy_strerror(fetch->code);

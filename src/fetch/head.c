@@ -8,7 +8,7 @@ static struct bytes without_end(struct bytes line)
     return line;
 }
 
-/* "HTTP/1.1 200 OK" */
+/* Parses "HTTP/1.1 200 OK". */
 static bool begin(struct fetch_head *head, struct bytes line)
 {
     struct bytes version, status, reason;
@@ -34,7 +34,7 @@ struct bytes fetch_head_find(const struct fetch_head *head, const char *name)
     return (struct bytes){ NULL, 0 };
 }
 
-/* One that names no place, and 304, are answers. rfc: 9110 15.4 */
+/* A 3xx response without Location, and 304, are final responses. rfc: 9110 15.4 */
 static bool is_redirect(const struct fetch_head *head)
 {
     return head->status / 100 == 3 && head->status != 304 &&
@@ -75,7 +75,7 @@ bool fetch_head_line(struct fetch_head *head, struct bytes line)
 {
     head->bytes += line.len;
     if (head->bytes > FETCH_HEAD_BYTES_MAX)
-        return head->is_complete; /* trailers may be as long as they like */
+        return head->is_complete; /* trailers are not limited */
     if (head->is_complete)
         return true;
     line = without_end(line);

@@ -7,7 +7,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "file/open_record.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 #include "service/small_record.h"
 

@@ -1,7 +1,7 @@
-/* The answer on its way out: its head, and a body from memory, from a file, or from a source that
- * makes it meanwhile. Head and body in memory go out by one call; what the socket does not take goes
- * on when it has room. A body that fails ends in a cut connection: what came must not look
- * complete. */
+/* Sends a response: its header section, and a body from memory, from a file, or from a source that
+ * generates it. Header section and body in memory are sent by one call; the rest is sent when the
+ * socket has space. If the body fails, the connection is dropped, so that the response does not
+ * look complete. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 
-/* Of a file, before others have their turn. */
+/* Bytes of a file sent before other connections take their turn. */
 #define FILE_STEP_BYTES ((size_t)512 * 1024)
 
-/* What of the body goes out. rfc: 9110 9.3.2, 15.3.5, 15.4.5 */
+/* Returns the length of the body to send. rfc: 9110 9.3.2, 15.3.5, 15.4.5 */
 static uint64_t body_length(const struct live *live)
 {
     const struct response *response = &live->exchange.response;
@@ -29,7 +29,7 @@ static enum turn waits_for_client(const struct live *live)
     return TURN_WAITS;
 }
 
-/* What a call that sent nothing means. */
+/* Interprets a call that sent nothing. */
 static enum turn sent_nothing(const struct live *live, ssize_t n)
 {
     return n == TRANSPORT_WAITS ? waits_for_client(live) : TURN_ENDS;
@@ -46,7 +46,7 @@ static void use_head(struct live *live, size_t *sent)
 
 /* ---- head ---- */
 
-/* The head lies in the worker's buffer: what is not sent of it must outlive the turn. */
+/* Copies unsent header bytes from the worker's buffer, because they must outlive the turn. */
 static void keep_head(struct live *live)
 {
     if (live->unsent.len > 0)
@@ -133,7 +133,7 @@ enum turn answer_continue(struct live *live)
 
 /* ---- bodies ---- */
 
-/* Sends what is left of the head and a run of the body. */
+/* Sends the rest of the header section and a run of the body. */
 static enum turn send_run(struct live *live, struct bytes run)
 {
     struct iovec parts[2];
@@ -171,7 +171,7 @@ static enum turn send_bytes(struct live *live, uint64_t length)
     return turn;
 }
 
-/* A source said that there is nothing to be sent. */
+/* Handles a source without bytes to send. */
 static enum turn without_bytes(const struct live *live, long said)
 {
     assert(said != BODY_WAIT || live->connection->is_paused);
@@ -198,7 +198,7 @@ static enum turn send_file(struct live *live, uint64_t length)
     n = transport_send_file(&live->connection->net, response->fd, response->fd_offset + live->sent,
                             step);
     if (n == 0)
-        log_line(LOG_ERROR, "a file that is sent as a body is too short");
+        log_line(LOG_ERROR, "a file sent as a response body is shorter than expected");
     if (n <= 0)
         return n == 0 ? TURN_ENDS : sent_nothing(live, n);
     assert((size_t)n <= step);
@@ -206,7 +206,7 @@ static enum turn send_file(struct live *live, uint64_t length)
     return live->sent == length ? TURN_SENT : TURN_GOES_ON;
 }
 
-/* What the socket did not take of a block. */
+/* Stores the bytes of a block that the socket did not accept. */
 static void keep_block(struct live *live, struct bytes rest)
 {
     if (!live->block) {
@@ -226,7 +226,7 @@ static void drop_block(struct live *live)
     live->block = NULL;
 }
 
-/* The next bytes of a source. returns TURN_GOES_ON and them, or what it came to. */
+/* Reads the next bytes of a source. Returns TURN_GOES_ON and the bytes, or another result. */
 static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret_run)
 {
     struct body_source *source = live->exchange.response.source;
@@ -274,7 +274,7 @@ enum turn answer_step(struct live *live)
     enum body_kind kind = live->exchange.response.body_kind;
 
     if (!tenure_holds(live->exchange.tenure))
-        return TURN_ENDS; /* also half way: the pieces of a body may have been given back */
+        return TURN_ENDS; /* even within a body, whose pieces may have been freed */
     if (length == 0 || kind == BODY_BYTES)
         return send_bytes(live, length);
     assert(kind != BODY_NONE); /* a length without a body */

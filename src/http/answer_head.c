@@ -79,12 +79,12 @@ void date_text_set(struct date_text *date, instant now)
     instant_format_http(now, date->text);
 }
 
-/* ---- what cannot be sent ---- */
+/* ---- headers that cannot be sent ---- */
 
-/* Of the headers that are the application's; the rest of a head has some 300 bytes. */
+/* For the application's headers; the rest takes about 300 bytes. */
 #define HEADERS_BYTES_MAX (ANSWER_HEAD_BYTES - 1024)
 
-/* One that is longer than all headers of a request was not stored by a request. */
+/* A value longer than all headers of a request was not stored by a request. */
 static bool can_be_sent(const struct http_header *header)
 {
     return header->value.len <= HEAD_HEADERS_SIZE_MAX && !http_has_control(header->value, '\t');
@@ -99,7 +99,7 @@ static void drop(struct response *response, size_t i)
 {
     const struct http_header *header = &response->headers[i];
 
-    log_line(LOG_INFO, "an answer goes without its header %.*s, which cannot be sent",
+    log_line(LOG_INFO, "response header %.*s omitted because it cannot be sent",
              BYTES_ARG(header->name));
     assert(i < response->header_count);
     response->header_count--;
@@ -137,9 +137,9 @@ void response_drop_unsendable(struct response *response)
     }
 }
 
-/* ---- as text ---- */
+/* ---- formatting ---- */
 
-/* Text into a buffer that may turn out too small. */
+/* Writes text into a buffer that may be too small. */
 struct writer {
     char *at;
     size_t room;

@@ -1,14 +1,14 @@
-/* The head of an answer as text.
+/* Formats the header section of a response.
  *
- * Date, Content-Length and Connection are the server's own; everything else is the application's.
- * Pure, but for the date, which each worker formats once a second. Inside http/ only. */
+ * Date, Content-Length and Connection are set by the server; all other headers by the application.
+ * Pure, except for the date, which each worker formats once a second. Internal to http/. */
 #ifndef LAGRA_HTTP_ANSWER_HEAD_H
 #define LAGRA_HTTP_ANSWER_HEAD_H
 
 #include "base/clock.h"
 #include "http/http.h"
 
-/* A date as text, made anew when the second is another one. Zeroed: none yet. */
+/* A formatted date, updated when the second changes. Zeroed: not set. */
 struct date_text {
     uint64_t second;
     char text[INSTANT_HTTP_SIZE];
@@ -18,32 +18,31 @@ void date_text_set(struct date_text *date, instant now);
 enum connection_header {
     CONNECTION_NONE,
     CONNECTION_CLOSE,
-    CONNECTION_KEEP_ALIVE, /* to an HTTP/1.0 client that asked for it */
+    CONNECTION_KEEP_ALIVE, /* for an HTTP/1.0 client that requested it */
 };
 
-/* Neither body nor length. rfc: 9110 15.3.5, 15.4.5 */
+/* Returns true for statuses without body and length. rfc: 9110 15.3.5, 15.4.5 */
 static inline bool status_has_no_body(int status)
 {
     return status == 204 || status == 304;
 }
-/* Of the body; of HEAD: what GET would have. */
+/* Returns the length of the body; for HEAD the length for GET. */
 static inline uint64_t response_length(const struct response *response)
 {
     return response->body_kind == BODY_BYTES ? response->body.len : response->body_length;
 }
 
-/* What the head of an answer may have: twice what requests can have stored of headers (decision 49),
- * with room for those that other requests and the rules of CORS add. */
+/* Maximum size of a header section: twice the stored headers of requests (decision 49) plus space
+ * for headers of other requests and CORS. */
 #define ANSWER_HEAD_BYTES ((size_t)64 * 1024)
 
-/* Takes out what cannot be sent: headers with control characters, those that are longer than any that
- * a request can bring, and then the longest ones until those that stay have room. What was stored can
- * so always be answered. decision: 241 */
+/* Removes headers that cannot be sent: those with control characters, those longer than any request
+ * can store, and then the longest ones until the rest fits. So any stored data can be returned.
+ * decision: 241 */
 void response_drop_unsendable(struct response *response);
-/* Writes status line, headers and the empty line.
- *
- * returns  the size; 0: there is no room for it, or a header is not to be sent: a control character
- *          would become a second answer in the client's eyes */
+/* Writes status line, headers and the empty line. Returns the size, or 0 if they do not fit or a
+ * header must not be sent, because a control character would look like a second response to the
+ * client. */
 size_t answer_head_write(const struct response *response, const struct date_text *date,
                          enum connection_header connection, char *to, size_t room);
 

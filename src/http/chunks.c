@@ -1,4 +1,4 @@
-/* See chunks.h. One step for each byte of framing. */
+/* See chunks.h. One step per byte of framing. */
 #include "http/chunks.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ static enum chunk_result step_size(struct chunks *chunks, char c)
     return expect(chunks, c, '\r', CHUNK_SIZE_LF);
 }
 
-/* Text up to the line's end, which nobody reads. */
+/* Skips text up to the end of the line. */
 static enum chunk_result step_text(struct chunks *chunks, char c, enum chunk_place at_cr)
 {
     if (c == '\r')
@@ -98,7 +98,7 @@ static enum chunk_result step(struct chunks *chunks, char c)
     case CHUNK_ENDED:
         break;
     }
-    assert(false); /* no framing there */
+    assert(false); /* no framing expected */
     return CHUNK_MALFORMED;
 }
 

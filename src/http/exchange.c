@@ -1,19 +1,19 @@
-/* The way of an exchange, and what a connection does between two of them: one step at a time.
+/* The steps of an exchange, and of a connection between two exchanges, one at a time.
  *
- *   no exchange      a head comes in; complete, it begins an exchange   -> STAGE_HEAD
+ *   no exchange      a header section arrives; complete, it starts an exchange -> STAGE_HEAD
  *   STAGE_HEAD       head()                                            -> BODY, or DISCARD
  *   STAGE_BODY       a run of body bytes: body()                       -> END after the last
- *   STAGE_DISCARD    a run of body bytes is thrown away                -> ANSWER after the last
+ *   STAGE_DISCARD    a run of body bytes is discarded                  -> ANSWER after the last
  *   STAGE_END        end()                                             -> ANSWER
- *   STAGE_ANSWER     the answer goes out (answer.c)                    -> no exchange: done()
+ *   STAGE_ANSWER     the response is sent (answer.c)                   -> no exchange: done()
  *
- * An answer that is known before the body was read waits until it was, so that the connection can go
- * on. The exceptions close it, because what the client sends next cannot be known, and wait for the
- * client to close too (net/linger.c): a malformed head or chunk, an Expect: 100-continue, and a body with
- * more to come than is thrown away.
+ * A response known before the body was read waits for the body, so that the connection can be
+ * reused. There are three exceptions, which close the connection because the next data from the
+ * client is unpredictable, and wait for the client to close it too (net/linger.c): a malformed
+ * header section or chunk, an Expect: 100-continue, and a body with more to come than is discarded.
  *
- * A client may close its side once it has sent its request (rfc: 9112 9.6), and is owed the answer:
- * the end of the stream is looked at only where bytes are missing. */
+ * A client may close its side once it has sent its request (rfc: 9112 9.6), and must still get the
+ * response: the end of the stream is only checked for when bytes are missing. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ enum http_step exchange_pass_on(struct exchange *exchange,
 
 /* ---- head ---- */
 
-/* More bytes, at most so many. */
+/* Receives up to `most` more bytes. */
 static enum turn receive(struct http_connection *connection, size_t most)
 {
     ssize_t n;
@@ -50,7 +50,7 @@ static enum turn refuse_head(struct http_connection *connection, int status)
     return answer_refuse(exchange_begin(connection), status);
 }
 
-/* A head that is not complete. */
+/* Waits for the rest of an incomplete header section. */
 static enum turn await_head(struct http_connection *connection)
 {
     size_t head_max = connection->server->limits.connection_memory_bytes + connection->introduction;
@@ -67,7 +67,7 @@ static enum turn await_head(struct http_connection *connection)
     return receive(connection, head_max);
 }
 
-/* Looks for the introduction in front of a head. */
+/* Looks for the introduction before a header section. */
 static enum turn find_introduction(struct http_connection *connection)
 {
     struct http_introduction said;
@@ -82,11 +82,12 @@ static enum turn find_introduction(struct http_connection *connection)
     case INTRODUCTION_MALFORMED:
         break;
     }
-    log_line(LOG_WARN, "%s: an introduction of a request is malformed", connection->net.peer);
+    log_line(LOG_WARN, "%s: malformed introduction of a request", connection->net.peer);
     return TURN_ENDS;
 }
 
-/* A complete head: copied, because it is needed for as long as the exchange lasts. */
+/* Starts an exchange with a complete header section, which is copied to last as long as the
+ * exchange. */
 static enum turn begin_request(struct http_connection *connection, struct bytes introduction,
                                struct bytes head)
 {
@@ -149,7 +150,7 @@ static enum turn step_between(struct http_connection *connection)
 
 /* ---- the application ---- */
 
-/* The application's answer to head(), body() or end(), turned into what comes next. */
+/* Handles the application's result of head(), body() or end(). */
 static enum turn after(struct live *live, enum http_step step)
 {
     switch (step) {
@@ -160,17 +161,17 @@ static enum turn after(struct live *live, enum http_step step)
         assert(live->stage == STAGE_HEAD || live->stage == STAGE_BODY);
         live->stage = STAGE_BODY;
         return TURN_GOES_ON;
-    case HTTP_WAIT: /* from here on whoever resumes may look at the exchange */
+    case HTTP_WAIT: /* from here on another thread may resume the exchange */
         assert(live->connection->is_paused);
         return TURN_WAITS;
     case HTTP_CUT:
         return TURN_ENDS;
     }
-    assert(false); /* no such step */
+    assert(false); /* invalid step */
     return TURN_ENDS;
 }
 
-/* Whether more of a refused body is to come, or has come, than is thrown away. */
+/* Returns true if the rest of a refused body exceeds the limit for discarding. */
 static bool is_too_much(const struct live *live)
 {
     bool has_length = live->exchange.request.content_length != HTTP_LENGTH_UNKNOWN;
@@ -179,7 +180,7 @@ static bool is_too_much(const struct live *live)
     return live->discarded > max || (has_length && live->body_left > max - live->discarded);
 }
 
-/* While the client may still be sending. */
+/* Responds while the client may still be sending. */
 static enum turn answer_early(struct live *live)
 {
     live->closes = true;
@@ -198,7 +199,7 @@ static enum turn step_head(struct live *live)
     turn = after(live, step);
     if (turn != TURN_GOES_ON)
         return turn;
-    /* What was announced with Expect is not sent after a refusal. */
+    /* After a refusal, a body announced with Expect is not sent. */
     if (step == HTTP_RESPOND && (live->expects || is_too_much(live)))
         return answer_early(live);
     if (live->exchange.request.content_length != 0)
@@ -220,8 +221,8 @@ static enum turn step_end(struct live *live)
 
 /* ---- body ---- */
 
-/* What of the input is body, its framing passed over. returns CHUNK_MORE, CHUNK_RUN, CHUNK_END or
- * what is wrong with it. */
+/* Returns the body bytes in the input, after skipping framing. Returns CHUNK_MORE, CHUNK_RUN,
+ * CHUNK_END or an error. */
 static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
 {
     struct input *input = &live->connection->net.input;
@@ -255,7 +256,7 @@ static void took(struct live *live, size_t bytes)
     connection_got_body(&live->connection->net, bytes);
 }
 
-/* Passes a run to the application. What it does not take waits in memory, which it is charged for. */
+/* Passes a run to the application. Unconsumed bytes wait in memory, which is charged. */
 static enum turn give_body(struct live *live, struct bytes run)
 {
     struct http_connection *connection = live->connection;
@@ -265,14 +266,14 @@ static enum turn give_body(struct live *live, struct bytes run)
     connection_resumes_body(&connection->net);
     step = live_application(live)->body(&live->exchange, run, &taken);
     assert(taken <= run.len);
-    assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
+    assert(taken > 0 || step != HTTP_WANT_BODY); /* it would loop forever */
     took(live, taken);
     if (!live_charge(live))
         live->exchange.server_is_busy = true;
     return after(live, step);
 }
 
-/* Throws a run of a refused body away. */
+/* Discards a run of a refused body. */
 static enum turn discard(struct live *live, struct bytes run)
 {
     connection_resumes_body(&live->connection->net);
@@ -316,7 +317,7 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* The answer is sent. */
+/* Called after the response was sent. */
 static enum turn end_of_answer(struct http_connection *connection)
 {
     bool closes = connection->live->closes || connection->live->is_cut_behind;
@@ -349,7 +350,7 @@ static enum turn step(struct http_connection *connection)
     case STAGE_ANSWER:
         return answer_step(live);
     }
-    assert(false); /* no such stage */
+    assert(false); /* invalid stage */
     return TURN_ENDS;
 }
 

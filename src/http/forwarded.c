@@ -14,7 +14,7 @@ bool forwarded_is_name(struct bytes name)
            bytes_is(name, "x-real-ip");
 }
 
-/* ---- who: a node. rfc: 7239 6 ---- */
+/* ---- client: a node. rfc: 7239 6 ---- */
 
 struct node {
     bool is_known;
@@ -22,7 +22,7 @@ struct node {
     uint16_t port;
 };
 
-/* A port may be a name of the proxy's own too. ptr NULL: there is none */
+/* Parses a port, which may be a name chosen by the proxy. ptr NULL: absent */
 static bool read_port(struct bytes text, struct node *node)
 {
     uint64_t port = 0;
@@ -34,8 +34,8 @@ static bool read_port(struct bytes text, struct node *node)
     return true;
 }
 
-/* "192.0.2.1", "192.0.2.1:5000", "[2001:db8::1]:5000", "unknown", "_name"; and as X-Forwarded-For has it,
- * "2001:db8::1". */
+/* Parses "192.0.2.1", "192.0.2.1:5000", "[2001:db8::1]:5000", "unknown", "_name"; and the form in
+ * X-Forwarded-For, "2001:db8::1". */
 static bool read_node(struct bytes text, struct node *ret_node)
 {
     struct node node = { .is_known = true };
@@ -83,9 +83,9 @@ static void take_client(const struct node *node, struct forwarded *forwarded)
     memcpy(forwarded->client, node->address, sizeof forwarded->client);
 }
 
-/* ---- X-Forwarded-..: each a list, in one header or several ---- */
+/* ---- X-Forwarded-..: each a list, in one or more headers ---- */
 
-/* Takes the last element off a list; empty ones are nothing. ptr NULL: there is none left */
+/* Removes and returns the last element of a list, skipping empty ones; ptr NULL at the end. */
 static struct bytes take_last(struct bytes *list)
 {
     while (list->len > 0) {
@@ -102,8 +102,8 @@ static struct bytes take_last(struct bytes *list)
     return none;
 }
 
-/* Of one header of X-Forwarded-For, from its end. hops: so many addresses were looked at. *ret_ends: the client has
- * been found */
+/* Reads one header of X-Forwarded-For from its end. hops: number of addresses read so far.
+ * *ret_ends: the client was found */
 static bool read_for(struct bytes list, const struct address_list *proxies, unsigned *hops,
                      struct forwarded *forwarded, bool *ret_ends)
 {
@@ -120,7 +120,7 @@ static bool read_for(struct bytes list, const struct address_list *proxies, unsi
     return true;
 }
 
-/* Where there are several, for as many proxies, all have to be https. */
+/* If there are several values, one per proxy, all must be https. */
 static bool read_protos(struct bytes list, unsigned *count, struct forwarded *forwarded)
 {
     struct bytes one;
@@ -135,7 +135,7 @@ static bool read_protos(struct bytes list, unsigned *count, struct forwarded *fo
     return true;
 }
 
-/* With several it is unknown which is whose. */
+/* Several values are refused, because it is unknown which proxy sent which. */
 static bool read_host(struct bytes host, struct forwarded *forwarded)
 {
     if (forwarded->host.ptr || !http_is_host(host))
@@ -166,11 +166,10 @@ static bool read_x_forwarded(const struct request *request, const struct address
 /* ---- Forwarded: elements of pairs. rfc: 7239 4 ---- */
 
 struct element {
-    struct bytes of, proto, host; /* ptr NULL: not said; "of": for */
+    struct bytes of, proto, host; /* ptr NULL if absent; "of" is the parameter "for" */
 };
 
-/* A token, or text in quotes, which ends where the quotes do. One with a backslash means nothing that could stand
- * here. */
+/* Reads a token, or quoted text up to the closing quote. A backslash has no valid use here. */
 static bool take_value(struct bytes *rest, struct bytes *ret_value)
 {
     size_t length = 0;
@@ -187,7 +186,7 @@ static bool take_value(struct bytes *rest, struct bytes *ret_value)
     return http_is_token(*ret_value);
 }
 
-/* Each once in an element; those that others have thought of say nothing to us. */
+/* Stores a parameter, each at most once per element; ignores unknown ones. */
 static bool keep(struct bytes name, struct bytes value, struct element *element)
 {
     struct bytes *to = NULL;
@@ -213,7 +212,7 @@ static struct bytes skip_blanks(struct bytes text)
     return text;
 }
 
-/* An element off the front of a header; *ret_is_empty: there is nothing in it. */
+/* Removes an element from the front of a header; *ret_is_empty: it is empty. */
 static bool take_element(struct bytes *rest, struct element *ret_element, bool *ret_is_empty)
 {
     struct element element = { .of = none };
@@ -267,7 +266,7 @@ static bool read_elements(const struct request *request, struct element to[FORWA
     return true;
 }
 
-/* What the first of the trusted proxies has said, and no other. */
+/* Uses only the element added by the first trusted proxy. */
 static bool read_forwarded(const struct request *request, const struct address_list *proxies,
                            struct forwarded *forwarded)
 {
@@ -294,7 +293,7 @@ static bool read_forwarded(const struct request *request, const struct address_l
     return !forwarded->host.ptr || http_is_host(forwarded->host);
 }
 
-/* ---- either ---- */
+/* ---- both kinds ---- */
 
 static void which_kinds(const struct request *request, bool *ret_forwarded, bool *ret_x_forwarded)
 {

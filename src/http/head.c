@@ -1,5 +1,5 @@
-/* See head.h. Two passes: the first looks for line ends alone and goes on where it stopped, however
- * the bytes come in; the second reads the lines of a complete head. */
+/* See head.h. Two passes: the first only searches for line ends, resuming where it stopped as bytes
+ * arrive; the second parses the lines of a complete header section. */
 #include "http/head.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ enum head_found head_find(struct head_scan *scan, struct bytes input)
             return HEAD_WHOLE;
         }
         if (is_empty)
-            scan->begin = at + 1; /* before the request line. rfc: 9112 2.2 */
+            scan->begin = at + 1; /* empty line before the request line. rfc: 9112 2.2 */
         else
             scan->lines++;
     }
@@ -49,7 +49,7 @@ void head_forget(struct head_scan *scan, size_t size)
 
 /* ---- the request line ---- */
 
-/* "HTTP/1.1". Returns 0, 400 or 505. */
+/* Parses "HTTP/1.1". Returns 0, 400 or 505. */
 static int read_version(struct bytes text, unsigned *ret_minor)
 {
     if (text.len != 8 || !bytes_has_prefix(text, (struct bytes)BYTES("HTTP/")) ||
@@ -62,8 +62,8 @@ static int read_version(struct bytes text, unsigned *ret_minor)
     return 0;
 }
 
-/* Of the absolute-form: the scheme is cut off, and the authority, which counts, whatever Host says.
- * It ends before the first '/' or '?'. rfc: 9112 3.2.2; 3986 3.2; decision: 270 */
+/* Splits the absolute-form: removes the scheme and the authority, which overrides Host. The
+ * authority ends at the first '/' or '?'. rfc: 9112 3.2.2; 3986 3.2; decision: 270 */
 static bool read_authority(struct bytes *target, struct request *request)
 {
     struct bytes scheme, rest;
@@ -81,7 +81,7 @@ static bool read_authority(struct bytes *target, struct request *request)
     return http_is_host(request->authority);
 }
 
-/* origin-form or absolute-form. Neither has a fragment. rfc: 9112 3.2 */
+/* Parses origin-form or absolute-form, without fragment. rfc: 9112 3.2 */
 static bool read_target(struct bytes target, struct request *request)
 {
     if (http_has_control(target, ' ') || target.len == 0 || memchr(target.ptr, '#', target.len))
@@ -116,7 +116,7 @@ static int read_request_line(struct bytes line, struct request *request, unsigne
 
 /* ---- header lines ---- */
 
-/* rfc: 9112 5. `lower` has room for the name. */
+/* rfc: 9112 5. lower: buffer for the name */
 static bool read_header(struct bytes line, char *lower, struct http_header *header)
 {
     size_t name = http_lower_token(line, lower);
@@ -129,7 +129,7 @@ static bool read_header(struct bytes line, char *lower, struct http_header *head
     return !http_has_control(header->value, '\t');
 }
 
-/* The next line without its line end, which head_find() has seen. */
+/* Returns the next line without its line end, which head_find() has checked. */
 static struct bytes next_line(struct bytes *lines)
 {
     const char *end = memchr(lines->ptr, '\n', lines->len);

@@ -1,32 +1,33 @@
-/* An HTTP/1.1 server: exchanges of a request and a response. rfc: 9112 2;
- * decision: 232
+/* An HTTP/1.1 server: exchanges of a request and a response. rfc: 9112 2; decision: 232
  *
  * The application passes a set of functions (struct http_application); the server calls them on its
  * worker threads:
  *
- *   head()   once the head is parsed
+ *   head()   once the header section is parsed
  *   body()   for each run of body bytes, if head() wanted the body
  *   end()    once the body is complete; at once if there is no body
- *   done()   when the exchange is over, answered or cut
+ *   done()   when the exchange has ended, with a response or a dropped connection
  *
- * Waiting. No worker ever blocks. Who has to wait
+ * Waiting. Workers must never block. To wait, a function
  *   1. calls exchange_suspend(),
- *   2. then arms a waiter that ends in exchange_resume(),
+ *   2. then arms a waiter that calls exchange_resume(),
  *   3. then returns HTTP_WAIT.
- * The same function is called again after the resume; only when body() waited after it had taken
- * the last byte, end() comes next.
+ * The same function is called again after the resume, except that end() follows if body() waited
+ * after consuming the last byte.
  *
- * What the server does itself:
- *   - the target is kept raw, undecoded
- *   - heads are limited in size, and malformed ones refused: 400, 413, 414, 417, 431, 501, 505
- *   - HEAD is answered without a body
- *   - `Expect: 100-continue` is answered 100 only when head() wants the body, else with the final
- *     answer at once
- *   - a refused body that was not announced with Expect is read and thrown away, if there is no more
- *     of it than discard_max_bytes; else the answer goes first and closes the connection (net/linger.c)
- *   - of too many connections (net/net.h), one for which there is no place is answered 503 by the
- *     application (server_is_busy) and closed
- *   - pipelining, keep-alive */
+ * The server itself
+ *   - keeps the target raw, undecoded
+ *   - limits the size of header sections, and refuses malformed ones: 400, 413, 414, 417, 431, 501,
+ *   505
+ *   - responds to HEAD without a body
+ *   - sends 100 for `Expect: 100-continue` only when head() wants the body, otherwise the final
+ *   response at once
+ *   - reads and discards a refused body that was not announced with Expect, if it is at most
+ *   discard_max_bytes; otherwise it sends the response first and closes the connection
+ *   (net/linger.c)
+ *   - lets the application respond with 503 (server_is_busy) on a connection beyond the limit
+ *   (net/net.h), and closes it
+ *   - supports pipelining and keep-alive */
 #ifndef LAGRA_HTTP_HTTP_H
 #define LAGRA_HTTP_HTTP_H
 
@@ -47,50 +48,50 @@ enum http_method {
 };
 
 struct http_header {
-    struct bytes name;         /* of a request: lower case; of a response: as it goes out */
-    struct bytes value;        /* as sent, trimmed */
-    struct bytes name_as_sent; /* request only: metadata keeps its case */
+    struct bytes name;         /* of a request: lower case; of a response: as sent */
+    struct bytes value;        /* trimmed */
+    struct bytes name_as_sent; /* request only: metadata preserves its case */
 };
 
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
 
-/* All memory is the exchange's arena or the connection's; valid until done(). */
+/* All memory belongs to the exchange's arena or the connection; valid until done(). */
 struct request {
     enum http_method method;
     struct bytes method_text;
-    /* host[:port] that it was sent to: what a trusted proxy says, else the target's, else Host; ptr NULL: HTTP/1.0
-     * without any */
+    /* host[:port] of the request: from a trusted proxy, else from the target, else from Host; ptr
+     * NULL: HTTP/1.0 without Host */
     struct bytes authority;
     struct bytes path;  /* raw, from the first '/', without '?' */
-    struct bytes query; /* raw, without '?'; ptr NULL when there was no '?' */
+    struct bytes query; /* raw, without '?'; ptr NULL if there was no '?' */
     const struct http_header *headers;
     size_t header_count;
-    uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN when chunked */
+    uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN if chunked */
     size_t head_bytes;
     bool expects; /* Expect: 100-continue, and a body */
-    /* The client that sent it: "192.0.2.1:5000". Behind a trusted proxy (net.h) that whom the proxy names, "unknown:0"
-     * where that has no address. */
+    /* The client's address: "192.0.2.1:5000". Behind a trusted proxy (net.h), the client named by
+     * the proxy, "unknown:0" if without address. */
     struct bytes peer;
-    bool secure; /* it came over TLS: to us, or where a trusted proxy speaks for it, to the proxy */
-    bool
-        is_forwarded; /* by a proxy, as it seems, which need not be a trusted one: for refusals alone */
-    void *listener_tag; /* of the listener it came in by */
-    /* The server that passed it on with an introduction (struct http_introduction): "192.0.2.1:5000"; ptr NULL: none */
+    bool secure;        /* received over TLS, by us or by a trusted proxy */
+    bool is_forwarded;  /* has proxy headers, trusted or not; use only to refuse, never to grant */
+    void *listener_tag; /* of the listener that received it */
+    /* The server that forwarded it with an introduction (struct http_introduction):
+     * "192.0.2.1:5000"; ptr NULL if none */
     struct bytes via;
     /* The incarnation under which what it is about was placed in this cell (service/placement.h); 0: none was named */
     uint64_t placement;
 };
 
-/* Returns the head as it was received, from the method to the empty line. */
+/* Returns the header section as received, from the method to the empty line. */
 static inline struct bytes request_head(const struct request *request)
 {
     return bytes_of(request->method_text.ptr, request->head_bytes);
 }
 
-/* Value of the header (name in lower case, not empty); ptr NULL when absent. Of several, the
- * first. */
+/* Returns the value of the first header with this name (in lower case, not empty); ptr NULL if
+ * absent. */
 struct bytes request_find_header(const struct request *request, struct bytes name);
-/* Inline, so that the length of a literal is known when it is compiled. */
+/* Inline, so that the length of a literal is known at compile time. */
 static inline struct bytes request_header(const struct request *request, const char *name)
 {
     return request_find_header(request, bytes_from_string(name));
@@ -98,16 +99,17 @@ static inline struct bytes request_header(const struct request *request, const c
 
 /* ---- response ---- */
 
-/* A body that is made while it is sent. */
+/* A body that is generated while it is sent. */
 struct body_source {
-    /* Returns 1..max bytes from position `at` of the body; asked in order. Worker.
+    /* Reads 1..max bytes from position `at` of the body, in order. Called on the worker.
      *
      * returns  the number of bytes
-     *          BODY_WAIT    after exchange_suspend() and arming: asked again after the resume
-     *          BODY_FAILED  the connection is cut: never a short body that looks complete */
+     *          BODY_WAIT    after exchange_suspend() and arming: called again after the resume
+     *          BODY_FAILED  drops the connection, so that the body does not look complete */
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
-    /* Of a body in a file (NULL: always): whether 1..max bytes from position `at` can be sent from there now,
-     * right and without waiting for a disk. Asked before each part. Returns as read(). */
+    /* For a body in a file (NULL: always ready): checks whether 1..max bytes from position `at` can
+     * be sent from it now, correct and without waiting for a disk. Called before each part. Returns
+     * like read(). */
     long (*is_ready)(struct body_source *source, uint64_t at, size_t max);
 };
 #define BODY_WAIT   0L
@@ -120,31 +122,31 @@ struct response {
     int status;
     size_t header_count;
     size_t header_capacity;
-    struct http_header *headers; /* names as they go out */
+    struct http_header *headers; /* names as sent */
     enum body_kind body_kind;
     struct bytes body; /* BODY_BYTES: arena or static, until done() */
-    int fd;            /* BODY_FILE: not owned, stays open until done() */
+    int fd;            /* BODY_FILE: not owned, remains open until done() */
     uint64_t fd_offset;
-    struct body_source *source; /* BODY_SOURCE, BODY_FILE (or NULL): released by the application in
-                                 * done() */
-    uint64_t body_length;       /* BODY_FILE, BODY_SOURCE; for HEAD: what GET would have */
+    /* BODY_SOURCE, BODY_FILE (or NULL): released by the application in done() */
+    struct body_source *source;
+    uint64_t body_length; /* BODY_FILE, BODY_SOURCE; for HEAD: the length for GET */
 };
 
-/* Empty, with this arena. */
+/* Initializes an empty response with this arena. */
 void response_init(struct response *response, struct arena *arena);
 /* Adds a header.
  *
  * name   static or in the arena
- * value  in the arena; without control characters: what comes from outside is checked before it is
- *        stored. A header that cannot be sent does not go out. decision: 241 */
+ * value  in the arena; without control characters: external values are checked before being stored.
+ *        A header that cannot be sent is omitted. decision: 241 */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
-/* The header of that name, in any case of letters; NULL: there is none. */
+/* Returns the header with that name, ignoring case, or NULL. */
 const struct http_header *response_find_header(const struct response *response, struct bytes name);
-/* Does the text have a control character other than `allowed`? A header's value may have tabs; ' ' allows
- * none. */
+/* Returns true if the text contains a control character other than `allowed`. Header values may
+ * contain tabs; ' ' allows none. */
 bool http_has_control(struct bytes text, char allowed);
-/* What the status line says of a status: "Accepted". Static. */
+/* Returns the reason phrase of a status: "Accepted". Static. */
 struct bytes http_reason(int status);
 
 /* ---- exchange ---- */
@@ -154,113 +156,120 @@ struct exchange {
     struct arena *arena;
     struct request request;
     struct response response;
-    /* For head() and body(): to be answered 503, and nothing else to be done. */
+    /* For head() and body(): only respond with 503. */
     bool server_is_busy;
-    /* For end(): other exchanges of this worker have their turns before round() is called. */
+    /* For end(): other exchanges of this worker will run before round() is called. */
     bool others_follow;
-    void *application; /* the application's own state of this exchange */
-    void *guide; /* state of an application that has another one execute the exchange, or NULL */
-    const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
-    const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
-    struct bytes introduction; /* as it was received; empty without http_application.introduce */
+    void *application; /* the application's state for this exchange */
+    void *guide;       /* state of an application that delegates the exchange to another, or NULL */
+    /* exchange_pass_on(); NULL: the server's application */
+    const struct http_application *passed_to;
+    const struct tenure *tenure; /* exchange_answers_by(); NULL if not needed */
+    atomic_uint *counted_in;     /* decremented when the exchange ends, or NULL */
+    struct bytes introduction;   /* as received; empty without http_application.introduce */
 };
 
-/* From now on bytes of the response are sent only while the tenure holds; else the connection is
- * closed. Called before anything is read that the response depends on. Worker. */
+/* Makes the response depend on a tenure: its bytes are sent only while the tenure holds; otherwise
+ * the connection is closed. Call before reading anything that the response depends on. Called on
+ * the worker. */
 static inline void exchange_answers_by(struct exchange *exchange, const struct tenure *tenure)
 {
     exchange->tenure = tenure;
 }
 
-/* The response is complete. Charges what the exchange holds to the shares of its account and its client
- * (base/memory_budget.h), before the response waits for a client that may not read it. Worker.
- * scratch  the mark for exchange_drop_scratch(), or NULL if that is not going to be called
- * returns  false if it is too much: the response is not to be sent, unless it is that of a write */
+/* Charges the memory of a complete response to the shares of its account and client
+ * (base/memory_budget.h), before it waits for a client that may not read it. Called on the worker.
+ * scratch  the mark for exchange_drop_scratch(), or NULL if that will not be called
+ * returns  false if it is too much: the response must not be sent, unless it is that of a write */
 bool exchange_charge(struct exchange *exchange, const struct arena_mark *scratch);
-/* Frees what was allocated after the mark, except a large body in memory and the response's
- * headers. Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
+/* Frees everything allocated after the mark, except a large body in memory and the response's
+ * headers. Call just before HTTP_RESPOND; done() must not use the freed memory. Called on the
+ * worker. */
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 
-/* Somebody was authenticated on this connection: when the server is full, it is closed for
- * new connections only after all on which nobody was. Worker. */
+/* Marks the connection as authenticated. When the server is full, unauthenticated connections are
+ * closed first. Called on the worker. */
 void exchange_authenticate(struct exchange *exchange);
-/* What is asked for on this connection is an account's, identified by its address: connections of several take turns, however
- * many each has, and each has its share of the memory budget. Worker. */
+/* Assigns the connection to an account, identified by its address, for fair scheduling: accounts
+ * take turns, regardless of their number of connections, and each has a share of the memory budget.
+ * Called on the worker. */
 void exchange_serves_for(struct exchange *exchange, const void *whose);
 
-/* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over.
- * The application need not ask, if it has that file open anyway. Any number of times. Worker. */
+/* Reserves one of the few slots for responses sent from a file (BODY_FILE), until the exchange
+ * ends. Not needed if the application has that file open anyway. May be called repeatedly. Called
+ * on the worker. */
 bool exchange_take_file(struct exchange *exchange);
 
-/* The connection is cut behind the answer, which does not say so: for tests of clients. Worker. */
+/* Drops the connection after the response, without announcing it: for tests of clients. Called on
+ * the worker. */
 void exchange_cut_behind(struct exchange *exchange);
 
-/* What has gone out of an exchange that is over: for done() alone. */
+/* How much of an ended exchange's response was sent: for done() only. */
 struct exchange_sent {
     uint64_t body_bytes;
-    size_t head_bytes; /* 0: no answer was begun */
-    bool is_whole;     /* all of the answer has gone to the socket */
+    size_t head_bytes; /* 0 if no response was started */
+    bool is_whole;     /* the entire response was passed to the socket */
 };
 struct exchange_sent exchange_sent(const struct exchange *exchange);
 
-/* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
- */
+/* Starts remembering a resume. Called on the worker, inside head(), body(), end() or a source's
+ * read(). */
 void exchange_suspend(struct exchange *exchange);
-/* Any thread, once for each suspend. */
+/* Resumes the exchange; once per suspend. Thread-safe. */
 void exchange_resume(struct exchange *exchange);
 
 enum http_step {
     HTTP_RESPOND,   /* exchange->response is complete */
-    HTTP_WANT_BODY, /* head() and body() only: go on reading */
+    HTTP_WANT_BODY, /* head() and body() only: continue reading */
     HTTP_WAIT,      /* suspended: call the same function again after the resume */
-    HTTP_CUT,       /* close the connection without an answer */
+    HTTP_CUT,       /* close the connection without a response */
 };
 
-/* The description of a client by another server that passes its request on, in front of the head. */
+/* Describes the client of a request forwarded by another server. Precedes the header section. */
 struct http_introduction {
-    size_t size; /* bytes that it takes */
+    size_t size; /* size in bytes */
     bool client_is_known;
     uint8_t client[ADDRESS_SIZE];
     uint16_t port;
-    bool is_tls;       /* the client came over TLS */
-    bool is_forwarded; /* as request.is_forwarded */
-    bool
-        expects; /* the other server sends the body only after a response of 100, as with Expect: 100-continue */
-    uint64_t placement; /* as request.placement */
+    bool is_tls;       /* the client connected over TLS */
+    bool is_forwarded; /* like request.is_forwarded */
+    bool expects; /* the other server sends the body only after a 100 response, as with Expect */
+    uint64_t placement; /* like request.placement */
     struct bytes
-        authority; /* that the client asked for, if the head does not say it; ptr NULL: it does */
+        authority; /* requested by the client, if not in the header section; ptr NULL if it is */
 };
 enum http_introduced { INTRODUCTION_PART, INTRODUCTION_WHOLE, INTRODUCTION_MALFORMED };
-/* The most that one takes. */
+/* Maximum size. */
 #define INTRODUCTION_MAX 512u
 
 /* Returns the connection of the exchange, for connection_open(). Called on its worker. */
 struct connection *exchange_connection(struct exchange *exchange);
-/* Ends an exchange whose body() wants more and is not suspended, as if body() had returned HTTP_RESPOND or HTTP_CUT now.
- * Worker, outside of the exchange's own functions. */
+/* Ends an exchange whose body() wants more and is not suspended, as if body() had returned
+ * HTTP_RESPOND or HTTP_CUT now. Called on the worker, outside of the exchange's own functions. */
 void exchange_end_body(struct exchange *exchange, enum http_step step);
 
 struct http_application {
-    /* Reads an introduction from the start of the input. Where this is not NULL each request follows one, and a
-     * connection on which none does is closed: only peers that are trusted may connect (net_listen.key). Their
-     * connections do not close with a request that asks for it. */
+    /* Reads an introduction from the start of the input. If not NULL, every request must follow an
+     * introduction; otherwise the connection is closed. Only trusted peers may connect
+     * (net_listen.key). Their connections stay open even if a request asks to close. */
     enum http_introduced (*introduce)(struct bytes input, struct http_introduction *ret_said);
     enum http_step (*head)(struct exchange *exchange);
-    /* Takes 0..data.len bytes of data; none only with HTTP_WAIT or HTTP_RESPOND.
+    /* Consumes 0..data.len bytes of data; 0 only with HTTP_WAIT or HTTP_RESPOND.
      *
-     * returns  HTTP_WANT_BODY  go on
-     *          HTTP_RESPOND    the rest is thrown away, then the response goes
+     * returns  HTTP_WANT_BODY continue
+     *          HTTP_RESPOND    discard the rest, then send the response
      *          HTTP_WAIT, HTTP_CUT */
     enum http_step (*body)(struct exchange *exchange, struct bytes data, size_t *ret_taken);
     enum http_step (*end)(struct exchange *exchange);
     void (*done)(struct exchange *exchange);
-    /* Each exchange of a worker that could go on has had its turn: what was left to be done for several at
-     * once. On that worker, outside of all exchanges. NULL: nothing is left so. */
+    /* Called on a worker after every runnable exchange has run once, outside of all exchanges, to
+     * do work batched across exchanges. NULL if there is none. */
     void (*round)(void);
 };
 
-/* From here on the functions of another application are called for this exchange, but for round(), which is the server's.
- * In head(), which returns what the other's head() returns; application is NULL.
+/* Delegates this exchange to another application, whose functions are called from here on, except
+ * round(). Called in head(), which returns the other head()'s result; exchange->application is
+ * NULL.
  *
  * tag  request.listener_tag */
 enum http_step exchange_pass_on(struct exchange *exchange,
@@ -269,57 +278,61 @@ enum http_step exchange_pass_on(struct exchange *exchange,
 /* ---- server ---- */
 
 struct http_limits {
-    struct net_limits net;          /* a request begins with its whole head */
-    size_t connection_memory_bytes; /* head of a request */
-    /* Of a refused body so much is read before the answer. Where there is more, the answer goes at
-     * once, and the connection closes by and by (net.linger_..). */
+    struct net_limits net;          /* a request starts with its complete header section */
+    size_t connection_memory_bytes; /* header section of a request */
+    /* Maximum size of a refused body that is read before the response. For a larger one the
+     * response is sent at once, and the connection closes lingeringly (net.linger_..). */
     uint64_t discard_max_bytes;
-    unsigned answer_files_max; /* answers at a time for which the application may open a file, which
-                                * the kernel sends */
+    /* concurrent responses for which the application may open a file, which the kernel sends */
+    unsigned answer_files_max;
 };
 extern const struct http_limits http_limits_default;
 
 /* Idle outgoing connections that a worker may keep. */
 #define HTTP_OUTGOING_IDLE_MAX 16u
-/* Lowers net.connections_max, and answer_files_max and net.outgoing_max (unless that is 0) with it, until `servers` servers with these limits
- * need at most so many descriptors: their connections, those beyond the limit that are being
- * refused or closed, files of answers, and what the servers have open themselves. returns false
- * if not even CONNECTIONS_LEAST of each find room. */
+/* Lowers net.connections_max, and with it answer_files_max and net.outgoing_max (unless 0), until
+ * `servers` servers with these limits need at most `descriptors` descriptors: for their
+ * connections, those beyond the limit being refused or closed, response files, and the servers'
+ * own. Returns false if not even CONNECTIONS_LEAST of each fit. */
 #define CONNECTIONS_LEAST      8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
-/* How many descriptors that takes at least. */
+/* Returns the minimum number of descriptors. */
 unsigned http_limits_least(const struct http_limits *limits, unsigned servers);
 
 struct http_server;
-/* Starts one listener with its own workers and acceptor.
+/* Starts one listener with its own workers and acceptor. Main thread only.
  *
  * tag      request.listener_tag
- * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
- * Main thread. */
+ * returns  NULL on failure, with *ret_problem: a message for the operator, valid until the next
+ *          call */
 struct http_server *http_start(const struct net_listen *listen, const struct http_limits *limits,
                                const struct http_application *application, void *tag,
                                const char **ret_problem);
-/* As net_renew_certificate(). */
+/* Like net_renew_certificate(). */
 bool http_renew_certificate(struct http_server *server, const char *cert_pem, const char *key_pem,
                             const char **ret_problem);
-/* As net_worker_connections(). */
+/* Like net_worker_connections(). */
 int http_worker_connections(struct http_server *server, unsigned worker);
 uint16_t http_port(const struct http_server *server);
-/* Accepts no more; lets exchanges under way end for at most grace_s; cuts the others. Returns when
- * the last one is over, so what they wait for must still be running. Main thread. */
+/* Stops accepting; waits at most grace_s for exchanges in progress, then drops the others. Returns
+ * after the last one has ended, so anything they wait for must still be running. Main thread
+ * only. */
 void http_stop(struct http_server *server, unsigned grace_s);
-/* As net_cut_outgoing(). */
-void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end);
+/* Like net_cut_outgoing(). */
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end,
+                       enum cut_which which);
+/* Like net_await_none(). */
+bool http_await_none(struct http_server *server, unsigned ms);
 
 /* ---- ranges ---- */
 
 enum range_result {
-    RANGE_ALL, /* no header, or one that is to be ignored (not of the form bytes=a-[b]) */
+    RANGE_ALL, /* no header, or one to be ignored (not of the form bytes=a-[b]) */
     RANGE_PART,
-    RANGE_UNSATISFIABLE, /* begins past the end: 416 */
+    RANGE_UNSATISFIABLE, /* starts past the end: 416 */
 };
-/* "bytes=a-b", "bytes=a-"; Azure has no suffix ranges and no lists.
- * rfc: 9110 14.2; rest: Specifying-the-Range-Header */
+/* Parses "bytes=a-b" or "bytes=a-"; Azure supports neither suffix ranges nor lists. rfc: 9110 14.2;
+ * rest: Specifying-the-Range-Header */
 enum range_result range_parse(struct bytes header, uint64_t size, uint64_t *ret_offset,
                               uint64_t *ret_length);
 

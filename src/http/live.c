@@ -1,4 +1,5 @@
-/* An exchange while it lasts: its beginning and end, its memory, its pauses. exchange.c has its way. */
+/* The lifetime of an exchange: its start and end, its memory, its pauses. exchange.c has its
+ * steps. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 #include "http/tokens.h"
 
 #define EXCHANGE_MAGIC    0x6C786368u
-/* The memory budget allows no more. */
+/* The memory budget does not allow more. */
 #define ARENA_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
 
 static struct live *live_of(struct exchange *exchange)
@@ -44,7 +45,7 @@ void exchange_resume(struct exchange *exchange)
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
-    /* From now on bytes are owed, even if none come to tell the worker of it. */
+    /* The client owes bytes from now on, even if none arrive to wake the worker. */
     if (live->stage == STAGE_BODY)
         connection_resumes_body(&connection->net);
     connection_post(&connection->net);
@@ -127,7 +128,7 @@ bool live_charge(struct live *live)
     return !arena_is_exhausted(live->exchange.arena);
 }
 
-/* A body that lies in a file, or is read while it is sent, comes from what the arena holds. */
+/* A body in a file, or one that is read while it is sent, depends on other memory of the arena. */
 static bool has_own_body(const struct response *response)
 {
     return response->body_kind == BODY_NONE || response->body_kind == BODY_BYTES;
@@ -158,15 +159,15 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 
 /* ---- begin and end ---- */
 
-/* A worker keeps a few arenas of ended exchanges for the next ones, the last used first: cheaper
- * than malloc, and warm in its caches. */
+/* A worker reuses a few arenas of ended exchanges, last used first: cheaper than malloc(), and warm
+ * in its caches. */
 static struct arena *take_arena(struct http_worker *worker)
 {
     return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
                                    : arena_new_charged(ARENA_LIMIT_BYTES, MEMORY_REQUEST);
 }
 
-/* fresh: what arena_mark() said of it when it was taken. */
+/* fresh: arena_mark() of the new arena. */
 static void give_arena(struct http_worker *worker, struct arena *arena, struct arena_mark fresh)
 {
     assert(worker->spare_count <= WORKER_SPARES);
@@ -208,7 +209,8 @@ struct live *exchange_begin(struct http_connection *connection)
 
 /* ---- behind a proxy ---- */
 
-/* The client's address counts for the limit by address, too. NULL: it is not known. */
+/* Sets the client's address, which also counts towards the limit per address. address: NULL if
+ * unknown. */
 static void serve_client(struct live *live, const uint8_t *address, uint16_t port)
 {
     struct request *request = &live->exchange.request;
@@ -233,7 +235,8 @@ int live_read_forwarded(struct live *live)
     refusal = forwarded_read(request, &connection_proxies(connection)->trusted, &forwarded);
     if (refusal != 0)
         return refusal;
-    /* What a proxy does not say of its client is not taken from the proxy's own connection. */
+    /* Anything the proxy does not report about its client must not be taken from the proxy's own
+     * connection. */
     request->secure = forwarded.is_tls;
     if (forwarded.host.ptr)
         request->authority = forwarded.host;
@@ -274,6 +277,8 @@ void exchange_over(struct http_connection *connection)
     assert(!connection->is_paused);
     if (live->known)
         live_application(live)->done(&live->exchange);
+    if (live->exchange.counted_in)
+        atomic_fetch_sub(live->exchange.counted_in, 1);
     answer_over(live);
     connection_served(&connection->net);
     assert(!live->has_file && !live->block);

@@ -10,7 +10,7 @@ static const struct bytes dashes = BYTES("--");
 
 /* ---- the boundary ---- */
 
-/* rfc: 2046 5.1.1 "bchars", but for the space: no client has it. */
+/* rfc: 2046 5.1.1 "bchars", except the space, which no client uses. */
 static bool may_be_boundary(struct bytes text)
 {
     static const char others[] = "'()+_,-./:=?";
@@ -61,7 +61,7 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* The line end that a text begins with. ptr NULL: it begins with none */
+/* Returns the line end at the start of a text; ptr NULL if there is none. */
 static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
 {
     if (bytes_has_prefix(text, line_end))
@@ -71,7 +71,7 @@ static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
     return bytes_of(NULL, 0);
 }
 
-/* The first line end of a text. ptr NULL: it has none */
+/* Returns the first line end of a text; ptr NULL if there is none. */
 static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
 {
     struct bytes left = text;
@@ -87,7 +87,7 @@ static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
     return bytes_of(NULL, 0);
 }
 
-/* Cuts the first line off; one that nothing ends goes to the end of the text. */
+/* Removes and returns the first line; without a line end it extends to the end of the text. */
 static struct bytes take_line(enum multipart_rules rules, struct bytes *text)
 {
     struct bytes end = find_line_end(rules, *text);
@@ -107,7 +107,7 @@ struct bytes multipart_skip_lines(enum multipart_rules rules, struct bytes text)
     return text;
 }
 
-/* Blanks at the begin, which may stand behind a boundary. */
+/* Skips leading spaces and tabs, which may follow a boundary. */
 static struct bytes skip_blanks(struct bytes text)
 {
     while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
@@ -115,7 +115,7 @@ static struct bytes skip_blanks(struct bytes text)
     return text;
 }
 
-/* "Name: value". Continued lines begin with a blank, which no name does. */
+/* Parses "Name: value". Folded lines start with a space, which no name contains. */
 static bool read_header(struct arena *arena, struct bytes line, struct http_header *ret_header)
 {
     struct bytes name, value;
@@ -131,9 +131,8 @@ static bool read_header(struct arena *arena, struct bytes line, struct http_head
     return http_lower_name(name, lower) && !http_has_control(ret_header->value, '\t');
 }
 
-/* Cuts headers off, and the empty line behind them. Where the text ends without one, `ends` says
- * whether that will do.
- * returns  false: malformed, or more than the limits */
+/* Removes headers and the following empty line. ends: accept the end of the text instead of the
+ * empty line. Returns false if they are malformed or exceed a limit. */
 static bool take_headers(struct arena *arena, enum multipart_rules rules, struct bytes *text,
                          bool ends, struct http_header *headers, size_t *ret_count)
 {
@@ -167,7 +166,7 @@ void multipart_begin(struct multipart *reader, struct arena *arena, enum multipa
     };
 }
 
-/* The end of its line, if nothing but blanks is before it. ptr NULL: there is more */
+/* Returns the end of the line if only spaces and tabs precede it; otherwise ptr NULL. */
 static struct bytes rest_of_line(enum multipart_rules rules, struct bytes text)
 {
     return line_end_at(rules, skip_blanks(text));
@@ -182,7 +181,7 @@ static bool is_blank(struct bytes text)
     return true;
 }
 
-/* Does a line of a boundary begin here? A longer word that begins with it is not one. */
+/* Returns true if a boundary line starts here. A longer word with that prefix is not one. */
 static bool is_boundary(const struct multipart *reader, struct bytes text)
 {
     struct bytes behind;
@@ -193,7 +192,7 @@ static bool is_boundary(const struct multipart *reader, struct bytes text)
     return bytes_has_prefix(behind, dashes) || rest_of_line(reader->rules, behind).ptr;
 }
 
-/* Cuts off what comes before the next boundary, which `rest` then begins with. */
+/* Removes the content before the next boundary, which is then at the start of `rest`. */
 static bool take_content(struct multipart *reader, struct bytes *ret_content)
 {
     struct bytes all = reader->rest;
@@ -229,7 +228,7 @@ static bool read_part(struct arena *arena, enum multipart_rules rules, struct by
                                                                      : NULL;
 
         if (to && to->ptr)
-            return false; /* twice: one of them would be ignored */
+            return false; /* repeated: one of them would be ignored */
         if (to)
             *to = headers[i].value;
     }
@@ -266,7 +265,7 @@ static bool has_scheme(struct bytes path)
            bytes_has_prefix(rest, (struct bytes)BYTES("/"));
 }
 
-/* What follows the host. */
+/* Returns the part of a URL after the host. */
 static struct bytes path_of_url(struct bytes url)
 {
     struct bytes scheme, host, path;
@@ -276,7 +275,7 @@ static struct bytes path_of_url(struct bytes url)
     return path.ptr ? path : bytes_from_string("/");
 }
 
-/* "DELETE /container/blob?query HTTP/1.1" */
+/* Parses "DELETE /container/blob?query HTTP/1.1". */
 static bool read_request_line(struct arena *arena, struct bytes line, enum multipart_rules rules,
                               struct request *request)
 {
@@ -286,7 +285,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     bytes_cut(more, ' ', &target, &version);
     if (!bytes_is(version, "HTTP/1.1") && !bytes_is(version, "HTTP/1.0"))
         return false;
-    /* As the target of a request: it has no fragment. rfc: 9112 3.2 */
+    /* As in the target of a request, there is no fragment. rfc: 9112 3.2 */
     if (request->method_text.len == 0 || target.len == 0 || target.len > MULTIPART_TARGET_MAX ||
         http_has_control(line, ' ') || memchr(target.ptr, '#', target.len))
         return false;
@@ -295,7 +294,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     if (rules == MULTIPART_LENIENT && has_scheme(request->path))
         request->path = path_of_url(request->path);
     if (!bytes_has_prefix(request->path, (struct bytes)BYTES("/"))) {
-        /* So the .NET client has it; not a URL with its host. */
+        /* Sent by the .NET client; not a URL with a host. */
         if (has_scheme(request->path))
             return false;
         request->path = arena_printf(arena, "/%.*s", BYTES_ARG(request->path));
@@ -322,13 +321,13 @@ bool multipart_request(struct arena *arena, struct bytes content, enum multipart
     ret_request->header_count = count;
     *ret_body = content;
     length = request_header(ret_request, "content-length");
-    /* How long the body is, its part says. */
+    /* The part determines the length of the body. */
     if (request_header(ret_request, "transfer-encoding").ptr)
         return false;
     return !length.ptr || bytes_parse_u64(length, INT64_MAX, &ret_request->content_length);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void add_line(struct text *to, const char *begin, struct bytes rest)
 {

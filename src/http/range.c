@@ -13,7 +13,7 @@ static bool is_digits(struct bytes text)
     return text.len > 0;
 }
 
-/* A position of more digits than fit is past every end. */
+/* Parses a position; one that overflows is past every end. */
 static bool parse_position(struct bytes text, uint64_t *ret_position)
 {
     if (!is_digits(text))
@@ -23,7 +23,7 @@ static bool parse_position(struct bytes text, uint64_t *ret_position)
     return true;
 }
 
-/* "bytes=a-b" or "bytes=a-"; without b the last position is UINT64_MAX. */
+/* Parses "bytes=a-b" or "bytes=a-"; without b the last position is UINT64_MAX. */
 static bool parse_form(struct bytes header, uint64_t *ret_first, uint64_t *ret_last)
 {
     struct bytes unit, positions, first, last;

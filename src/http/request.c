@@ -1,5 +1,5 @@
-/* See request.h. Refused is everything about which two parsers might disagree: how long a body is
- * (rfc: 9112 6.3, 11.2), and whose request it is. */
+/* See request.h. Refuses anything that two parsers might interpret differently: the length of a
+ * body (rfc: 9112 6.3, 11.2), and the requester. */
 #include "http/request.h"
 
 #include "http/forwarded.h"
@@ -10,7 +10,7 @@ struct bytes request_find_header(const struct request *request, struct bytes nam
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *h = &request->headers[i];
 
-        /* The first and the last character tell nearly all names apart. */
+        /* Comparing the first and last character rejects nearly all other names. */
         if (h->name.len == name.len && h->name.ptr[0] == name.ptr[0] &&
             h->name.ptr[name.len - 1] == name.ptr[name.len - 1] && bytes_equal(h->name, name))
             return h->value;
@@ -18,16 +18,16 @@ struct bytes request_find_header(const struct request *request, struct bytes nam
     return (struct bytes){ NULL, 0 };
 }
 
-/* The headers that are the server's business, found in one pass. */
+/* The headers that the server itself uses, found in one pass. */
 struct own_headers {
     unsigned hosts, lengths, codings;
     struct bytes host, length, coding;
-    bool closes, keeps;                   /* Connection says so */
-    bool expects_continue, expects_other; /* Expect does */
-    bool is_forwarded;                    /* a proxy says for whom */
+    bool closes, keeps;                   /* from Connection */
+    bool expects_continue, expects_other; /* from Expect */
+    bool is_forwarded;                    /* a proxy header names the client */
 };
 
-/* Empty elements are nothing. A comma in a quoted string parts it: it is an unknown expectation
+/* Ignores empty elements. Splits quoted strings at commas, but those are unknown expectations
  * anyway. rfc: 9110 10.1.1, 5.6.1 */
 static void read_expect(struct bytes list, struct own_headers *own)
 {
@@ -43,7 +43,7 @@ static void read_expect(struct bytes list, struct own_headers *own)
     }
 }
 
-/* A list of tokens, rfc: 9110 7.6.1 */
+/* Reads a list of tokens, rfc: 9110 7.6.1 */
 static void read_connection(struct bytes list, struct own_headers *own)
 {
     struct bytes one;
@@ -56,7 +56,7 @@ static void read_connection(struct bytes list, struct own_headers *own)
     }
 }
 
-/* "forwarded" and "x-..", but for "x-ms-..", of which there are many. */
+/* Matches "forwarded" and "x-..", except the frequent "x-ms-..". */
 static bool may_be_of_proxy(struct bytes name)
 {
     return name.len > 2 && (name.ptr[0] == 'f' || (name.ptr[0] == 'x' && name.ptr[2] != 'm'));
@@ -100,14 +100,14 @@ static int read_length(struct bytes text, uint64_t *ret_length)
     return *ret_length > INT64_MAX ? 400 : 0;
 }
 
-/* How long the body is. rfc: 9112 6.1, 6.3. Returns 0, 400, 413 or 501. */
+/* Determines the length of the body. rfc: 9112 6.1, 6.3. Returns 0, 400, 413 or 501. */
 static int read_framing(struct request *request, unsigned minor, const struct own_headers *own)
 {
     request->content_length = 0;
     if (own->codings + own->lengths > 1)
         return 400;
     if (own->codings > 0) {
-        /* A blank behind the coding is read by some as a part of it. */
+        /* Some parsers treat a space after the coding as a part of it. */
         if (own->coding.ptr[own->coding.len] != '\r' || minor == 0)
             return 400;
         if (!bytes_is_nocase(own->coding, "chunked"))
@@ -118,8 +118,8 @@ static int read_framing(struct request *request, unsigned minor, const struct ow
     return own->lengths > 0 ? read_length(own->length, &request->content_length) : 0;
 }
 
-/* One in HTTP/1.1, with a value that is a host, or empty: the URL has none. It is looked at although
- * an authority in the target goes before it. rfc: 9112 3.2 */
+/* Checks for one Host in HTTP/1.1, with a valid host or empty, since the URL may have none. Checked
+ * even if an authority in the target takes precedence. rfc: 9112 3.2 */
 static bool check_host(const struct own_headers *own, unsigned minor)
 {
     if (own->hosts == 0)

@@ -1,4 +1,4 @@
-/* What the application makes of an answer. */
+/* Builds a response for the application. */
 #include "http/http_private.h"
 
 #include <assert.h>

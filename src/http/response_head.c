@@ -5,7 +5,7 @@
 
 static const struct bytes end_of_head = BYTES("\r\n\r\n");
 
-/* "HTTP/1.1 200 OK". Returns 0 if it is anything else. */
+/* Parses "HTTP/1.1 200 OK". Returns 0 if it is anything else. */
 static int read_status(struct bytes line)
 {
     static const struct bytes version = BYTES("HTTP/1.1 ");
@@ -18,7 +18,7 @@ static int read_status(struct bytes line)
     return status == 100 || status >= 200 ? (int)status : 0;
 }
 
-/* Content-Length at most once, no other framing. */
+/* Accepts Content-Length at most once, and no other framing. */
 static bool read_header(struct bytes name, struct bytes value, bool *has_length,
                         struct response *to, struct response_head *head)
 {
@@ -47,7 +47,7 @@ static bool read_line(struct bytes line, bool *has_length, struct response *to,
     return read_header(name, bytes_trim(value), has_length, to, head);
 }
 
-/* The next line of a head, without its end. ptr NULL: a line end is not CR LF. */
+/* Returns the next line without its end; ptr NULL if the line end is not CR LF. */
 static struct bytes take_line(struct bytes *lines)
 {
     const char *end = memchr(lines->ptr, '\n', lines->len);

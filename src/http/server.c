@@ -1,4 +1,5 @@
-/* A server: its limits, starting and stopping it. net/ serves its connections, by http_protocol. */
+/* A server: its limits, starting and stopping it. net/ serves its connections, through
+ * http_protocol. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -15,19 +16,19 @@ const struct http_limits http_limits_default = {
         .answer_stall_s = 60,
         .answer_rate_min = 1024,
         .answer_rate_s = 30,
-        /* Most clients look for an answer while they send. Those that do not (Python's) send at most
-         * 64 MiB at once, and would take a reset for a reason to try again. */
+        /* Most clients check for a response while they send. Those that do not (Python's) send at
+         * most 64 MiB at once, and would retry after a reset. */
         .linger_max_bytes = (uint64_t)64 * 1024 * 1024,
         .linger_s = 30,
         .linger_stall_s = 5,
     },
     .connection_memory_bytes = (size_t)32 * 1024,
-    /* A small body is read to its end, and its connection goes on. */
+    /* A small body is read to its end, so that its connection can be reused. */
     .discard_max_bytes = (uint64_t)64 * 1024,
     .answer_files_max = 256,
 };
 
-/* One for each connection that a request may come in by, and idle ones. */
+/* One per connection that can receive a request, and idle ones. */
 static unsigned outgoing_for(const struct net_limits *net)
 {
     return net->connections_max + net->workers * HTTP_OUTGOING_IDLE_MAX;
@@ -39,7 +40,7 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
     unsigned share = descriptors / servers;
 
     assert(servers > 0);
-    net.workers = net_workers(&net); /* once: it asks the kernel for the cores */
+    net.workers = net_workers(&net); /* once, because it asks the kernel for the cores */
     for (;;) {
         if (limits->answer_files_max > net.connections_max / 8)
             limits->answer_files_max = net.connections_max / 8;
@@ -75,7 +76,7 @@ struct http_server *http_start(const struct net_listen *listen, const struct htt
 {
     struct http_server *server = xcalloc(1, sizeof *server);
 
-    /* A head, and what may come behind it, is received into a worker's buffer. */
+    /* Header sections, and pipelined data after them, are received into a worker's buffer. */
     assert(limits->connection_memory_bytes < CONNECTION_INPUT_BYTES);
     server->application = application;
     server->limits = *limits;
@@ -103,12 +104,18 @@ uint16_t http_port(const struct http_server *server)
     return net_port(server->net);
 }
 
-void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end)
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end,
+                       enum cut_which which)
 {
-    net_cut_outgoing(server->net, first, end);
+    net_cut_outgoing(server->net, first, end, which);
 }
 
-/* What exchanges wait for (the store) must still be running. */
+bool http_await_none(struct http_server *server, unsigned ms)
+{
+    return net_await_none(server->net, ms);
+}
+
+/* Anything that exchanges wait for (the store) must still be running. */
 void http_stop(struct http_server *server, unsigned grace_s)
 {
     net_stop(server->net, grace_s);

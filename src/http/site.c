@@ -57,12 +57,18 @@ bool site_is_own_page(const struct request *request)
     return is_own_origin(request, request_header(request, "origin"));
 }
 
+bool site_is_browser(const struct request *request)
+{
+    return request_header(request, "accept-language").ptr ||
+           request_header(request, "sec-fetch-site").ptr || request_header(request, "origin").ptr;
+}
+
 bool site_is_other_page(const struct request *request)
 {
     struct bytes site = request_header(request, "sec-fetch-site");
     struct bytes origin = request_header(request, "origin");
 
-    /* "none": the user has entered the address. */
+    /* "none": the user entered the address. */
     if (site.ptr)
         return !bytes_is(site, "same-origin") && !bytes_is(site, "none");
     return origin.ptr && !is_own_origin(request, origin);

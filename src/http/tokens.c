@@ -1,4 +1,4 @@
-/* Methods, names and values as HTTP spells them, wherever a head of a request is read. */
+/* Methods, names and values in HTTP syntax, for all parsers of header sections. */
 #include "http/tokens.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ enum http_method http_method_of(struct bytes name)
     return METHOD_OTHER;
 }
 
-/* The characters of a token in lower case; 0: not one of them. rfc: 9110 5.6.2 */
+/* Token characters in lower case; 0 for other characters. rfc: 9110 5.6.2 */
 /* clang-format off */
 static const char token_lower[256] = {
     ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*', ['+'] = '+',
@@ -39,7 +39,7 @@ static const char token_lower[256] = {
 };
 /* clang-format on */
 
-/* Letters, digits and '-' are all that most names have. */
+/* Most names only consist of letters, digits and '-'. */
 static word_bytes not_of_name(word_bytes text)
 {
     return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
@@ -51,7 +51,8 @@ size_t http_lower_token(struct bytes line, char *to)
     size_t i = 0;
 
     while (line.len - i >= WORD_BYTES) {
-        word_bytes text = word_load(line.ptr + i), lower = text | 0x20; /* digits and '-' have it */
+        /* digits and '-' have that bit already */
+        word_bytes text = word_load(line.ptr + i), lower = text | 0x20;
         unsigned run = word_first(not_of_name(text));
 
         memcpy(to + i, &lower, sizeof lower);
@@ -83,7 +84,8 @@ static word_bytes control(word_bytes text, char allowed)
     return (word_below(text, 0x20) | word_equal(text, 0x7F)) & ~word_equal(text, allowed);
 }
 
-/* Values are short and there are some twenty in a request and its answer, so their ends are no loop. */
+/* Values are short and a request and its response have about twenty, so the last bytes are checked
+ * without a loop. */
 bool http_has_control(struct bytes text, char allowed)
 {
     if (text.len < WORD_BYTES)
@@ -109,14 +111,14 @@ static bool is_name_char(char c)
            (c != '\0' && strchr("-._~!$&'()*+,;=", c));
 }
 
-/* Letters, digits, '-' and '.' are all that most hosts have. */
+/* Most hosts only consist of letters, digits, '-' and '.'. */
 static word_bytes not_common(word_bytes text)
 {
     return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
              word_equal(text, '-') | word_equal(text, '.'));
 }
 
-/* reg-name, which an IPv4 address is too. */
+/* Checks for a reg-name, which includes IPv4 addresses. */
 static bool is_name(struct bytes text)
 {
     for (size_t i = word_run(text, not_common); i < text.len; i++) {
@@ -130,7 +132,7 @@ static bool is_name(struct bytes text)
     return text.len > 0;
 }
 
-/* "v1.x": of an address to come. */
+/* Checks for "v1.x": IPvFuture. */
 static bool is_future_address(struct bytes text)
 {
     struct bytes version, address;
@@ -147,7 +149,7 @@ static bool is_future_address(struct bytes text)
     return true;
 }
 
-/* Between brackets. */
+/* Checks the address between brackets. */
 static bool is_address(struct bytes text)
 {
     char copy[INET6_ADDRSTRLEN];

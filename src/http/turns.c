@@ -1,4 +1,4 @@
-/* What net/ calls of this protocol: the turns of a connection, and what a worker keeps for them. */
+/* The callbacks for net/: turns of a connection, and the state of a worker. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ static void begin(struct connection *connection)
     c->worker->application = c->server->application;
 }
 
-/* Steps: heads, runs of a body, blocks of an answer. */
+/* Steps: header sections, runs of a body, blocks of a response. */
 static enum turn take_turn(struct connection *connection)
 {
     struct http_connection *c = http_of(connection);

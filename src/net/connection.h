@@ -74,6 +74,7 @@ struct connection {
     struct connection *next_ready;  /* in its lane, of those that have a turn */
     struct gnutls_session_int *tls; /* to read; NULL: plain */
     struct tls *tls_of;             /* its certificate; held while there is a session */
+    struct tls_ahead *tls_ahead;    /* during tls_receive(), or NULL */
     struct input input;             /* to use, by the functions below */
     bool awaits_header;             /* of the PROXY protocol; the protocol does not know it yet */
     struct worker *moves_to;        /* from the next post on; NULL: it stays */
@@ -167,6 +168,8 @@ void connection_got_body(struct connection *connection, size_t bytes);
 /* The same, and the client is not silent: where nobody calls connection_resumes_body() for it. */
 void connection_got_part(struct connection *connection, size_t bytes);
 void connection_is_ours(struct connection *connection);
+/* Ends the wait for a request of an idle outgoing connection. Returns false if it is being closed. */
+bool connection_claim(struct connection *connection);
 /* The socket takes no more of an answer for now. */
 void connection_awaits_taking(struct connection *connection);
 

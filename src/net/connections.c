@@ -143,11 +143,13 @@ static void forget(struct net_server *server, struct connection *c)
 
 /* ---- room, under server->lock ---- */
 
+/* A peer that has the key may be sending a request already, which would be lost. */
 static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
     return !c->is_evicted && !c->refused && !c->is_outgoing &&
+           !(c->server->has_key && c->trusted) &&
            (phase == PHASE_REQUEST || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
@@ -476,6 +478,11 @@ bool connections_wait_none(struct net_server *server, int timeout_ms)
     none = server->connection_count == 0;
     lock_give(&server->lock);
     return none;
+}
+
+bool net_await_none(struct net_server *server, unsigned ms)
+{
+    return connections_wait_none(server, (int)ms);
 }
 
 unsigned connections_count(struct net_server *server)

@@ -6,6 +6,13 @@
 
 #include "base/log.h"
 
+/* Returns false if an outgoing connection that was idle has just been taken for a request. */
+static bool may_cut(struct connection *c)
+{
+    return !c->is_outgoing || atomic_load(&c->phase) != PHASE_REQUEST ||
+           connection_claim_to_close(c);
+}
+
 static void sweep_list(const struct connection_list *list)
 {
     uint64_t now = monotonic_ms();
@@ -13,7 +20,7 @@ static void sweep_list(const struct connection_list *list)
     for (struct connection *c = list->first; c; c = c->next) {
         const char *why = connection_timeout_reason(c, now);
 
-        if (!why)
+        if (!why || !may_cut(c))
             continue;
         if (log_enabled(LOG_DEBUG))
             log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
@@ -29,22 +36,26 @@ void connections_sweep(struct net_server *server)
     lock_give(&server->lock);
 }
 
-static void cut_list(const struct connection_list *list, enum cut_which which)
+static void cut(struct connection *c, enum cut_which which)
 {
-    for (const struct connection *c = list->first; c; c = c->next) {
-        int phase = atomic_load(&c->phase);
+    int phase = atomic_load(&c->phase);
 
-        if (which == CUT_ALL || phase == PHASE_REQUEST || phase == PHASE_CLOSE)
-            shutdown(c->fd, SHUT_RDWR);
-    }
+    if (which == CUT_ALL || ((phase == PHASE_REQUEST || phase == PHASE_CLOSE) && may_cut(c)))
+        shutdown(c->fd, SHUT_RDWR);
 }
 
-void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end)
+static void cut_list(const struct connection_list *list, enum cut_which which)
+{
+    for (struct connection *c = list->first; c; c = c->next)
+        cut(c, which);
+}
+
+void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end, enum cut_which which)
 {
     lock_take(&server->lock);
-    for (const struct connection *c = server->trusted.first; c; c = c->next)
+    for (struct connection *c = server->trusted.first; c; c = c->next)
         if (c->is_outgoing && c->tag >= first && c->tag < end)
-            shutdown(c->fd, SHUT_RDWR);
+            cut(c, which);
     lock_give(&server->lock);
 }
 

@@ -61,6 +61,23 @@ void connection_is_ours(struct connection *connection)
     atomic_store_explicit(&connection->phase, (int)PHASE_OURS, memory_order_relaxed);
 }
 
+static bool leave_idle(struct connection *connection, enum phase phase)
+{
+    int idle = PHASE_REQUEST;
+
+    return atomic_compare_exchange_strong(&connection->phase, &idle, (int)phase);
+}
+
+bool connection_claim(struct connection *connection)
+{
+    return leave_idle(connection, PHASE_OURS);
+}
+
+bool connection_claim_to_close(struct connection *connection)
+{
+    return leave_idle(connection, PHASE_CLOSE);
+}
+
 /* The answer, or the part of it that we had to wait for, begins to wait for the client. */
 void connection_awaits_taking(struct connection *connection)
 {

@@ -49,6 +49,7 @@ struct worker {
     struct lanes lanes; /* of those that have a turn */
     char *input;        /* CONNECTION_INPUT_BYTES */
     char *block;        /* CONNECTION_BLOCK_BYTES */
+    char *tls_input;    /* CONNECTION_INPUT_BYTES, for tls_receive(); NULL before its first call */
     void *state;        /* the protocol's */
 };
 
@@ -115,7 +116,6 @@ void connection_remove(struct connection *connection);
 /* Shuts down the sockets of connections that are late; their workers then close them. Acceptor. */
 void connections_sweep(struct net_server *server);
 /* Shuts down the sockets of idle connections, or of all. */
-enum cut_which { CUT_IDLE, CUT_ALL };
 void connections_cut(struct net_server *server, enum cut_which which);
 
 /* ---- how many are left (connections.c) ---- */
@@ -131,6 +131,8 @@ uint64_t monotonic_ms(void);
 void connection_awaits_close(struct connection *connection);
 /* An outgoing connection waits to be accepted. Worker. */
 void connection_awaits_peer(struct connection *connection);
+/* Like connection_claim(), to close it. Any thread, under server->lock. */
+bool connection_claim_to_close(struct connection *connection);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
 const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms);
 

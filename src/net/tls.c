@@ -2,7 +2,10 @@
  * that the server had when it began: renewed ones are for connections that begin later. */
 #include "net/tls_private.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <gnutls/gnutls.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "base/log.h"
@@ -11,6 +14,57 @@
 #define RECORD_BYTES ((size_t)16 * 1024)
 /* Records without data for us (warnings, new keys) that are passed over at once. */
 #define PASSED_MAX   8
+
+/* Bytes that were received before GnuTLS asks for them: it asks for five bytes of a record, and then for the rest of it, and
+ * each of these would be a system call, perhaps with an acknowledgement. */
+struct tls_ahead {
+    char *buffer;
+    size_t size, from, to;
+    bool was_read;
+    bool is_all; /* the socket had no more */
+};
+
+/* ---- the socket, as GnuTLS uses it ---- */
+
+static ssize_t receive(const struct connection *connection, void *to, size_t size)
+{
+    ssize_t n;
+
+    do {
+        n = recv(connection->fd, to, size, 0);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static ssize_t pull(gnutls_transport_ptr_t of, void *to, size_t size)
+{
+    const struct connection *connection = of;
+    struct tls_ahead *ahead = connection->tls_ahead;
+    ssize_t n;
+
+    if (!ahead)
+        return receive(connection, to, size);
+    if (ahead->from == ahead->to && ahead->was_read) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (ahead->from == ahead->to) {
+        n = receive(connection, ahead->buffer, ahead->size);
+        ahead->was_read = true;
+        ahead->is_all = n < 0 || ((size_t)n < ahead->size && !connection->ended);
+        if (n <= 0)
+            return n;
+        ahead->from = 0;
+        ahead->to = (size_t)n;
+    }
+    if (size > ahead->to - ahead->from)
+        size = ahead->to - ahead->from;
+    memcpy(to, ahead->buffer + ahead->from, size);
+    ahead->from += size;
+    return (ssize_t)size;
+}
+
+/* ---- sessions ---- */
 
 /* That which the server has now. */
 static struct tls *take_newest(struct net_server *server)
@@ -53,7 +107,9 @@ bool tls_begin(struct connection *connection)
     if (!set_credentials(connection))
         return false;
     gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT); /* limits.c has its own */
-    gnutls_transport_set_int(session, connection->fd);
+    gnutls_transport_set_ptr2(session, connection,
+                              (gnutls_transport_ptr_t)(intptr_t)connection->fd);
+    gnutls_transport_set_pull_function(session, pull);
     return true;
 }
 
@@ -102,7 +158,10 @@ ssize_t tls_handshake(struct connection *connection)
     return fails(connection, result);
 }
 
-ssize_t tls_receive(struct connection *connection, char *to, size_t size)
+/* ---- records ---- */
+
+/* Returns like tls_receive(), with the data of one record at most. */
+static ssize_t receive_record(struct connection *connection, char *to, size_t size)
 {
     ssize_t n = GNUTLS_E_AGAIN;
 
@@ -118,6 +177,44 @@ ssize_t tls_receive(struct connection *connection, char *to, size_t size)
             break;
     }
     return fails(connection, n);
+}
+
+static char *input_of(struct worker *worker)
+{
+    if (!worker->tls_input)
+        worker->tls_input = xmalloc(CONNECTION_INPUT_BYTES);
+    return worker->tls_input;
+}
+
+/* Receives records until all that was read ahead is with GnuTLS, which keeps a part of a record. Less is read ahead than
+ * the caller takes, by a record of which GnuTLS may have had a part, so that all of it fits. */
+static ssize_t receive_records(struct connection *connection, char *to, size_t size)
+{
+    struct tls_ahead ahead = { .buffer = input_of(connection->worker) };
+    size_t got = 0;
+    ssize_t n;
+
+    ahead.size = size - RECORD_BYTES;
+    if (ahead.size > CONNECTION_INPUT_BYTES)
+        ahead.size = CONNECTION_INPUT_BYTES;
+    connection->tls_ahead = &ahead;
+    do {
+        if (got == 0)
+            ahead.was_read = ahead.from < ahead.to;
+        n = receive_record(connection, to + got, size - got);
+        got += n > 0 ? (size_t)n : 0;
+    } while (n > 0 ? ahead.from < ahead.to && got < size
+                   : n == TRANSPORT_WAITS && got == 0 && ahead.was_read && !ahead.is_all);
+    assert(ahead.from == ahead.to || n == TRANSPORT_FAILED || n == 0);
+    connection->tls_ahead = NULL;
+    connection->readable = !ahead.is_all || gnutls_record_check_pending(connection->tls) > 0;
+    return got > 0 ? (ssize_t)got : n;
+}
+
+ssize_t tls_receive(struct connection *connection, char *to, size_t size)
+{
+    return size > 2 * RECORD_BYTES ? receive_records(connection, to, size)
+                                   : receive_record(connection, to, size);
 }
 
 /* GnuTLS keeps a record that the socket did not take, and is asked to go on with it by an empty

@@ -173,6 +173,8 @@ static enum turn take_turn(struct connection *connection)
 
         if (n < 0)
             return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
+        if (connection->server->has_key && !connection->is_outgoing)
+            connection_trust(connection);
     }
     return connection->protocol->turn(connection);
 }
@@ -336,6 +338,7 @@ static void close_own(struct worker *worker)
         close(worker->wake);
     free(worker->input);
     free(worker->block);
+    free(worker->tls_input);
     if (worker->state)
         worker->server->protocol->worker_state_free(worker->state);
     worker->state = NULL;

@@ -77,8 +77,10 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
     }
     socket->server = http_start(&where, &limits, &admin_application, &socket->admin, &problem);
     if (!socket->server)
-        log_line(LOG_WARN, "no admin socket at %s: %s; `lagra status` and the like find no server",
-                 socket->path, problem);
+        log_line(
+            LOG_WARN,
+            "no admin socket at %s: %s; commands such as `lagra status` cannot find the server",
+            socket->path, problem);
     return true;
 }
 

@@ -38,7 +38,7 @@ static void print_status(struct arena *arena, struct bytes body)
     ask_print_line("process", ask_member(arena, body, "pid"));
     ask_print_line("up since", ask_member(arena, body, "upSince"));
     ask_print_line("log level", ask_member(arena, body, "logLevel"));
-    ask_print_line("data folder", ask_member(arena, store, "location"));
+    ask_print_line("data directory", ask_member(arena, store, "location"));
     ask_print_line("store", ask_member(arena, store, "state"));
     print_bytes(arena, "disk free", store, "diskFreeBytes");
     print_bytes(arena, "its reserve", store, "diskReserveBytes");

@@ -103,7 +103,7 @@ static bool read_delegation(const struct command_call *call, struct arena *arena
     free_secret(text);
     value = ret_key->root ? xml_child(ret_key->root, "Value") : NULL;
     if (!value || !bytes_is(ret_key->root->name, "UserDelegationKey")) {
-        fprintf(stderr, "lagra: %s: it is no answer to Get User Delegation Key\n", path);
+        fprintf(stderr, "lagra: %s: not a response to Get User Delegation Key\n", path);
         return false;
     }
     ret_key->value = value->text;
@@ -271,7 +271,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
         ret_signing->key = delegated->value;
     if (ret_signing->account.len > 0)
         return true;
-    fprintf(stderr, "lagra: %s: --account says whose\n", call->row->name);
+    fprintf(stderr, "lagra: %s: specify the account with --account\n", call->row->name);
     return false;
 }
 

@@ -33,13 +33,15 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
         return true;
     if (error == ENOENT || error == ENOTDIR)
         return complain(location,
-                        "no server runs on this data folder; --location names another. One with "
+                        "no server runs on this data directory; --location names another. One with "
                         "--inMemoryPersistence has no\n"
                         "       folder to be asked by: `lagra health --running` finds it, "
                         "--managementPort shows its figures,\n"
                         "       and AZURITE_ACCOUNTS or --accountsFile name its accounts");
-    return complain(location, error == EACCES ? "only its owner and root may ask the server here"
-                                              : strerror(error));
+    return complain(location,
+                    error == EACCES
+                        ? "permission denied: run the command as the server's user or root"
+                        : strerror(error));
 }
 
 static struct bytes make_body(struct arena *arena, const struct ask_argument *arguments,
@@ -101,9 +103,9 @@ static bool ask(const struct command_call *call, struct fetcher *fetcher, const 
     bool asked_well = false;
 
     if (fetch_open(fetcher, &asked, &fetch))
-        complain(location, "no server runs on this data folder (its socket is left behind)");
+        complain(location, "no server runs on this data directory (stale socket)");
     else if (!read_body(fetch, answer->arena, &answer->body))
-        complain(location, "the server's answer was cut");
+        complain(location, "the server's response was incomplete");
     else if (fetch_status(fetch) != 200)
         complain_of(answer->arena, answer->body);
     else

@@ -30,13 +30,13 @@
 #define NUMBER_SIZE  24
 
 const struct command_option back_up_options[] = {
-    { "rate", "MIB", "read at most so many MiB a second (default: 32; 0: no limit)" },
-    { "full", NULL, "copy everything, sharing nothing with the backup before" },
-    { "stopped", NULL, "of a folder that no server has open" },
+    { "rate", "MIB", "limit of MiB read per second (default: 32; 0: no limit)" },
+    { "full", NULL, "copy everything, without hard links to the previous backup" },
+    { "stopped", NULL, "back up the data directory of a stopped server" },
     { NULL, NULL, NULL },
 };
 const struct command_option back_up_copy_options[] = {
-    { "rate", "MIB", "read at most so many MiB a second (default: no limit)" },
+    { "rate", "MIB", "limit of MiB read per second (default: no limit)" },
     { NULL, NULL, NULL },
 };
 
@@ -45,8 +45,9 @@ struct back_up {
     struct progress progress;
     char id[GUID_TEXT_SIZE]; /* of the state that a server holds; empty: none */
     uint64_t renewed_ms;
-    struct store *store; /* of a folder that no server has open; NULL: a server is asked */
-    int lock;            /* keeps other backups of the folder out; -1: not taken */
+    struct store
+        *store; /* back up the data directory of a stopped server; NULL: a server is asked */
+    int lock;   /* keeps other backups of the folder out; -1: not taken */
 };
 
 static bool fail(struct backup_work *work, const char *what)
@@ -189,10 +190,10 @@ static bool take_lock(struct back_up *back_up)
     if (back_up->lock >= 0 && flock(back_up->lock, LOCK_EX | LOCK_NB) == 0)
         return true;
     if (back_up->lock >= 0 && errno == EWOULDBLOCK)
-        fprintf(stderr, "lagra: another backup of %s is being made\n", location);
+        fprintf(stderr, "lagra: another backup of %s is running\n", location);
     else
         fprintf(stderr,
-                "lagra: %s is no data folder that can be read: %s; --location names another\n",
+                "lagra: %s is not a readable data directory: %s; --location names another\n",
                 location, strerror(errno));
     return false;
 }
@@ -206,7 +207,7 @@ static bool open_stopped(struct back_up *back_up)
 
     if (!store_open_embedded(&options, &back_up->store, &problem))
         return true;
-    fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", options.location, problem);
+    fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", options.location, problem);
     return false;
 }
 
@@ -244,7 +245,7 @@ static int say_end(struct back_up *back_up, const struct backup_work *work, bool
     else if (back_up->progress.json)
         print_json(back_up, progress, what, folder, name);
     else
-        printf("%s %s%s: %" PRIu64 " files, %s read, %s shared with the backup before, %.1f s\n",
+        printf("%s %s%s: %" PRIu64 " files, %s read, %s shared with the previous backup, %.1f s\n",
                what, folder, name, progress->files, bytes, linked, (double)took_ms / 1000);
     if (back_up->lock >= 0)
         close(back_up->lock);

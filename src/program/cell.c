@@ -17,6 +17,8 @@
 #include "service/placement_release.h"
 #include "service/request_names.h"
 
+/* Lifetime of links to this owner once it has handed over. */
+#define LEAVE_MS    2000u
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
 /* ---- owning ---- */
@@ -112,7 +114,7 @@ static bool read_key(struct cell *cell, const struct options *options)
         break;
     case CLUSTER_KEY_MISSING:
         log_line(LOG_WARN,
-                 "the cluster has no file `key`: requests are not forwarded to owners of cells");
+                 "the cluster has no file `key`, so requests are not forwarded to owners of cells");
         return true;
     case CLUSTER_KEY_UNUSABLE:
         break;
@@ -186,19 +188,23 @@ bool cell_follow(struct cell *cell, struct store *store, struct accounts *accoun
     return false;
 }
 
+static void stop_internal(struct cell *cell)
+{
+    if (cell->internal)
+        http_stop(cell->internal, 0);
+    cell->internal = NULL;
+}
+
 void cell_stop(struct cell *cell, unsigned grace_s)
 {
     if (!cell->servers)
         return;
     cell_accounts_stop(&cell->followed);
-    front_hand_over(&cell->front);
     route_close(&cell->front.route);
+    if (!front_hand_over(&cell->front, grace_s * 1000))
+        stop_internal(cell);
     if (cell->standby)
-        standby_end(cell->standby);
-    cell->standby = NULL;
-    if (cell->internal)
-        http_stop(cell->internal, grace_s);
-    cell->internal = NULL;
+        standby_stop(cell->standby);
 }
 
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
@@ -314,7 +320,7 @@ void cell_show(struct cell *cell, struct admin *admin)
     admin->cell = cell->owner.record.cell;
 }
 
-void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
+void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
 {
     const struct owner_record *record = &cell->owner.record;
     uint64_t now_ns = clock_boot_ns();
@@ -322,19 +328,28 @@ void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
     if (now_ns < cell->serves_from_ns)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->front.doors[i].tag = &endpoints[i];
+        cell->front.doors[i].tag = tags[i];
+    owner_serves(&cell->owner);
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
     route_take(&cell->front.route, record); /* what waits for an owner is executed here */
     standby_serves(cell->standby, record->incarnation);
 }
 
-void cell_release(struct cell *cell)
+/* Front ends that read that the cell is free close their idle connections, and send nothing more. */
+static void give_up(struct cell *cell)
 {
-    if (!cell->location)
-        return;
     owner_release(&cell->owner);
     free(cell->location);
     cell->location = NULL;
+    if (cell->internal)
+        (void)http_await_none(cell->internal, LEAVE_MS);
+}
+
+void cell_release(struct cell *cell)
+{
+    if (cell->location)
+        give_up(cell);
+    stop_internal(cell);
 }
 
 void cell_free(struct cell *cell)
@@ -343,6 +358,9 @@ void cell_free(struct cell *cell)
         peers_release(&cell->peers);
         front_release(&cell->front);
     }
+    if (cell->standby)
+        standby_free(cell->standby);
+    cell->standby = NULL;
     net_key_free(cell->key);
     cell->key = NULL;
 }

@@ -78,11 +78,13 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
 /* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
 void cell_show(struct cell *cell, struct admin *admin);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
- * endpoints: of the services. Main thread. */
-void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
-/* Ends the internal endpoint, and forwarding: as http_stop(), before that of the services. Main thread. */
+ * tags: of the services. Main thread. */
+void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);
+/* Ends forwarding: requests of other front ends that are in progress end within grace_s, and later ones are refused. Before the
+ * services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);
-/* Gives the cell up, if one is owned. The store is closed. Main thread. */
+/* Gives the cell up, if one is owned, and ends the internal endpoint once the other front ends have closed their connections.
+ * The store is closed. Main thread. */
 void cell_release(struct cell *cell);
 /* Frees the rest, once all servers have stopped. Main thread. */
 void cell_free(struct cell *cell);

@@ -87,9 +87,9 @@ static bool read_pfx(const char *path, const char *password, struct certificate 
     code = open_pfx(&file, password, &contents);
     gnutls_free(file.data);
     if (code == GNUTLS_E_MAC_VERIFY_FAILED || code == GNUTLS_E_DECRYPTION_FAILED) {
-        fprintf(stderr, "lagra: %s: the password (--pwd) is wrong\n", path);
+        fprintf(stderr, "lagra: %s: wrong password (--pwd)\n", path);
     } else if (code < 0) {
-        fprintf(stderr, "lagra: %s is no PFX (PKCS#12) file: %s\n", path, gnutls_strerror(code));
+        fprintf(stderr, "lagra: %s is not a PFX (PKCS#12) file: %s\n", path, gnutls_strerror(code));
     } else if (!contents.key || contents.chain_length == 0) {
         fprintf(stderr, "lagra: %s lacks a %s\n", path, contents.key ? "certificate" : "key");
         code = GNUTLS_E_NO_CERTIFICATE_FOUND;
@@ -119,7 +119,7 @@ static bool check_chain(const char *path, struct certificate *certificate,
                                             GNUTLS_X509_FMT_PEM, 0);
 
     if (code < 0)
-        return refuse(path, "has no certificate that can be read (PEM)", code);
+        return refuse(path, "has no readable certificate (PEM)", code);
     certificate->expires_s = INT64_MAX;
     for (unsigned i = 0; i < contents->chain_length; i++) {
         int64_t expires_s = gnutls_x509_crt_get_expiration_time(contents->chain[i]);
@@ -138,8 +138,7 @@ static bool check_key(const char *path, const struct certificate *certificate,
 
     if (code >= 0)
         code = gnutls_x509_privkey_import2(contents->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
-    return code >= 0 ||
-           refuse(path, "has no private key that can be read (PEM, not encrypted)", code);
+    return code >= 0 || refuse(path, "has no readable private key (PEM, not encrypted)", code);
 }
 
 /* Whether the key is that of the chain's first certificate. */
@@ -181,7 +180,7 @@ bool certificate_read(const struct options *options, struct certificate *ret_cer
         return read_pfx(options->cert_path, options->pfx_password, ret_certificate) &&
                check(options, ret_certificate);
     if (options->pfx_password)
-        fprintf(stderr, "lagra: --pwd has no effect: with --key, --cert is a PEM file\n");
+        fprintf(stderr, "lagra: --pwd has no effect, because with --key, --cert is a PEM file\n");
     ret_certificate->chain = read_small_file(options->cert_path);
     ret_certificate->key = read_small_file(options->key_path);
     return ret_certificate->chain && ret_certificate->key && check(options, ret_certificate);

@@ -77,7 +77,7 @@ void certificate_renewal_look(struct certificate_renewal *renewal)
         certificate_renewal_show(&renewed);
     certificate_free(&renewed);
     if (problem) {
-        log_line(LOG_WARN, "the certificate stays as it was: %s", problem);
+        log_line(LOG_WARN, "the previous certificate remains in use: %s", problem);
         return;
     }
     log_line(LOG_INFO, "the certificate was renewed");

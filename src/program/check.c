@@ -350,7 +350,7 @@ static bool open_checked(struct check *check, const char *location, uint64_t *re
     const char *problem = "";
 
     if (store_open_embedded(&options, &check->store, &problem)) {
-        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", location, problem);
+        fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", location, problem);
         return false;
     }
     store_collect_now(check->store, &usage); /* contents of deleted containers are gone then */
@@ -380,7 +380,7 @@ static bool look_at_all(struct check *check, const char *location)
         result = list_put_off(check);
     store_close(check->store);
     if (result)
-        fprintf(stderr, "lagra: not all records could be read: %s\n", store_result_text(result));
+        fprintf(stderr, "lagra: some records could not be read: %s\n", store_result_text(result));
     return !result;
 }
 

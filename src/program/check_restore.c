@@ -17,7 +17,7 @@
 #include "program/check_records.h"
 #include "program/check_say.h"
 #include "program/check_restore.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "tree/versions.h"
 
 #define LOST_AND_FOUND "lost+found"

@@ -22,6 +22,6 @@ const char *check_entity(struct store *store, struct arena *arena, const struct 
     *ret_counts = place->family == RECORD_LISTED;
     if (!*ret_counts || entity_decode(arena, record->value, &entity))
         return NULL;
-    return arena_string(arena, arena_printf(arena, "the entity with RowKey %.*s makes no sense",
+    return arena_string(arena, arena_printf(arena, "the entity with RowKey %.*s is corrupt",
                                             BYTES_ARG(entity_key_decode(arena, record->key))));
 }

@@ -17,11 +17,11 @@
 #define OUTPUT_MAX ((size_t)1 << 20)
 
 const struct command_option cluster_init_options[] = {
-    { "cells", "N", "so many cells (1): each is served by one front end at a time" },
+    { "cells", "N", "number of cells (1)" },
     { NULL, NULL, NULL },
 };
 const struct command_option cluster_evict_options[] = {
-    { "fence-command", "FILE", "the program to run, as --fenceCommand of a front end" },
+    { "fence-command", "FILE", "fence command to run, like --fenceCommand of a front end" },
     { NULL, NULL, NULL },
 };
 
@@ -249,7 +249,7 @@ int cluster_evict_run(const struct command_call *call)
     uint64_t cell;
 
     if (!command) {
-        fprintf(stderr, "lagra: cluster evict takes --fence-command\n");
+        fprintf(stderr, "lagra: cluster evict requires --fence-command\n");
         return 2;
     }
     if (!bytes_parse_u64(bytes_from_string(call->words[1]), OWNER_CELL_MAX, &cell) || cell == 0)
@@ -260,7 +260,7 @@ int cluster_evict_run(const struct command_call *call)
     case FOUND:
         break;
     case FOUND_DAMAGED:
-        return refuse(path, "the cell's file `owner` is damaged, or of another cluster");
+        return refuse(path, "the cell's file `owner` is corrupt or belongs to another cluster");
     case FOUND_UNREADABLE:
         return refuse(path, "the cell's file `owner` cannot be read");
     }

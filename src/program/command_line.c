@@ -60,8 +60,8 @@ static enum options_result refuse_option(const struct command_row *row, const ch
     find_nearest(row->options, name, &least, &nearest);
     find_nearest(command_common_options, name, &least, &nearest);
     length = snprintf(what, sizeof what,
-                      optopt ? "\"%.64s\" has no value, or one that it does not take"
-                             : "\"%.64s\" is not an option of it",
+                      optopt ? "\"%.64s\" has a missing or unexpected value"
+                             : "\"%.64s\" is not an option of this command",
                       word);
     if (!optopt && nearest)
         snprintf(what + length, sizeof what - (size_t)length, "; did you mean --%s?", nearest);
@@ -73,9 +73,9 @@ static enum options_result refuse_count(const struct command_row *row, size_t co
     char what[160];
 
     if (row->words_most == 0)
-        snprintf(what, sizeof what, "takes options alone");
+        snprintf(what, sizeof what, "accepts only options");
     else
-        snprintf(what, sizeof what, "takes %s, not %zu words", row->takes, count);
+        snprintf(what, sizeof what, "expects %s, not %zu arguments", row->takes, count);
     return refuse(row, what);
 }
 

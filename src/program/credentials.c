@@ -29,7 +29,8 @@ char *read_small_file(const char *path)
         text = NULL;
     } else if (length == FILE_MAX_BYTES || memchr(text, '\0', length)) {
         fprintf(stderr, "lagra: %s is %s\n", path,
-                length == FILE_MAX_BYTES ? "longer than 8 MiB" : "no text: it holds NUL");
+                length == FILE_MAX_BYTES ? "longer than 8 MiB"
+                                         : "not a text file (it contains NUL)");
         free(text);
         text = NULL;
     }
@@ -59,21 +60,22 @@ void free_secret(char *text)
 
 /* ---- accounts ---- */
 
-/* Everybody knows the development key: it grants nothing to other machines unless an option says so. */
+/* Adds the development account. Its key is public, so it is confined to loopback unless an option allows
+ * more. Returns false after printing the reason. */
 static bool add_development(const struct options *options, bool loopback, struct accounts *accounts)
 {
     if (!loopback && !options->allow_development_account) {
         fprintf(stderr,
                 "lagra: on an address other than loopback, name your accounts in AZURITE_ACCOUNTS "
                 "(\"name:key\"),\n"
-                "       or serve " DEVELOPMENT_ACCOUNT
-                " with its published key by --allowDevelopmentAccount\n");
+                "       or accept " DEVELOPMENT_ACCOUNT
+                " with its well-known key by --allowDevelopmentAccount\n");
         return false;
     }
     /* decision: 175 */
     if (!loopback && options->is_azurite)
-        fprintf(stderr, "lagra: as Azurite does, " DEVELOPMENT_ACCOUNT
-                        " is served with its published key beyond this machine\n");
+        fprintf(stderr, "lagra: like Azurite, " DEVELOPMENT_ACCOUNT
+                        " is accepted with its well-known key on addresses other than loopback\n");
     accounts_add_development(accounts);
     if (!options->allow_development_account)
         accounts_confine_development(accounts);
@@ -110,16 +112,17 @@ static bool read_named(const char *path, struct bytes *ret_text)
     return ret_text->ptr || !path;
 }
 
-/* What is assigned to places that hold nothing looks like a mistake to whom it was assigned. */
+/* Role assignments that grant nothing are probably a mistake. */
 static void warn_of_unplaced(const struct trust *trust)
 {
     size_t count = trust_unplaced(trust);
 
     if (count > 0)
-        log_line(LOG_WARN,
-                 "--oauthRoles: %zu assignments are of subscriptions, resource groups or all, and "
-                 "open nothing: --oauthAccounts says which accounts are there",
-                 count);
+        log_line(
+            LOG_WARN,
+            "--oauthRoles: %zu assignments to subscriptions, resource groups or / grant nothing, "
+            "because --oauthAccounts places no account there",
+            count);
 }
 
 /* NULL after saying why. */
@@ -148,21 +151,23 @@ static struct trust *make_trust(const struct options *options)
     return trust;
 }
 
-/* Nobody signs the tokens of the development mode, so whoever reaches the server may do everything:
- * beyond this machine it is said twice. decision: 252 */
+/* Returns false if unchecked tokens would be accepted from other machines without a second option that
+ * confirms it. decision: 252 */
 static bool may_be_basic(const struct options *options, bool loopback)
 {
     if (!options->oauth_basic || loopback)
         return true;
     if (!options->allow_unchecked_tokens) {
-        fprintf(stderr, "lagra: on an address other than loopback, --oauth basic lets everybody do "
-                        "everything: take tokens by --oauthIssuer and --oauthKeys,\n"
-                        "       or say so twice by --allowUncheckedTokens\n");
+        fprintf(stderr,
+                "lagra: on addresses other than loopback, --oauth basic gives everybody full "
+                "access: use --oauthIssuer and --oauthKeys,\n"
+                "       or confirm with --allowUncheckedTokens\n");
         return false;
     }
     if (options->is_azurite)
-        fprintf(stderr, "lagra: as Azurite does, --oauth basic takes tokens that nobody checks "
-                        "beyond this machine\n");
+        fprintf(stderr,
+                "lagra: like Azurite, --oauth basic accepts unchecked tokens on addresses other "
+                "than loopback\n");
     return true;
 }
 
@@ -239,8 +244,8 @@ void credentials_reload(const struct options *options, struct credentials *crede
         if (text && accounts_replace(credentials->accounts, text, &problem))
             note_change("accounts and keys were read again");
         else
-            log_line(LOG_WARN, "accounts and keys stay as they were: %s",
-                     problem ? problem : "their file cannot be read");
+            log_line(LOG_WARN, "the previous accounts and keys remain in use: %s",
+                     problem ? problem : "their file is not readable");
         free_secret(text);
     }
     if (credentials->trust) {
@@ -251,7 +256,7 @@ void credentials_reload(const struct options *options, struct credentials *crede
         if (trust)
             note_change("keys and roles of bearer tokens were read again");
         else
-            log_line(LOG_WARN, "keys and roles of bearer tokens stay as they were");
+            log_line(LOG_WARN, "the previous keys and roles of bearer tokens remain in use");
     }
 }
 

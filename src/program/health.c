@@ -47,14 +47,14 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
              service->listen.port, path);
     asked.url = bytes_from_string(url);
     if (fetch_open(fetcher, &asked, &fetch)) {
-        snprintf(problem, problem_size, "does not answer: %s: %s", url, fetch_problem(fetch));
+        snprintf(problem, problem_size, "does not respond: %s: %s", url, fetch_problem(fetch));
         why = problem;
     } else if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/"))) {
-        snprintf(problem, problem_size, "does not answer: %s: somebody else does", url);
+        snprintf(problem, problem_size, "does not respond: %s: another program does", url);
         why = problem;
     } else if (fetch_status(fetch) != HEALTHY) {
         read_reason(fetch, reason);
-        snprintf(problem, problem_size, "is not well: %s: %d, %s", url, fetch_status(fetch),
+        snprintf(problem, problem_size, "is not ready: %s: %d, %s", url, fetch_status(fetch),
                  reason);
         why = problem;
     }
@@ -159,6 +159,6 @@ int health_ask(const struct options *options)
     if (asking.count > 0)
         return asking.code;
     if (!options->json)
-        fprintf(stderr, "lagra: no server runs here\n");
+        fprintf(stderr, "lagra: no server is running on this machine\n");
     return EXIT_FAILURE;
 }

@@ -17,31 +17,31 @@
 
 #define OF_BOTH                                                                                    \
     { "journal", "FILE",                                                                           \
-      "what is copied already (lagra-import.journal): the same command goes on with it" },         \
-        { "workers", "N", "how much is copied at the same time (16)" },                            \
+      "progress of the copy, to continue after an interruption (lagra-import.journal)" },          \
+        { "workers", "N", "number of parallel copies (16)" },                                      \
         { "receive-messages", NULL,                                                                \
-          "read queues with more than 32 messages by receiving them, which counts at the "         \
-          "source" },                                                                              \
+          "read queues of more than 32 messages by receiving them, which increases their "         \
+          "dequeue counts at the source" },                                                        \
     {                                                                                              \
-        "ca-file", "FILE", "PEM file of the authorities that are trusted; else the system's"       \
+        "ca-file", "FILE", "trusted certificate authorities (PEM) (the system's)"                  \
     }
 #define FROM                                                                                       \
     { "from", "URL",                                                                               \
-      "the account: https://ACCOUNT.blob.core.windows.net, http://HOST:PORT/ACCOUNT" },            \
-        { "from-key-file", "FILE", "its key; else LAGRA_FROM_KEY" },                               \
+      "source account: https://ACCOUNT.blob.core.windows.net, http://HOST:PORT/ACCOUNT" },         \
+        { "from-key-file", "FILE", "key of the source account (LAGRA_FROM_KEY)" },                 \
     {                                                                                              \
         "from-connection-file", "FILE",                                                            \
-            "a connection string instead; else LAGRA_FROM_CONNECTION_STRING"                       \
+            "file with its connection string (LAGRA_FROM_CONNECTION_STRING)"                       \
     }
 
 const struct command_option import_options[] = {
     FROM,
-    { "azurite", "DIR", "read the data folder of an Azurite that is stopped" },
-    { "azurite-account", "NAME", "which of its accounts (devstoreaccount1)" },
-    { "to", "URL", "the account it is put into (http://127.0.0.1:10000/devstoreaccount1)" },
-    { "to-key-file", "FILE", "its key; else AZURE_STORAGE_KEY" },
+    { "azurite", "DIR", "read the data directory of a stopped Azurite" },
+    { "azurite-account", "NAME", "account of that Azurite (devstoreaccount1)" },
+    { "to", "URL", "destination account (http://127.0.0.1:10000/devstoreaccount1)" },
+    { "to-key-file", "FILE", "key of the destination account (AZURE_STORAGE_KEY)" },
     { "to-connection-file", "FILE",
-      "a connection string instead; else AZURE_STORAGE_CONNECTION_STRING" },
+      "file with its connection string (AZURE_STORAGE_CONNECTION_STRING)" },
     OF_BOTH,
     { NULL, NULL, NULL },
 };
@@ -83,13 +83,13 @@ static bool read_url(struct arena *arena, const struct side *side, struct accoun
     if (!read_secret(arena, side->key_file, &key))
         return false;
     if (ret_place->sas.ptr)
-        return !side->key_file || complain_of("the URL", "it is signed, and needs no key");
+        return !side->key_file || complain_of("the URL", "it is signed, so it needs no key");
     if (!key.ptr && bytes_is(ret_place->account, DEVELOPMENT_ACCOUNT) &&
         !place_read_connection(arena, bytes_from_string("UseDevelopmentStorage=true"),
                                &development))
         key = development.key;
     ret_place->key = key;
-    return key.ptr || complain_of("the URL", "it has no signature, and no key is given");
+    return key.ptr || complain_of("the URL", "it is not signed and there is no key");
 }
 
 /* False after saying why. */
@@ -104,8 +104,8 @@ static bool read_place(struct arena *arena, const struct side *side,
     if (!read_secret(arena, side->connection_file, &text))
         return false;
     if (text.len == 0)
-        return complain_of("import", "where from is not said: --from, --from-connection-file, "
-                                     "--azurite or a folder");
+        return complain_of("import", "specify the source with --from, --from-connection-file, "
+                                     "--azurite or a directory");
     problem =
         place_read_connection(arena, bytes_of(arena_string(arena, text), text.len), ret_place);
     return !problem || complain_of("the connection string", problem);
@@ -227,7 +227,7 @@ static void print_words(const struct progress *progress, const struct transfer_r
 
     list_figures(result, figures);
     progress_bytes(result->count.bytes, bytes);
-    printf("%s", copied ? "copied" : "not all was copied, of");
+    printf("%s", copied ? "copied" : "incomplete; copied");
     for (size_t i = 0; i < FIGURES; i++) {
         if (figures[i].count == 0)
             continue;
@@ -243,9 +243,9 @@ static void print_words(const struct progress *progress, const struct transfer_r
     printf("\n");
     for (size_t i = 0; i < LEFT_OUT_KINDS; i++)
         if (result->left_out[i] > 0)
-            printf("left out: %" PRIu64 " %s\n", result->left_out[i], left_out_names[i].words);
+            printf("not copied: %" PRIu64 " %s\n", result->left_out[i], left_out_names[i].words);
     if (result->can_go_on)
-        printf("The same command again goes on where this one ended.\n");
+        printf("Run the same command again to continue.\n");
 }
 
 /* ---- the commands ---- */
@@ -295,7 +295,7 @@ static bool read_common(const struct command_call *call, struct transfer_options
 
     if (workers &&
         (!bytes_parse_u64(bytes_from_string(workers), TRANSFER_WORKERS_MAX, &count) || count == 0))
-        return complain_of("--workers", "it takes a number from 1 to 256");
+        return complain_of("--workers", "expected a number from 1 to 256");
     options->workers = (unsigned)count;
     options->journal_path = journal ? journal : "lagra-import.journal";
     options->receives_messages = command_value(call, "receive-messages") != NULL;

@@ -31,7 +31,7 @@ static char *read_token(const char *path)
         return NULL;
     if (strlen(token) >= MANAGEMENT_TOKEN_LEAST)
         return token;
-    fprintf(stderr, "lagra: %s: a token has at least %u characters\n", path,
+    fprintf(stderr, "lagra: %s: a token needs at least %u characters\n", path,
             MANAGEMENT_TOKEN_LEAST);
     free_secret(token);
     return NULL;
@@ -47,7 +47,7 @@ static bool open_token(const struct options *options, struct bytes *ret_token)
     }
     if (host_is_loopback(options->management.host))
         return true;
-    fprintf(stderr, "lagra: on an address other than loopback, --managementPort takes "
+    fprintf(stderr, "lagra: on addresses other than loopback, --managementPort requires "
                     "--managementToken\n");
     return false;
 }
@@ -63,7 +63,7 @@ struct usage_survey *usage_start(const struct options *options,
         wanted.every_ms = USAGE_EVERY_MS;
     survey = usage_survey_start(&wanted);
     if (!survey)
-        fprintf(stderr, "lagra: cannot start a thread to count what accounts keep\n");
+        fprintf(stderr, "lagra: cannot start a thread to measure usage\n");
     return survey;
 }
 
@@ -194,9 +194,9 @@ bool management_start(const struct options *options, const struct certificate *c
     if (!listen_at(options, certificate, &limits, ret_port))
         return false;
     if (ret_port->server && options->testing)
-        fprintf(stderr, "lagra: --testing: whoever asks at the management port makes requests "
-                        "fail, and moves the "
-                        "clock\n");
+        fprintf(stderr,
+                "lagra: --testing: clients of the management port can make requests fail and "
+                "change the clock\n");
     return true;
 }
 

@@ -49,7 +49,8 @@ struct store *open_store(const struct options *options)
     }
     known_files[known_count] = NULL;
     if (store_open_embedded(&store_options, &store, &problem)) {
-        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", options->location, problem);
+        fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", options->location,
+                problem);
         return NULL;
     }
     return store;

@@ -11,101 +11,101 @@
 #define COUNT_MAX             1000000u
 #define DURATION_MAX_MS       (40u * 86400000)
 #define MEMBER(name)          offsetof(struct options, name)
-/* A row of one service alone. */
+/* Member of the options of one service. */
 #define LISTEN(service, name) offsetof(struct options, listen[SERVICE_##service].name)
 
 /* clang-format off */
 const struct option_row option_rows[] = {
-    { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
+    { "location",             'l', "DIR",  "data directory (default: the current directory)",            MEMBER(location), SET_TEXT },
     { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           LISTEN(BLOB, host), SET_TEXT },
-    { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 LISTEN(BLOB, port), SET_PORT },
-    { "blobKeepAliveTimeout", 0, "N",  "an idle connection to it is closed after N seconds (120)", LISTEN(BLOB, keep_alive_s), SET_COUNT },
+    { "blobPort",              0,  "PORT", "port of the Blob service (10000; 0: any free port)",                 LISTEN(BLOB, port), SET_PORT },
+    { "blobKeepAliveTimeout", 0, "N",  "close idle connections to the Blob service after N seconds (120)", LISTEN(BLOB, keep_alive_s), SET_COUNT },
     { "queueHost",             0,  "HOST", "address of the Queue service (127.0.0.1)",          LISTEN(QUEUE, host), SET_TEXT },
-    { "queuePort",             0,  "PORT", "its port (10001)",                                  LISTEN(QUEUE, port), SET_PORT },
-    { "queueKeepAliveTimeout", 0, "N",  "the same", LISTEN(QUEUE, keep_alive_s), SET_COUNT },
+    { "queuePort",             0,  "PORT", "port of the Queue service (10001; 0: any free port)",                                  LISTEN(QUEUE, port), SET_PORT },
+    { "queueKeepAliveTimeout", 0, "N",  "close idle connections to the Queue service after N seconds (120)", LISTEN(QUEUE, keep_alive_s), SET_COUNT },
     { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          LISTEN(TABLE, host), SET_TEXT },
-    { "tablePort",             0,  "PORT", "its port (10002)",                                  LISTEN(TABLE, port), SET_PORT },
-    { "tableKeepAliveTimeout", 0, "N",  "the same", LISTEN(TABLE, keep_alive_s), SET_COUNT },
+    { "tablePort",             0,  "PORT", "port of the Table service (10002; 0: any free port)",                                  LISTEN(TABLE, port), SET_PORT },
+    { "tableKeepAliveTimeout", 0, "N",  "close idle connections to the Table service after N seconds (120)", LISTEN(TABLE, keep_alive_s), SET_COUNT },
     { "fileHost",              0,  "HOST", "address of the File service (127.0.0.1)",           LISTEN(FILE, host), SET_TEXT },
-    { "filePort",              0,  "PORT", "its port (10003)",                                  LISTEN(FILE, port), SET_PORT },
-    { "fileKeepAliveTimeout", 0, "N",  "the same", LISTEN(FILE, keep_alive_s), SET_COUNT },
-    { "managementPort",        0,  "PORT", "port of /metrics and the web console (10010; 0: none; any: any free one)", MEMBER(management), MANAGEMENT_PORT },
-    { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
-    { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
-    { "managementNames",       0,  "LIST", "host names, separated by commas, by which that port may be reached without TLS; localhost and IP addresses always may", MEMBER(management_names), SET_TEXT },
-    { "console",               0,  "MODE", "off: no web console at that port; on: where it is on loopback or has a certificate; link: the same, and print a link that signs in (on; docs/console.md)", MEMBER(console), CONSOLE },
-    { "seed",                  0,  "PATH", "have what the JSON in a file, or in the files of a folder, says before it is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
-    { "containers",            0,  "LIST", "have these containers: names with commas between", MEMBER(seed.containers), SET_TEXT },
-    { "queues",                0,  "LIST", "the same of queues",                               MEMBER(seed.queues), SET_TEXT },
-    { "tables",                0,  "LIST", "the same of tables",                               MEMBER(seed.tables), SET_TEXT },
-    { "shares",                0,  "LIST", "the same of shares",                               MEMBER(seed.shares), SET_TEXT },
-    { "testing",               0,  NULL,   "for tests of clients: take fault rules, moves of the clock and snapshots at --managementPort (docs/testing.md)", MEMBER(testing), SET_TRUE },
-    { "smbHost",               0,  "HOST", "address of the File service's SMB endpoint (127.0.0.1); without it and --smbPort there is none", MEMBER(smb.host), SET_TEXT },
-    { "smbPort",               0,  "PORT", "its port (1445)",                                   MEMBER(smb.port), SET_PORT },
-    { "smbAllowUnencrypted",   0,  NULL,   "take SMB clients that do not encrypt, SMB 2.1 too", MEMBER(smb_allow_unencrypted), SET_TRUE },
-    { "smbEnforceAcls",        0,  NULL,   "check security descriptors: who logs on to SMB with a key is a user, no superuser", MEMBER(smb_enforce_acls), SET_TRUE },
-    { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
-    { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
-    { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
-    { "trustProxy",            0,  "LIST", "addresses and CIDR blocks of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are believed", MEMBER(proxies.trusted), SET_ADDRESSES },
-    { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
-    { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
-    { "stopDelay",             0,  "TIME", "on SIGTERM serve for so long, and say that it is not ready, so that proxies send no more: 5s, 10m at most", MEMBER(stop_delay_ms), SET_DURATION },
-    { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
-    { "accountRequests",       0,  "N",    "each account may make N requests a second (no limit); lagra account set has limits of one", MEMBER(account_requests), SET_COUNT },
-    { "accountBandwidth",      0,  "MIB",  "the same of MiB a second, each way",                MEMBER(account_bandwidth_mib), SET_COUNT },
-    { "accountCapacity",       0,  "MIB",  "the same of MiB that it keeps",                     MEMBER(account_capacity_mib), SET_COUNT },
-    { "accountContainers",     0,  "N",    "the same of containers, of queues, of tables and of shares", MEMBER(account_containers), SET_COUNT },
-    { "usageEvery",            0,  "TIME", "count what accounts keep so often, for metrics and --accountCapacity (15m where either is wanted)", MEMBER(usage_every_ms), SET_DURATION },
-    { "scrubEvery",            0,  "TIME", "read all data and hold it against its sums, so long after the last time: 7d, 12h (else when lagra scrub asks)", MEMBER(scrub_every_ms), SET_DURATION },
-    { "scrubRate",             0,  "MIB",  "a scrub reads at most so many MiB a second (16)",   MEMBER(scrub_rate_mib), SET_COUNT },
-    { "sandbox",               0,  "MODE", "off; on: open no other files and make no other system calls than serving takes; log: let the kernel log those calls", MEMBER(sandbox), SANDBOX },
-    { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
-    { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_FILE },
+    { "filePort",              0,  "PORT", "port of the File service (10003; 0: any free port)",                                  LISTEN(FILE, port), SET_PORT },
+    { "fileKeepAliveTimeout", 0, "N",  "close idle connections to the File service after N seconds (120)", LISTEN(FILE, keep_alive_s), SET_COUNT },
+    { "managementPort",        0,  "PORT", "port of /metrics and the web console (10010; 0: none; any: any free port)", MEMBER(management), MANAGEMENT_PORT },
+    { "managementHost",        0,  "HOST", "address of the management port (127.0.0.1); other addresses need --managementToken", MEMBER(management.host), SET_TEXT },
+    { "managementToken",       0,  "FILE", "require the token in FILE at the management port (Authorization: Bearer)", MEMBER(management_token_path), SET_FILE },
+    { "managementNames",       0,  "LIST", "comma-separated host names accepted at the management port without TLS, besides localhost and IP addresses", MEMBER(management_names), SET_TEXT },
+    { "console",               0,  "MODE", "web console: off; on: if the management port is on loopback or has a certificate; link: like on, and print a sign-in link (on; docs/console.md)", MEMBER(console), CONSOLE },
+    { "seed",                  0,  "PATH", "create the data described by a JSON file, or by the files of a directory, before the server is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
+    { "containers",            0,  "LIST", "create these containers (comma-separated names)", MEMBER(seed.containers), SET_TEXT },
+    { "queues",                0,  "LIST", "create these queues",                               MEMBER(seed.queues), SET_TEXT },
+    { "tables",                0,  "LIST", "create these tables",                               MEMBER(seed.tables), SET_TEXT },
+    { "shares",                0,  "LIST", "create these shares",                               MEMBER(seed.shares), SET_TEXT },
+    { "testing",               0,  NULL,   "for tests of clients: accept fault rules, clock changes and snapshots at the management port (docs/testing.md)", MEMBER(testing), SET_TRUE },
+    { "smbHost",               0,  "HOST", "address of the SMB endpoint of the File service (127.0.0.1); SMB is off unless this or --smbPort is given", MEMBER(smb.host), SET_TEXT },
+    { "smbPort",               0,  "PORT", "port of the SMB endpoint (1445)",                                   MEMBER(smb.port), SET_PORT },
+    { "smbAllowUnencrypted",   0,  NULL,   "accept SMB clients that do not encrypt, including SMB 2.1", MEMBER(smb_allow_unencrypted), SET_TRUE },
+    { "smbEnforceAcls",        0,  NULL,   "check security descriptors: an SMB logon with an account key is an ordinary user, not a superuser", MEMBER(smb_enforce_acls), SET_TRUE },
+    { "workers",               0,  "N",    "threads for each service (one per core)",             MEMBER(workers), SET_COUNT },
+    { "maxConnections",        0,  "N",    "limit of connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
+    { "maxConnectionsPerAddress", 0, "N",  "limit of connections from one client address",          MEMBER(connections_per_address_max), SET_COUNT },
+    { "trustProxy",            0,  "LIST", "addresses and CIDR blocks of proxies whose Forwarded or X-Forwarded-For, -Proto and -Host headers are trusted", MEMBER(proxies.trusted), SET_ADDRESSES },
+    { "proxyProtocol",         0,  "LIST", "addresses and CIDR blocks of proxies whose connections start with a PROXY protocol header (version 1 or 2), also to SMB", MEMBER(proxies.introducing), SET_ADDRESSES },
+    { "diskReserve",           0,  "MIB",  "refuse requests that need space when less than this is free on the disk (640, or a quarter of a small disk; minimum 12)", MEMBER(disk_reserve_mib), SET_COUNT },
+    { "stopDelay",             0,  "TIME", "on SIGTERM, continue to serve for this time but report not ready, so that proxies stop sending: 5s (maximum 10m)", MEMBER(stop_delay_ms), SET_DURATION },
+    { "keepReading",           0,  NULL,   "continue to serve reads after a disk write or sync has failed (default: exit with code 3)", MEMBER(keep_reading), SET_TRUE },
+    { "accountRequests",       0,  "N",    "limit of requests per second for each account (none); lagra account set limits a single account", MEMBER(account_requests), SET_COUNT },
+    { "accountBandwidth",      0,  "MIB",  "limit of MiB per second for each account, in each direction (none)",                MEMBER(account_bandwidth_mib), SET_COUNT },
+    { "accountCapacity",       0,  "MIB",  "limit of stored MiB for each account (none)",                     MEMBER(account_capacity_mib), SET_COUNT },
+    { "accountContainers",     0,  "N",    "limit of containers, of queues, of tables and of shares for each account (none)", MEMBER(account_containers), SET_COUNT },
+    { "usageEvery",            0,  "TIME", "measure the storage that accounts use at this interval, for metrics and --accountCapacity (15m if either needs it)", MEMBER(usage_every_ms), SET_DURATION },
+    { "scrubEvery",            0,  "TIME", "verify all data against its checksums this long after the last scrub: 7d, 12h (default: only on lagra scrub)", MEMBER(scrub_every_ms), SET_DURATION },
+    { "scrubRate",             0,  "MIB",  "limit of a scrub in MiB per second (16)",   MEMBER(scrub_rate_mib), SET_COUNT },
+    { "sandbox",               0,  "MODE", "restrict the process to the files and system calls it needs: off; on; log: let the kernel log violations", MEMBER(sandbox), SANDBOX },
+    { "rehydrateSeconds",      0,  "N",    "time to rehydrate an archived blob; N/10 seconds with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
+    { "cert",                  0,  "FILE", "certificate (PEM) for HTTPS, with --key",        MEMBER(cert_path), SET_FILE },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_FILE },
-    { "pwd",                   0,  "TEXT", "password of --cert where that is a PFX file with its key", MEMBER(pfx_password), SET_SECRET },
-    { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
-    { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_FILE },
-    { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
-    { "debug",                'd', "FILE", "log every request to FILE too; opened again at SIGHUP",                 MEMBER(debug_path), SET_LOG },
-    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); opened again at SIGHUP", MEMBER(access_log_path), SET_LOG },
-    { "auditLog",              0,  "FILE", "the same of requests that may change something, and of changes of keys", MEMBER(audit_log_path), SET_LOG },
-    { "slow",                  0,  "TIME", "log a request that takes so long, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
-    { "analyticsEvery",        0,  "TIME", "write logs and metrics of Storage Analytics so often, 1s to 1h, where an account asks for them (1m)", MEMBER(analytics_every_ms), SET_DURATION },
-    { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
-    { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
-    { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
-    { "secondaryLag",          0,  "TIME", "the -secondary endpoints show what there was so long ago, 5s say (else what there is)", MEMBER(secondary_lag_ms), SET_DURATION },
-    { "cluster",               0,  "DIR",  "own a cell of the cluster in DIR, a folder on a file system that several machines share, or stand by for one (docs/cells.md)", MEMBER(cluster), SET_TEXT },
-    { "cell",                  0,  "N",    "the cell to own, with --cluster (any that is free)", MEMBER(cell), SET_COUNT },
-    { "clusterHost",           0,  "IP",   "with --cluster, the address at which the other front ends reach this one (127.0.0.1)", MEMBER(internal.host), SET_TEXT },
-    { "clusterPort",           0,  "PORT", "its port (10020; 0: any free one)",                 MEMBER(internal.port), SET_PORT },
-    { "fenceCommand",          0,  "FILE", "with --cluster, the program that stops a silent owner from writing, such as lagra-fence-cephfs (else the file system's session timeout is awaited)", MEMBER(fence_command), SET_TEXT },
-    { "extentMemoryLimit",     0,  "MIB",  "accepted for Azurite's sake, with --inMemoryPersistence: nothing but the machine limits its memory", 0, MEMORY_LIMIT },
-    { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
-    { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
-    { "oauth",                 0,  "basic", "take bearer tokens unchecked but for their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
-    { "allowUncheckedTokens",  0,  NULL,   "take those of --oauth basic on other addresses than loopback: whoever reaches them may do everything", MEMBER(allow_unchecked_tokens), SET_TRUE },
-    { "oauthIssuer",           0,  "URL",  "take bearer tokens of this issuer (iss), with --oauthKeys (HTTPS)", MEMBER(oauth_issuer), SET_TEXT },
-    { "oauthKeys",             0,  "FILE", "the issuer's public keys (JSON Web Key Set); read again at SIGHUP", MEMBER(oauth_keys_path), SET_FILE },
-    { "oauthAudience",         0,  "TEXT", "take them for this audience (aud) too, beside Azure's", MEMBER(oauth_audience), SET_TEXT },
-    { "oauthRoles",            0,  "FILE", "who may do what, as az role assignment list prints it; read again at SIGHUP", MEMBER(oauth_roles_path), SET_FILE },
-    { "oauthAccounts",         0,  "FILE", "in which subscription and resource group accounts are, as az storage account list prints it; read again at SIGHUP", MEMBER(oauth_accounts_path), SET_FILE },
-    { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_FILE },
-    { "disallowPublicAccess",  0,  NULL,   "no container can be opened to the public, and none is", MEMBER(no_public_access), SET_TRUE },
-    { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
-    { "config",                0,  "FILE", "read options from FILE too: NAME = VALUE a line; LAGRA_NAME in the environment and the command line outweigh it", MEMBER(config_path), CONFIG },
-    { "help",                 'h', NULL,   "this text",                                         0, HELP },
-    { "version",              'v', NULL,   "the version",                                       0, VERSION },
+    { "pwd",                   0,  "TEXT", "password of --cert if it is a PFX file, which includes the key", MEMBER(pfx_password), SET_SECRET },
+    { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that copy sources may have, besides public addresses", MEMBER(fetcher.allowed), SET_ADDRESSES },
+    { "copySourceCa",          0,  "FILE", "certificate authorities (PEM) trusted for copy sources (the system's)", MEMBER(fetcher.ca_path), SET_FILE },
+    { "silent",               's', NULL,   "print nothing except problems",                          MEMBER(silent), SET_TRUE },
+    { "debug",                'd', "FILE", "also log every request to FILE, which is reopened on SIGHUP",                 MEMBER(debug_path), SET_LOG },
+    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); reopened on SIGHUP", MEMBER(access_log_path), SET_LOG },
+    { "auditLog",              0,  "FILE", "log requests that may change something, and changes of keys, to FILE; reopened on SIGHUP", MEMBER(audit_log_path), SET_LOG },
+    { "slow",                  0,  "TIME", "log requests that take longer than this, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
+    { "analyticsEvery",        0,  "TIME", "interval at which Storage Analytics logs and metrics are written, if an account enables them: 1s to 1h (1m)", MEMBER(analytics_every_ms), SET_DURATION },
+    { "loose",                'L', NULL,   "ignore unsupported headers and parameters", MEMBER(loose), SET_TRUE },
+    { "skipApiVersionCheck",   0,  NULL,   "accept any x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
+    { "inMemoryPersistence",   0,  NULL,   "keep all data in memory, and nothing on disk",                          MEMBER(in_memory), SET_TRUE },
+    { "secondaryLag",          0,  "TIME", "the -secondary endpoints show the data as it was this long ago: 5s (default: current data)", MEMBER(secondary_lag_ms), SET_DURATION },
+    { "cluster",               0,  "DIR",  "own a cell of the cluster in DIR, a directory on a shared file system, or stand by for one (docs/cells.md)", MEMBER(cluster), SET_TEXT },
+    { "cell",                  0,  "N",    "number of the cell to own, with --cluster (any free cell)", MEMBER(cell), SET_COUNT },
+    { "clusterHost",           0,  "IP",   "with --cluster, address at which other front ends reach this one (127.0.0.1)", MEMBER(internal.host), SET_TEXT },
+    { "clusterPort",           0,  "PORT", "with --cluster, port at which other front ends reach this one (10020; 0: any free port)",                 MEMBER(internal.port), SET_PORT },
+    { "fenceCommand",          0,  "FILE", "with --cluster, program that fences an unresponsive owner, such as lagra-fence-cephfs (default: wait for the file system's session timeout)", MEMBER(fence_command), SET_TEXT },
+    { "extentMemoryLimit",     0,  "MIB",  "accepted for compatibility with Azurite; --inMemoryPersistence has no memory limit", 0, MEMORY_LIMIT },
+    { "disableProductStyleUrl", 0, NULL,   "accept the account name only in the path, not in the host name", MEMBER(product_style_url), SET_FALSE },
+    { "allowDevelopmentAccount", 0, NULL,  "accept devstoreaccount1 with its well-known key on addresses other than loopback", MEMBER(allow_development_account), SET_TRUE },
+    { "oauth",                 0,  "basic", "accept bearer tokens after checking only their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
+    { "allowUncheckedTokens",  0,  NULL,   "accept the tokens of --oauth basic on addresses other than loopback: anybody who can connect has full access", MEMBER(allow_unchecked_tokens), SET_TRUE },
+    { "oauthIssuer",           0,  "URL",  "accept bearer tokens of this issuer (iss), with --oauthKeys (HTTPS)", MEMBER(oauth_issuer), SET_TEXT },
+    { "oauthKeys",             0,  "FILE", "public keys of the issuer (JSON Web Key Set); reread on SIGHUP", MEMBER(oauth_keys_path), SET_FILE },
+    { "oauthAudience",         0,  "TEXT", "also accept tokens for this audience (aud), besides Azure's", MEMBER(oauth_audience), SET_TEXT },
+    { "oauthRoles",            0,  "FILE", "role assignments, as printed by az role assignment list; reread on SIGHUP", MEMBER(oauth_roles_path), SET_FILE },
+    { "oauthAccounts",         0,  "FILE", "subscriptions and resource groups of accounts, as printed by az storage account list; reread on SIGHUP", MEMBER(oauth_accounts_path), SET_FILE },
+    { "accountsFile",          0,  "FILE", "accounts in the format of AZURITE_ACCOUNTS, or one per line; reread on SIGHUP", MEMBER(accounts_path), SET_FILE },
+    { "disallowPublicAccess",  0,  NULL,   "allow no public access to any container", MEMBER(no_public_access), SET_TRUE },
+    { "disableTelemetry",      0,  NULL,   "accepted for compatibility with Azurite; Lagra has no telemetry", 0, IGNORE },
+    { "config",                0,  "FILE", "also read options from FILE, one NAME = VALUE per line; overridden by LAGRA_NAME in the environment and by the command line", MEMBER(config_path), CONFIG },
+    { "help",                 'h', NULL,   "print this help",                                         0, HELP },
+    { "version",              'v', NULL,   "print the version",                                       0, VERSION },
 };
 /* clang-format on */
 const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
 _Static_assert(sizeof option_rows / sizeof option_rows[0] <= OPTION_ROWS_MAX,
-               "as a table of them has");
+               "fits in a table of options");
 
 void option_rows_print_help(void)
 {
-    printf("Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n");
+    printf("Lagra " LAGRA_VERSION ", a storage server compatible with Azure Storage\n\n");
     command_rows_print_help();
     printf("\n");
     for (size_t i = 0; i < option_row_count; i++) {
@@ -118,10 +118,12 @@ void option_rows_print_help(void)
                  option_rows[i].value ? option_rows[i].value : "");
         printf("  %-32s %s\n", left, option_rows[i].help);
     }
-    printf("\nAccounts: lagra account add; or AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the "
-           "environment; without it devstoreaccount1 too.\n"
-           "Called azurite, azurite-blob, azurite-queue or azurite-table, it does what Azurite's "
-           "commands do; azurite-file serves files alone, azurite when --fileHost or --filePort is "
+    printf("\nAccounts are defined by lagra account add, --accountsFile, or "
+           "AZURITE_ACCOUNTS=\"name:key1[:key2];...\"\n"
+           "in the environment. Without the latter two, devstoreaccount1 exists as well.\n"
+           "Run as azurite, azurite-blob, azurite-queue or azurite-table, the program behaves like "
+           "Azurite's commands.\n"
+           "azurite-file serves only files; azurite serves files if --fileHost or --filePort is "
            "given.\n");
 }
 
@@ -183,10 +185,7 @@ static enum options_result check_memory_limit(const char *value, const char *nam
         fprintf(stderr, "lagra: %s takes a number of 0 or more, not \"%s\"\n", named, value);
         return OPTIONS_WRONG;
     }
-    fprintf(stderr,
-            "lagra: %s has no effect: nothing but the machine limits the memory of "
-            "--inMemoryPersistence\n",
-            named);
+    fprintf(stderr, "lagra: %s has no effect: --inMemoryPersistence has no memory limit\n", named);
     return OPTIONS_RUN;
 }
 
@@ -322,7 +321,7 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
     case SET_ADDRESSES:
         if (address_list_parse(bytes_from_string(value), (struct address_list *)(void *)member))
             return OPTIONS_RUN;
-        return refuse_value(named, "addresses and CIDR blocks with commas between", value);
+        return refuse_value(named, "comma-separated addresses and CIDR blocks", value);
     case SET_TRUE:
     case SET_FALSE:
     case IGNORE:

@@ -104,7 +104,7 @@ static enum options_result refuse_option(const char *program, const char *word)
         begun += bytes_has_prefix(bytes_from_string(option_rows[i].name), name);
     if (begun == 0)
         return refuse_word(program, word);
-    fprintf(stderr, "lagra: \"--%.*s\" begins several options. See lagra --help\n",
+    fprintf(stderr, "lagra: \"--%.*s\" is an ambiguous option. See lagra --help\n",
             BYTES_ARG(name));
     return OPTIONS_WRONG;
 }
@@ -112,8 +112,7 @@ static enum options_result refuse_option(const char *program, const char *word)
 /* Of others the last one counts, as scripts expect; of a list nobody knows whether it does. */
 static enum options_result refuse_repeated(const struct option_row *row)
 {
-    fprintf(stderr, "lagra: --%s is given twice: its values go into one, with commas between\n",
-            row->name);
+    fprintf(stderr, "lagra: --%s is given twice; separate its values with commas\n", row->name);
     return OPTIONS_WRONG;
 }
 
@@ -261,7 +260,7 @@ static enum options_result read_setting(struct option_settings *settings, const 
     struct bytes name, value;
 
     if (!memchr(text.ptr, '=', text.len))
-        return refuse_line(path, line, text, "has no \"=\": NAME = VALUE");
+        return refuse_line(path, line, text, "has no \"=\" (NAME = VALUE)");
     bytes_cut(text, '=', &name, &value);
     name = bytes_trim(name);
     value = bytes_trim(value);
@@ -269,7 +268,7 @@ static enum options_result read_setting(struct option_settings *settings, const 
     if (!row)
         return refuse_key(path, line, name);
     if (!option_row_is_setting(row) || row->action == CONFIG)
-        return refuse_line(path, line, name, "is an option of the command line alone");
+        return refuse_line(path, line, name, "is allowed only on the command line");
     if (value.len == 0)
         return refuse_line(path, line, name, "has no value");
     if (seen[index_of(row)])

@@ -35,8 +35,7 @@ static enum options_result parse_check(int argc, char **argv, struct options *op
 
     options->command = COMMAND_CHECK;
     if (argc != (salvages ? 3 : 2) || argv[1][0] == '-') {
-        fprintf(stderr, "lagra: check takes a data folder, or --salvage, a data folder and a new "
-                        "one; and --json\n");
+        fprintf(stderr, "lagra: check expects [--json] DIR, or [--json] --salvage DIR NEW-DIR\n");
         return OPTIONS_WRONG;
     }
     options->location = argv[1];
@@ -153,7 +152,7 @@ static enum options_result check_certificate(const struct options *options)
     if (options->cert_path ? options->key_path || options->pfx_password
                            : !options->key_path && !options->pfx_password)
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --cert goes together with --key (PEM) or --pwd (PFX)\n");
+    fprintf(stderr, "lagra: --cert requires --key (PEM) or --pwd (PFX)\n");
     return OPTIONS_WRONG;
 }
 
@@ -169,9 +168,10 @@ static enum options_result check_internal(const struct options *options)
         memcmp(address, any_v4, sizeof address) != 0 &&
         memcmp(address, any_v6, sizeof address) != 0)
         return OPTIONS_RUN;
-    fprintf(stderr,
-            "lagra: --clusterHost takes an IP address that the other machines reach, not \"%s\"\n",
-            host);
+    fprintf(
+        stderr,
+        "lagra: --clusterHost requires an IP address that other machines can reach, not \"%s\"\n",
+        host);
     return OPTIONS_WRONG;
 }
 
@@ -194,7 +194,7 @@ static enum options_result check_cluster(const struct option_settings *settings,
     if (options->cell == 0 && !options->fence_command && !settings_have(settings, "clusterHost") &&
         !settings_have(settings, "clusterPort"))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost and --clusterPort go with "
+    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost and --clusterPort require "
                     "--cluster\n");
     return OPTIONS_WRONG;
 }
@@ -232,7 +232,7 @@ static enum options_result check_management(const struct option_settings *settin
     if (options->management.wanted || !has_others)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: --managementHost, --managementToken, --managementNames and --testing "
-                    "go with --managementPort\n");
+                    "require --managementPort\n");
     return OPTIONS_WRONG;
 }
 
@@ -259,7 +259,7 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     find_credential(options);
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
         if (settings_name_service(settings, i, ORIGIN_COMMAND_LINE) && !options->listen[i].wanted) {
-            fprintf(stderr, "lagra: %s serves one service alone, and takes no option of another\n",
+            fprintf(stderr, "lagra: %s serves a single service and accepts no options of others\n",
                     name);
             result = OPTIONS_WRONG;
         }
@@ -303,7 +303,7 @@ static enum options_result parse_config(int argc, char **argv, struct options *o
     bool json;
 
     if (argc < 3 || strcmp(argv[2], "check") != 0) {
-        fprintf(stderr, "lagra: config takes check, and options behind it\n");
+        fprintf(stderr, "lagra: config expects check, followed by options\n");
         return OPTIONS_WRONG;
     }
     argc -= 2;
@@ -332,8 +332,8 @@ static enum options_result parse_health(int argc, char **argv, struct options *o
         return OPTIONS_RUN;
     if (options->asks_running) {
         fprintf(stderr,
-                "lagra: health --running asks all servers here, whatever options say: \"%s\" "
-                "is not for it\n",
+                "lagra: health --running checks all servers on this machine; \"%s\" "
+                "does not apply\n",
                 argv[1]);
         return OPTIONS_WRONG;
     }
@@ -344,7 +344,7 @@ static enum options_result parse_health(int argc, char **argv, struct options *o
         options->listen[i].wanted =
             !any || settings_name_service(&settings, i, ORIGIN_COMMAND_LINE);
         if (options->listen[i].wanted && options->listen[i].port == 0) {
-            fprintf(stderr, "lagra: health asks at a port, not at 0\n");
+            fprintf(stderr, "lagra: health needs a port other than 0\n");
             result = OPTIONS_WRONG;
         }
     }
@@ -378,7 +378,7 @@ static void apply_name(const char *path, struct options *options)
     options->allow_unchecked_tokens = true;
     options->management.wanted = false; /* Azurite listens on no other ports */
     if (getenv("AZURITE_DB"))
-        fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
+        fprintf(stderr, "lagra: AZURITE_DB has no effect; all data is stored in --location\n");
 }
 
 /* help [COMMAND], which prints what --help does. */

@@ -129,8 +129,8 @@ void ending_keep_reading(bool keep)
 _Noreturn void ending_of_failed_store(void)
 {
     log_line(LOG_ERROR,
-             "lagra ends with exit code %d: a write or sync of its store failed. What was "
-             "acknowledged is on disk: look after the disk and start it again",
+             "lagra exits with code %d: a disk write or sync failed. Acknowledged data is "
+             "on disk; check the disk, then start Lagra again",
              EXIT_STORE_FAILED);
     _exit(EXIT_STORE_FAILED);
 }
@@ -138,7 +138,7 @@ _Noreturn void ending_of_failed_store(void)
 _Noreturn void ending_of_lost_cell(unsigned cell, const char *why)
 {
     log_line(LOG_ERROR,
-             "lagra ends with exit code %d: it has lost cell %u: %s. What was acknowledged is in "
+             "lagra exits with code %d: it has lost cell %u: %s. Acknowledged data is in "
              "the cell; start it again, and it stands by",
              EXIT_STORE_FAILED, cell, why);
     _exit(EXIT_STORE_FAILED);
@@ -150,8 +150,8 @@ static void *end_late(void *argument)
 
     sleep(*seconds);
     log_line(LOG_ERROR,
-             "lagra ends with exit code %d: the file system of its cell does not answer. What was "
-             "acknowledged is there; of requests without an answer it is not known",
+             "lagra exits with code %d: the file system of its cell does not respond. "
+             "Acknowledged data is in the cell; the outcome of unanswered requests is unknown",
              EXIT_STORE_AWAY);
     _exit(EXIT_STORE_AWAY);
     return NULL;
@@ -171,7 +171,7 @@ void ending_store_failed(void)
     if (!keeps_reading)
         ending_of_failed_store();
     log_line(LOG_ERROR,
-             "reads go on (--keepReading), writes are refused (500) until the next start");
+             "reads continue (--keepReading); writes fail with 500 until the next start");
 }
 
 static bool is_of_rocksdb(const void *address)
@@ -188,7 +188,7 @@ _Noreturn void __assert_fail(const char *expression, const char *file, unsigned 
                              const char *function)
 {
     if (is_of_rocksdb(__builtin_return_address(0))) {
-        log_line(LOG_ERROR, "store: RocksDB gives up: %s:%u: %s: %s", file, line, function,
+        log_line(LOG_ERROR, "store: RocksDB failed: %s:%u: %s: %s", file, line, function,
                  expression);
         ending_of_failed_store();
     }

@@ -23,14 +23,14 @@
 #define NICE 10
 
 const struct command_option restore_options[] = {
-    { "account", "NAME", "of this account; needed where there are several" },
-    { "as", "NAME", "under this name" },
-    { "replace", NULL, "in the place of the one that has the name, which is deleted" },
+    { "account", "NAME", "account name; required if there are several accounts" },
+    { "as", "NAME", "name of the restored resource" },
+    { "replace", NULL, "delete an existing resource of that name" },
     { NULL, NULL, NULL },
 };
 const struct command_option restore_all_options[] = {
-    { "account", "NAME", "this account; needed where there are several" },
-    { "replace", NULL, "in the place of what has the same names, which is deleted" },
+    { "account", "NAME", "account name; required if there are several accounts" },
+    { "replace", NULL, "delete existing resources of the same names" },
     { NULL, NULL, NULL },
 };
 
@@ -78,7 +78,7 @@ static bool find_account(struct restorer *r)
     }
     arena_free(answer.arena);
     if (count != 1)
-        fprintf(stderr, "lagra: there are %zu accounts: --account says which\n", count);
+        fprintf(stderr, "lagra: there are %zu accounts; specify one with --account\n", count);
     return count == 1;
 }
 

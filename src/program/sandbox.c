@@ -15,15 +15,16 @@ static bool enter_files(const struct options *options, char words[WORDS_SIZE])
     const char *path = "";
 
     if (options->sandbox == SANDBOX_LOG)
-        snprintf(words, WORDS_SIZE, "files are not limited, since that cannot be logged");
+        snprintf(words, WORDS_SIZE,
+                 "files are not restricted, because violations cannot be logged");
     else if (abi < SANDBOX_ABI_LEAST)
-        snprintf(words, WORDS_SIZE, "files are not limited (this kernel has no Landlock for it)");
+        snprintf(words, WORDS_SIZE, "files are not restricted (this kernel lacks Landlock)");
     else
-        snprintf(words, WORDS_SIZE, "files are limited by Landlock, version %d", abi);
+        snprintf(words, WORDS_SIZE, "files are restricted by Landlock, version %d", abi);
     if (options->sandbox == SANDBOX_LOG || abi < SANDBOX_ABI_LEAST ||
         sandbox_files_enter(options, abi, &path))
         return true;
-    fprintf(stderr, "lagra: --sandbox on: files cannot be limited: %s%s%s\n", path,
+    fprintf(stderr, "lagra: --sandbox on: files cannot be restricted: %s%s%s\n", path,
             *path ? ": " : "", strerror(errno));
     return false;
 }
@@ -52,6 +53,6 @@ bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]
                  files);
         return true;
     }
-    fprintf(stderr, "lagra: --sandbox: system calls cannot be limited: %s\n", strerror(errno));
+    fprintf(stderr, "lagra: --sandbox: system calls cannot be restricted: %s\n", strerror(errno));
     return false;
 }

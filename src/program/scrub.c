@@ -12,8 +12,8 @@
 
 const struct command_option scrub_options_of_command[] = {
     { "rate", "MIB",
-      "read at most so many MiB a second in this pass (default: --scrubRate of the server)" },
-    { "state", NULL, "begin none: print how far it is, and what the last one found" },
+      "limit of MiB read per second in this pass (default: --scrubRate of the server)" },
+    { "state", NULL, "print the progress and the result of the last pass, without starting one" },
     { NULL, NULL, NULL },
 };
 

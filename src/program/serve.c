@@ -272,7 +272,8 @@ static bool fit_limits(struct running *run)
         return false;
     }
     if (!run->options.silent && run->limits.net.connections_max < wanted)
-        printf("Lagra takes up to %u connections for each service: %u open files are allowed "
+        printf("Lagra accepts up to %u connections for each service, because %u open files are "
+               "allowed "
                "(ulimit -n)\n",
                run->limits.net.connections_max, descriptors);
     return true;
@@ -360,8 +361,12 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
+    void *tags[SERVICES];
+
+    for (size_t i = 0; i < SERVICES; i++)
+        tags[i] = &run->endpoints[i];
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
-    cell_serve(&run->cell, run->endpoints);
+    cell_serve(&run->cell, tags);
     supervisor_notify("STATUS=serves a cell");
     return cell_follow(&run->cell, run->store, run->credentials.accounts);
 }
@@ -480,7 +485,7 @@ int serve(struct options *options)
     if (started)
         supervisor_notify("READY=1");
     while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {
-        log_line(LOG_WARN, "descriptors can be had again: the data folder is opened again");
+        log_line(LOG_WARN, "descriptors are available again; reopening the data directory");
         keep_ports(&run, options);
         stop(&run, REOPEN_GRACE_S);
         started = start(&run, options, &signals);

@@ -43,5 +43,5 @@ void service_listener_announce(const struct options *options, size_t service, ui
 
     found.listen.port = port;
     if (!running_announce(&found))
-        log_line(LOG_WARN, "the %s service is not found by `lagra health --running`", name);
+        log_line(LOG_WARN, "`lagra health --running` will not find the %s service", name);
 }

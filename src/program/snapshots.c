@@ -16,10 +16,9 @@
 #define ANSWER_MAX   ((size_t)64 << 10)
 
 const struct command_option snapshots_options[] = {
-    { "management", "URL",
-      "where its management port is (else " URL_VARIABLE ", else " DEFAULT_URL ")" },
-    { "token-file", "FILE", "what it was given as --managementToken" },
-    { "ca-file", "FILE", "PEM file of the authorities that are trusted; else the system's" },
+    { "management", "URL", "URL of the management port (" URL_VARIABLE ", else " DEFAULT_URL ")" },
+    { "token-file", "FILE", "file given to the server as --managementToken" },
+    { "ca-file", "FILE", "trusted certificate authorities (PEM) (the system's)" },
     { NULL, NULL, NULL },
 };
 
@@ -73,7 +72,7 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     struct bytes error;
 
     if (!bytes_has_prefix(fetch_head_find(&answer->head, "server"), bytes_from_string("Lagra/")))
-        return complain(asking, bytes_from_string("somebody else answers"));
+        return complain(asking, bytes_from_string("another program responded"));
     asking->answer = answer->body;
     if (answer->status == 200)
         return true;
@@ -133,8 +132,7 @@ static int run(const struct command_call *call, const char *method, const char *
     bool is_done = false;
 
     if (name && !fault_name_is_valid(bytes_from_string(name))) {
-        fprintf(stderr,
-                "lagra: a snapshot's name has up to 64 letters, digits, '.', '_' and '-'\n");
+        fprintf(stderr, "lagra: a snapshot name has up to 64 letters, digits, '.', '_' and '-'\n");
     } else {
         if (name)
             path = arena_printf(asking.arena, "/%s%s", name, after);

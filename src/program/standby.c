@@ -22,6 +22,8 @@
 #define NUDGE_AGAIN_MS 2000u
 /* A file operation that takes longer is reported. */
 #define HANGS_AFTER_MS 5000u
+/* Lifetime of links to an owner that has handed over. */
+#define LEAVE_MS       2000u
 
 /* One cell, as this process sees it. Of the thread that looks, beside the candidate. */
 struct contender {
@@ -31,7 +33,9 @@ struct contender {
     bool is_silent, hangs; /* it was logged */
     bool has_owner;        /* another front end, which renews its lease */
     bool has_failed;       /* it cannot be owned */
-    char problem[256];     /* that was logged last */
+    /* Links to owners of earlier incarnations are cut at left_ns; 0: there are none. Set by the main thread for our own cell. */
+    _Atomic uint64_t left, left_ns;
+    char problem[256]; /* that was logged last */
 };
 
 /* On the heap: threads that hang refer to it. */
@@ -43,6 +47,7 @@ struct standby {
     char address[STANDBY_ADDRESS_MAX], forward[ADDRESS_TEXT_MAX];
     uint32_t owned;        /* the cell that was taken, or 0 */
     bool is_open;          /* the file of a cell could be opened */
+    bool has_ended;        /* standby_stop(): no thread was left behind */
     struct thread watcher; /* once a cell was taken */
     struct thread lister;
     atomic_bool watcher_ends, lists; /* lists: the lister runs */
@@ -64,9 +69,9 @@ static void log_silence(struct contender *c, const struct options *options,
     c->is_silent = true;
     log_line(LOG_WARN,
              "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
-             ") does not renew its lease, and holds its lock. %s",
+             ") holds its lock but does not renew its lease. %s",
              c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
-             options->fence_command ? "It is fenced now"
+             options->fence_command ? "Fencing it"
                                     : "Without --fenceCommand this front end waits until the file "
                                       "system ends the owner's session by itself");
 }
@@ -78,8 +83,8 @@ static void log_hang(struct contender *c, const struct candidate_found *found)
 
     if (hangs && !c->hangs)
         log_line(LOG_WARN,
-                 "cell %u: the file system does not let its file `owner` be %s for %u s: perhaps "
-                 "the machine of its owner hangs",
+                 "cell %u: its file `owner` could not be %s for %u s; "
+                 "the machine of its owner may hang",
                  c->candidate.cell, found->is_open ? "read or locked" : "opened",
                  HANGS_AFTER_MS / 1000);
     c->hangs = hangs;
@@ -237,19 +242,41 @@ struct standby *standby_start(const struct options *options, struct front *front
     snprintf(standby->forward, sizeof standby->forward, "%s", forward);
     if (start(standby))
         return standby;
-    standby_end(standby);
+    standby_stop(standby);
+    standby_free(standby);
     return NULL;
 }
 
 /* ---- owners ---- */
 
-/* What waits for an owner of an earlier incarnation waits in vain, since that one has died or was fenced. So does what waits for
- * one that does not renew its lease: without one it sends nothing. decision: 952 */
-static void cut_links(struct http_server *const *servers, uint32_t cell, uint64_t incarnation)
+/* Requests that wait for an owner of an earlier incarnation, or for an owner without a lease, wait in vain, because it sends
+ * nothing. decision: 952 */
+static void cut_links(const struct standby *standby, uint32_t cell, uint64_t incarnation,
+                      enum cut_which which)
 {
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        if (servers[i])
-            http_cut_outgoing(servers[i], route_tag(cell, 0), route_tag(cell, incarnation));
+        if (standby->servers[i])
+            http_cut_outgoing(standby->servers[i], route_tag(cell, 0), route_tag(cell, incarnation),
+                              which);
+}
+
+/* An owner that has handed over refuses the requests that are still on their way to it, and these get time for that.
+ * decision: 1010 */
+static void leave_links(const struct standby *standby, struct contender *c, uint64_t incarnation)
+{
+    cut_links(standby, c->candidate.cell, incarnation, CUT_IDLE);
+    atomic_store(&c->left_ns, clock_boot_ns() + LEAVE_MS * NS_PER_MS);
+    atomic_store(&c->left, incarnation);
+}
+
+static void end_left_links(const struct standby *standby, struct contender *c)
+{
+    uint64_t left = atomic_load(&c->left);
+
+    if (left == 0 || clock_boot_ns() < atomic_load(&c->left_ns))
+        return;
+    cut_links(standby, c->candidate.cell, left, CUT_ALL);
+    (void)atomic_compare_exchange_strong(&c->left, &left, 0);
 }
 
 static struct candidate_found look_at(struct standby *standby, struct contender *c)
@@ -278,8 +305,8 @@ static void describe(const struct contender *c, const struct owner_record *recor
                  "%scell %u is owned by %s, %s, incarnation %" PRIu64, joint, c->candidate.cell,
                  record->owner.name, record->owner.address, record->incarnation);
     else
-        snprintf(status + length, STATUS_MAX - length,
-                 "%scell %u has no owner that renews its lease", joint, c->candidate.cell);
+        snprintf(status + length, STATUS_MAX - length, "%scell %u has no owner with a valid lease",
+                 joint, c->candidate.cell);
 }
 
 /* Has requests forwarded to the owner of the cell. */
@@ -292,9 +319,11 @@ static void show_owner(struct standby *standby, struct contender *c,
         found->watch.has_record && record->is_held && !lease_watch_is_silent(&found->watch);
 
     if (route_saw(&standby->front->route, cell, is_owned ? record : NULL, found->watch.asked_ns))
-        cut_links(standby->servers, cell, record->incarnation);
+        leave_links(standby, c, record->incarnation);
+    else if (!is_owned && c->has_owner && !record->is_held)
+        leave_links(standby, c, record->incarnation + 1);
     else if (!is_owned && c->has_owner)
-        cut_links(standby->servers, cell, record->incarnation + 1);
+        cut_links(standby, cell, record->incarnation + 1, CUT_ALL);
     c->has_owner = is_owned;
     describe(c, record, status);
 }
@@ -310,6 +339,7 @@ static struct contender *look(struct standby *standby)
         struct contender *c = &standby->contenders[i];
         struct candidate_found found;
 
+        end_left_links(standby, c);
         if (c->candidate.cell == standby->owned)
             continue;
         found = look_at(standby, c);
@@ -392,7 +422,11 @@ enum standby_result standby_wait(struct standby *standby, const struct signal_wa
 
 void standby_serves(struct standby *standby, uint64_t incarnation)
 {
-    cut_links(standby->servers, standby->owned, incarnation);
+    unsigned count = atomic_load(&standby->count);
+
+    for (unsigned i = 0; i < count; i++)
+        if (standby->contenders[i].candidate.cell == standby->owned)
+            leave_links(standby, &standby->contenders[i], incarnation);
 }
 
 /* ---- the end ---- */
@@ -419,13 +453,18 @@ static bool have_ended(struct standby *standby)
     return all_ended && !atomic_load(&standby->lists);
 }
 
-void standby_end(struct standby *standby)
+void standby_stop(struct standby *standby)
 {
     atomic_store(&standby->watcher_ends, true);
     thread_join(&standby->watcher);
     atomic_store(&standby->candidacy.ends, true);
-    if (!have_ended(standby)) /* its memory is left to the threads that hang */
-        return;
-    thread_join(&standby->lister);
-    free(standby);
+    standby->has_ended = have_ended(standby);
+    if (standby->has_ended)
+        thread_join(&standby->lister);
+}
+
+void standby_free(struct standby *standby)
+{
+    if (standby->has_ended) /* else its memory is left to the threads that hang */
+        free(standby);
 }

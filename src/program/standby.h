@@ -43,6 +43,8 @@ uint32_t standby_pin(struct standby *standby, struct bytes account);
 /* The cell that was won is served under this incarnation: requests that wait for owners before it are cut. */
 void standby_serves(struct standby *standby, uint64_t incarnation);
 /* Ends all threads; those that hang are left behind. While the servers run. Main thread. */
-void standby_end(struct standby *standby);
+void standby_stop(struct standby *standby);
+/* Frees it after standby_stop(), once no request is executed any more. Main thread. */
+void standby_free(struct standby *standby);
 
 #endif

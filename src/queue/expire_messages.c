@@ -1,4 +1,4 @@
-/* The collection of expired messages: see expire_messages.h. */
+/* Deletes expired messages: see expire_messages.h. */
 #include "queue/expire_messages.h"
 
 #include "base/endian.h"
@@ -6,18 +6,18 @@
 #include "queue/front.h"
 #include "service/small_record.h"
 
-/* Messages that one commit deletes or forwards: few enough to get through beside busy clients. */
+/* Messages that one commit deletes or forwards, few enough to succeed next to busy clients. */
 #define EXPIRE_AT_ONCE 64
-/* Those that it looks at while it searches. */
+/* Messages read per search. */
 #define SEARCH_AT_ONCE 256
-/* Messages that expire one after another are collected together. */
+/* Messages that expire in short succession are deleted together. */
 #define EXPIRE_EVERY_S 1
 
 static const struct bytes record_key = BYTES("c");
 static const struct bytes search_key = BYTES("s");
 
 struct collection {
-    instant due; /* 0: there is no task */
+    instant due; /* 0 if there is no task */
     instant from;
 };
 
@@ -52,8 +52,8 @@ static void arm(struct decision *d, instant due, instant from)
                   bytes_of(payload, sizeof payload));
 }
 
-/* What expires now was after `from` then: an expiry is after the instant of its put, and that after
- * every instant that the partition had seen. */
+/* A message that expires now was after `from` then: an expiry is after the instant of its put,
+ * which is after every instant that the partition had seen. */
 enum store_result expire_messages_at(struct decision *d, instant expires)
 {
     instant due = message_due(expires);
@@ -70,11 +70,11 @@ enum store_result expire_messages_at(struct decision *d, instant expires)
 
 /* ---- by expiry ---- */
 
-/* The bodies in the order in which they expire. */
+/* The bodies in the order of expiry. */
 struct expiring {
     struct scan *scan;
-    struct message first; /* of those that are left */
-    instant due;          /* it has expired by then; INSTANT_MAX: none is left */
+    struct message first; /* of the remaining ones */
+    instant due;          /* its due second; INSTANT_MAX if none is left */
 };
 
 static enum store_result go_on(struct expiring *expiring)
@@ -88,14 +88,15 @@ static enum store_result go_on(struct expiring *expiring)
     return message_read_body(&record, &expiring->first, &expiring->due) ? STORE_OK : STORE_CORRUPT;
 }
 
-/* Where it is now. STORE_NOT_FOUND: what was searched does not say. */
+/* Finds the message's current position. Returns STORE_NOT_FOUND if the part of the order searched
+ * so far does not contain it. */
 static enum store_result find_place(struct decision *d, struct expiring *expiring, instant searched)
 {
     enum store_result result = message_locate(d->before, d->arena, &expiring->first);
 
     if (result != STORE_NOT_FOUND || searched <= expiring->due)
         return result;
-    log_line(LOG_ERROR, "a message has a body and no place");
+    log_line(LOG_ERROR, "a message has a body but no order record");
     return STORE_OK;
 }
 
@@ -103,14 +104,14 @@ static enum store_result find_place(struct decision *d, struct expiring *expirin
 struct run {
     struct decision *d;
     instant now;
-    instant from;     /* where it begins among what expires */
-    instant searched; /* the order up to there */
+    instant from;     /* first expiry to process */
+    instant searched; /* end of the searched part of the order */
 };
 
-/* Deletes what has expired, at most EXPIRE_AT_ONCE, up to one whose place is not known.
+/* Deletes expired messages, at most EXPIRE_AT_ONCE, up to one whose position is unknown.
  *
- * ret_next  when the next one does, at most `now` when there are more; INSTANT_MAX: nothing is left
- * returns   STORE_NOT_FOUND  nothing is deleted: the first one's place is not known */
+ * ret_next  the next expiry, at most `now` if there are more; INSTANT_MAX if nothing is left
+ * returns   STORE_NOT_FOUND nothing was deleted, because the first one's position is unknown */
 static enum store_result collect(struct run *run, struct expiring *expiring, instant *ret_next)
 {
     enum store_result result = go_on(expiring);
@@ -139,9 +140,10 @@ static enum store_result collect_expired(struct run *run, instant *ret_next)
     return result;
 }
 
-/* ---- in the order ---- */
+/* ---- searching the order ---- */
 
-/* What has expired goes; where another one is that was moved is recorded. False: it stays as it is. */
+/* Deletes an expired message, or records the position of a moved one. Returns false if it is
+ * unchanged. */
 static bool sort_out(struct run *run, const struct message *message)
 {
     if (message->expires <= run->now)
@@ -153,7 +155,7 @@ static bool sort_out(struct run *run, const struct message *message)
     return true;
 }
 
-/* Its place is INSTANT_MAX at the end. */
+/* Sets the position to INSTANT_MAX at the end. */
 static enum store_result next_in_order(struct scan *scan, struct message *ret_message)
 {
     struct record record;
@@ -165,7 +167,8 @@ static enum store_result next_in_order(struct scan *scan, struct message *ret_me
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Of what lies in the order from `searched` up to now, about SEARCH_AT_ONCE; moves it. */
+/* Processes about SEARCH_AT_ONCE messages in the order from `searched` up to now, and advances
+ * it. */
 static enum store_result search(struct run *run)
 {
     struct scan *scan = message_search_order(run->d->before, run->searched);
@@ -177,7 +180,7 @@ static enum store_result search(struct run *run)
         bool enough = seen >= SEARCH_AT_ONCE || changed >= EXPIRE_AT_ONCE;
 
         if (enough && message.visible > run->searched)
-            break; /* between two places */
+            break; /* stop between two positions */
         run->searched = message.visible;
         if (sort_out(run, &message))
             changed++;
@@ -239,7 +242,7 @@ enum store_result expire_messages(struct decision *d, const struct deferred_task
         write_collection(d->changes, d->arena, (struct collection){ .from = now });
     else if (next <= now)
         arm(d, now, next);
-    else /* not from `next` on: what is put meanwhile may expire before it */
+    else /* not from `next`: messages put later may expire before it */
         arm(d, next > soon ? next : soon, now);
     return STORE_OK;
 }

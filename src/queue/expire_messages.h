@@ -1,18 +1,18 @@
-/* Inside queue/: what deletes messages that have expired, in the background: a deferred
- * task, due when the first of a queue's messages expires. It goes over what has
- * expired, never over the rest. A get that meets one on its way drops it itself.
+/* Internal to queue/: deletes expired messages in the background, by a deferred task that is due
+ * when the first message of a queue expires. It only visits expired messages. A get that encounters
+ * one deletes it itself.
  *
- * Bodies lie in the order of expiry, but only the message's place when it was put, or got its text, is
- * written there. One that has expired and has been moved since is looked for in the order: all that has
- * expired lies before now (message.h), as does what was visible and nobody took. The search drops what
- * has expired and records where the others that were moved are, so that no place is searched twice: what
- * comes into the order comes behind it. In a queue that nobody leaves messages in nothing is recorded or
- * searched.
+ * Bodies are stored in the order of expiry, but contain only the message's position when it was put
+ * or got its text. An expired message that has moved since is searched in the order: all expired
+ * messages are before now (message.h), as are visible ones that were not taken. The search deletes
+ * expired messages and records the position of others that were moved, so that no position is
+ * searched twice: new entries in the order are added after it. If no messages are left to expire,
+ * nothing is recorded or searched.
  *
- * INNER 'c' of the messages' partition, a small record (service/small_record.h), says when the queue's task is due,
- * and from where on it looks (expiry): due, from (as message_now()). A task of another due instant
- * is one that an earlier expiry has overtaken: it does nothing.
- * INNER 's', one too: searched. Of what lies before that place in the order and was moved there is a
+ * INNER 'c' of the messages' partition, a small record (service/small_record.h), has the time at
+ * which the queue's task is due, and the expiry at which it starts: due, from (as message_now()). A
+ * task with another due time was superseded by an earlier expiry and does nothing. INNER 's', also
+ * a small record: searched. Messages before that position in the order that were moved there have a
  * forward record. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H
@@ -20,13 +20,13 @@
 #include "queue/message.h"
 #include "service/deferred_tasks.h"
 
-/* Stored: never given to anything else. Those of the Queue service begin at 0x200. */
+/* Stored: never reuse a number. Those of the Queue service start at 0x200. */
 enum { TASK_EXPIRE_MESSAGES = 0x200 };
 
-/* A message that expires then is added: there is a task that is due no later.
- * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_IO */
+/* Called when a message with this expiry is added: ensures that there is a task due no later.
+ * Returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_IO. */
 enum store_result expire_messages_at(struct decision *d, instant expires);
-/* Its handler. */
+/* Handler of the task. */
 task_fn expire_messages;
 
 #endif

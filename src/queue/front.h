@@ -1,12 +1,13 @@
-/* Inside queue/: the low-water mark of a queue's order. A queue is consumed from its front, where
- * RocksDB keeps a mark for each record deleted; a get that began at the first key would step over
- * all of them. So it begins at the low-water mark: no order record lies before it.
+/* Internal to queue/: the low-water mark of a queue's order. A queue is consumed from its front,
+ * where RocksDB keeps a tombstone for each deleted record; a get that started at the first key
+ * would step over all of them. So it starts at the low-water mark: no order record is before it.
  *
- * It is INNER 'w', a small record (service/small_record.h): mark, busy until, written (as message_now()). It may be
- * lower than it could be, and costs steps then; so not every get has to write it:
- *  - of the gets that take something one in FRONT_EVERY does, picked by its instant;
- *  - one that finds nothing does after FRONT_IDLE_S, and only as long as deletions may have left
- *    marks behind the place where it ended: a get on an idle queue writes nothing. */
+ * It is INNER 'w', a small record (service/small_record.h): mark, busy until, written (as
+ * message_now()). It may be lower than possible, which only costs steps, so not every get has to
+ * write it:
+ *  - of the gets that return messages, one in FRONT_EVERY writes it, selected by its instant;
+ *  - a get that finds nothing writes it after FRONT_IDLE_S, and only as long as deletions may have
+ *  left tombstones after the position where it ended: a get on an idle queue writes nothing. */
 #ifndef LAGRA_QUEUE_FRONT_H
 #define LAGRA_QUEUE_FRONT_H
 
@@ -14,20 +15,21 @@
 
 #define FRONT_EVERY  64
 #define FRONT_IDLE_S 5
-/* Marks lie where messages would have become visible again: most of them so soon. */
+/* A deleted message leaves a tombstone at the time at which it would have become visible again;
+ * for most messages that is within this many seconds. */
 #define FRONT_BUSY_S 60
 
 struct front {
-    instant mark;       /* 0: none yet */
-    instant busy_until; /* marks may come to lie behind the mark until then */
-    instant written;    /* by a get that found nothing; 0 */
+    instant mark;       /* 0 if not set yet */
+    instant busy_until; /* tombstones may be added after the mark until then */
+    instant written;    /* by a get that found nothing; otherwise 0 */
 };
 
-/* returns STORE_OK (zeroed: none yet), STORE_CORRUPT, STORE_WAIT, STORE_IO */
+/* Returns STORE_OK (zeroed if not set yet), STORE_CORRUPT, STORE_WAIT, STORE_IO. */
 enum store_result front_read(struct snapshot *before, struct arena *arena, struct front *ret_front);
-/* A get that takes messages: all before `mark` are gone with its changes. */
+/* Called by a get that returns messages: its changes delete everything before `mark`. */
 void front_advance(struct decision *d, const struct front *front, instant mark);
-/* A get that found nothing visible: there is nothing before its message_now(). */
+/* Called by a get that found nothing visible: there is nothing before its message_now(). */
 void front_found_empty(struct decision *d, const struct front *front);
 
 #endif

@@ -1,34 +1,34 @@
-/* Get Messages, Peek Messages: the first that are visible.
- * rest: Get-Messages, Peek-Messages */
+/* Get Messages, Peek Messages: return the first visible messages. rest: Get-Messages,
+ * Peek-Messages */
 #include "queue/front.h"
 #include "queue/message_operations.h"
 
-/* Messages that have expired and are met on the way go with the same commit, as far as it stays
- * small; what is met beyond is passed over, and left to expire_messages.h. */
+/* Maximum expired messages deleted in the same commit; further ones are skipped, and left to
+ * expire_messages.h. */
 #define DROPPED_MAX            100u
-/* More of them are passed over on a thread that may take its time. */
+/* Maximum skipped by a worker; more are skipped on a thread that may block. */
 #define PASSED_BY_WORKERS      1000u
-/* Longer answers are rendered in the pool. */
+/* Larger responses are rendered in the pool. */
 #define RENDERED_BY_WORKER_MAX (64u << 10)
 
 struct search {
     instant now; /* message_now() */
     uint32_t wanted;
     struct message_list *found;
-    bool drops;              /* what has expired: */
-    struct message *expired; /* at most DROPPED_MAX; NULL: none */
+    bool drops;              /* expired messages: */
+    struct message *expired; /* at most DROPPED_MAX; NULL if none */
     uint32_t expired_count;
-    instant end; /* nothing that is left lies before it */
+    instant end; /* no remaining message is before it */
 };
 
-/* What lies here or behind it may stay. */
+/* Limits `end` because the message may remain. */
 static void keep_behind(struct search *search, const struct message *message)
 {
     if (search->end > message->visible)
         search->end = message->visible;
 }
 
-/* False: it stays. */
+/* Returns false if the message remains. */
 static bool drop(struct decision *d, struct search *search, const struct message *message)
 {
     if (!search->drops || search->expired_count == DROPPED_MAX)
@@ -39,9 +39,8 @@ static bool drop(struct decision *d, struct search *search, const struct message
     return true;
 }
 
-/* The first messages that are visible at search->now.
- * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CORRUPT,
- * STORE_IO */
+/* Finds the first messages visible at search->now. Returns STORE_OK, also if there are fewer;
+ * STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 static enum store_result find_visible(struct decision *d, instant from, struct search *search)
 {
     struct scan *scan = message_scan_order(d->before, from);
@@ -88,7 +87,7 @@ static enum store_result read_texts(struct decision *d, struct message_list *lis
     return STORE_OK;
 }
 
-/* Messages at search->now, from the low-water mark on, with their texts. */
+/* Finds the messages visible at search->now, from the low-water mark on, with their texts. */
 static enum error search_messages(struct decision *d, struct search *search,
                                   struct front *ret_front)
 {
@@ -104,7 +103,7 @@ static enum error search_messages(struct decision *d, struct search *search,
     return search->found->count == 0 && snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
 }
 
-/* Hides each for a while, counts the get, and changes its receipt. */
+/* Hides each message for a while, increments its dequeue count, and changes its receipt. */
 enum error get_messages_decide(struct decision *d, const struct get_messages_parameters *p,
                                struct get_messages_result *r)
 {
@@ -135,7 +134,7 @@ enum error get_messages_decide(struct decision *d, const struct get_messages_par
     return OK;
 }
 
-/* Shows them and changes nothing. */
+/* Returns the messages without changes. */
 enum error peek_messages_decide(struct decision *d, const struct peek_messages_parameters *p,
                                 struct peek_messages_result *r)
 {

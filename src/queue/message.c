@@ -38,12 +38,13 @@ instant message_place(const struct message *message)
 
 /* ---- ids ---- */
 
-#define DUE_BITS    39 /* seconds: up to the year 9999, and far beyond */
+#define DUE_BITS    39 /* seconds: beyond the year 9999 */
 #define DUE_NEVER   ((UINT64_C(1) << DUE_BITS) - 1)
 #define RANDOM_BITS 23
 
-/* 60 bits of the instant, 39 of when it is due and 23 random ones, around the version and the variant:
- * in order of insertion. Instants need a 61st bit from the year 3654 on. */
+/* Composes an id from 60 bits of the instant, 39 of the expiry and 23 random ones, around the
+ * version and the variant: in order of insertion. Instants need a 61st bit from the year 3654
+ * on. */
 struct guid message_id(instant inserted, instant expires, struct guid random)
 {
     struct guid id = random;
@@ -75,7 +76,7 @@ static uint64_t due_of(const struct guid *id)
 /* ---- keys ---- */
 
 #define DUE_SIZE        5
-#define ORDER_KEY_SIZE  25 /* 'o', place, id */
+#define ORDER_KEY_SIZE  25 /* 'o', position, id */
 #define BODY_KEY_SIZE   22 /* 'm', due, id */
 #define NOTE_KEY_SIZE   17 /* 'p', id */
 #define ORDER_FROM_SIZE 9  /* without the id */
@@ -136,7 +137,7 @@ static bool read_order_key(struct bytes key, instant *ret_place, struct guid *re
 
 static bool damaged(const struct record *record)
 {
-    log_line(LOG_ERROR, "a record of a message has an unknown form (%zu and %zu bytes)",
+    log_line(LOG_ERROR, "the record of a message has an unrecognized format (%zu and %zu bytes)",
              record->key.len, record->value.len);
     return false;
 }
@@ -190,7 +191,7 @@ static bool decode_body(struct bytes value, struct message *message)
     return decoder_ok(&in);
 }
 
-/* *ret_written: what the body says. */
+/* *ret_written: the fields in the body. */
 static enum store_result take_body(const struct message *message, enum store_result result,
                                    struct bytes key, struct record *record,
                                    struct message *ret_written)
@@ -216,8 +217,8 @@ static enum store_result read_body(struct snapshot *before, struct arena *arena,
     return take_body(message, result, at, &record, ret_written);
 }
 
-/* Reads ahead if the message was never dequeued: the next Get Messages most likely returns the one that was
- * put next. The body of a message that has become visible again lies anywhere. */
+/* Reads ahead if the message was never dequeued: the next Get Messages most likely returns the one
+ * that was put next. Bodies of messages that became visible again are not stored in order. */
 static enum store_result read_body_ahead(struct snapshot *before, struct arena *arena,
                                          const struct message *message, struct message *ret_written)
 {
@@ -353,7 +354,7 @@ void message_remove(struct changes *changes, const struct message *message)
     changes_count(changes, message_counter, -1);
 }
 
-/* ---- what expires ---- */
+/* ---- expiry ---- */
 
 struct scan *message_scan_bodies(struct snapshot *before, instant from)
 {
@@ -387,7 +388,9 @@ enum store_result message_locate(struct snapshot *before, struct arena *arena,
     struct bytes at = order_key(key, message);
     enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
 
-    if (!result) { /* a forward record may say the same: an update wrote its place, and it was met in a search */
+    /* found at its indexed position; a forward record may point here too if an update wrote the
+     * position */
+    if (!result) {
         record.key = at;
         return message_read_order(&record, message) ? STORE_OK : STORE_CORRUPT;
     }

@@ -1,10 +1,11 @@
-/* What Put Message, Update Message, Delete Message and Clear Messages decide: see message_operations.h. */
+/* Decisions of Put Message, Update Message, Delete Message and Clear Messages: see
+ * message_operations.h. */
 #include "queue/expire_messages.h"
 #include "queue/message_operations.h"
 
 /* ---- Put Message ---- */
 
-/* An expiry that the calendar does not have is never. */
+/* Returns the expiry; beyond the calendar it is never. */
 static instant expiry_of(instant now, uint64_t ttl_s)
 {
     if (ttl_s == 0 || ttl_s >= (MESSAGE_NEVER - now) / TICKS_PER_SECOND)
@@ -12,7 +13,7 @@ static instant expiry_of(instant now, uint64_t ttl_s)
     return now + ttl_s * TICKS_PER_SECOND;
 }
 
-/* Adds a message behind all that are visible by then. Its receipt is as good as one of a get.
+/* Adds a message after all that are visible by then. Its receipt is equivalent to that of a get.
  * rest: Put-Message */
 enum error put_message_decide(struct decision *d, const struct put_message_parameters *p,
                               struct put_message_result *r)
@@ -34,8 +35,7 @@ enum error put_message_decide(struct decision *d, const struct put_message_param
 
 /* ---- Update Message ---- */
 
-/* Sets when the message is visible again, and its text where one is given. It does not count as a
- * get.
+/* Sets when the message becomes visible again, and its text if given. Does not count as a dequeue.
  * rest: Update-Message; decision: 122 */
 enum error update_message_decide(struct decision *d, const struct update_message_parameters *p,
                                  struct update_message_result *r)
@@ -74,8 +74,8 @@ enum error delete_message_decide(struct decision *d, const struct delete_message
     return e;
 }
 
-/* All at once: the queue gets a new space for its messages, and the old one is dropped. A put that
- * is decided at the same time goes into one of the two. rest: Clear-Messages */
+/* Deletes all messages at once by giving the queue a new space and dropping the old one. A
+ * concurrent put goes into one of the two. rest: Clear-Messages */
 enum error clear_messages_decide(struct decision *d, const struct clear_messages_parameters *p,
                                  struct clear_messages_result *r)
 {

@@ -1,12 +1,12 @@
-/* The operations on messages: what each is asked and what comes of it. The functions:
- * message_operations.c, get_messages.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on messages. Functions: message_operations.c,
+ * get_messages.c, and the files with these names in rest/. */
 #ifndef LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 #define LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 
 #include "queue/message.h"
 
 #define MESSAGE_MAX_BYTES    65536u /* of text. rest: Put-Message; decision: 124 */
-#define MESSAGES_AT_ONCE     32u    /* of Get Messages and Peek Messages */
+#define MESSAGES_AT_ONCE     32u    /* in Get Messages and Peek Messages */
 #define VISIBILITY_MAX_S     604800u
 #define VISIBILITY_DEFAULT_S 30u
 #define TTL_DEFAULT_S        604800u
@@ -14,9 +14,9 @@
 struct put_message_parameters {
     struct parameters base;
     struct guid random;    /* for the id */
-    uint64_t visibility_s; /* invisible so long; less than the TTL */
-    uint64_t ttl_s;        /* 0: it never expires */
-    struct bytes text;     /* by parse */
+    uint64_t visibility_s; /* initial invisibility; less than the TTL */
+    uint64_t ttl_s;        /* 0: never expires */
+    struct bytes text;     /* set by parse */
 };
 struct put_message_result {
     struct result base;
@@ -25,9 +25,9 @@ struct put_message_result {
 OPERATION_DECLARE(put_message);
 OPERATION_DECLARE_PARSE(put_message);
 
-/* What both of them find. */
+/* Result of both. */
 struct message_list {
-    struct message *items; /* room for as many as were asked for */
+    struct message *items; /* array of the requested count */
     uint32_t count;
 };
 
@@ -56,7 +56,7 @@ struct update_message_parameters {
     struct parameters base;
     struct message_claim claim;
     uint64_t visibility_s; /* 0..VISIBILITY_MAX_S */
-    struct bytes text;     /* by parse; ptr NULL: it stays */
+    struct bytes text;     /* set by parse; ptr NULL: unchanged */
 };
 struct update_message_result {
     struct result base;
@@ -74,7 +74,7 @@ OPERATION_DECLARE(delete_message);
 
 struct clear_messages_parameters {
     struct parameters base;
-    struct guid space; /* for the messages to come: fresh */
+    struct guid space; /* for later messages: a fresh id */
 };
 OPERATION_NO_RESULT(clear_messages);
 OPERATION_DECLARE(clear_messages);

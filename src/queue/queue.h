@@ -1,5 +1,5 @@
-/* The Queue service's records, and what its files share. The files of this folder decide and know
- * nothing of HTTP or XML; those of rest/ read requests and render answers.
+/* The records of the Queue service, and declarations shared by its files. The files of this folder
+ * decide and do not depend on HTTP or XML; those of rest/ parse requests and render responses.
  *
  * Spaces and partitions:
  *   account space    account_space("queue", account)
@@ -7,8 +7,8 @@
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
  *     partition ""          INNER: the messages (message.h)
- * All messages of a queue are one partition: a get sees them in one order, and a commit takes a
- * message from all others at once. */
+ * All messages of a queue are in one partition: a get sees them in one order, and a commit makes
+ * its message unavailable to all others at once. */
 #ifndef LAGRA_QUEUE_QUEUE_H
 #define LAGRA_QUEUE_QUEUE_H
 
@@ -17,7 +17,7 @@
 
 struct service;
 
-/* ---- what a request names ---- */
+/* ---- resources ---- */
 
 /* LEVEL_QUEUES: the service itself. */
 enum queue_level { LEVEL_QUEUES, LEVEL_QUEUE, LEVEL_MESSAGES, LEVEL_MESSAGE };
@@ -25,9 +25,8 @@ enum queue_level { LEVEL_QUEUES, LEVEL_QUEUE, LEVEL_MESSAGES, LEVEL_MESSAGE };
 struct queue_resource {
     struct resource base;
     struct bytes queue;   /* ptr NULL at service level */
-    struct bytes message; /* its id as sent; ptr NULL above message level */
-    /* Of a queue's messages as a whole: which space they lie in is what is changed (Clear
-     * Messages). */
+    struct bytes message; /* id as sent; ptr NULL above message level */
+    /* All messages of a queue: the operation replaces the space they are in (Clear Messages). */
     bool all_messages;
 };
 static inline const struct queue_resource *queue_resource(const struct resource *resource)
@@ -36,7 +35,7 @@ static inline const struct queue_resource *queue_resource(const struct resource 
 }
 void queue_signed_names(const struct resource *resource, struct bytes *ret_queue,
                         struct bytes *ret_message);
-/* returns OK, E_InvalidResourceName, E_OutOfRangeInput */
+/* Checks the names. Returns OK, E_InvalidResourceName, E_OutOfRangeInput. */
 enum error queue_check_names(const struct resource *resource);
 
 /* ---- queues: queue_record.c ---- */
@@ -47,16 +46,17 @@ struct queue {
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
 };
-/* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
+/* Reads a queue; strings are in the arena. Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT,
+ * STORE_IO. */
 enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
                              struct queue *ret_queue);
 void queue_write(struct decision *d, const struct queue *queue);
 /* Deletes the record (not the messages: changes_drop_space()). */
 void queue_delete_record(struct changes *changes);
-/* For iterators: points into value. */
+/* Decodes a record returned by an iterator; points into value. */
 bool queue_decode(struct bytes value, struct queue *ret_queue);
 
-/* ---- what locate() and subjects find: d->state; subject.c ---- */
+/* ---- results of locate() and subjects: d->state; subject.c ---- */
 
 struct queue_state {
     struct subject_state base;
@@ -72,10 +72,10 @@ static inline const struct queue_resource *queue_asked(const struct decision *d)
 }
 
 struct guid queue_account_space(struct bytes account);
-/* The queue's partition, or that of its messages; E_QueueNotFound. */
+/* Locates the queue's partition, or that of its messages; E_QueueNotFound. */
 enum error queue_locate(struct decision *d, struct partition *ret_partition);
 enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts);
-/* Subject of the rows about a queue: missing: E_QueueNotFound. */
+/* Subject of the rows for a queue; E_QueueNotFound if missing. */
 enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;

@@ -1,4 +1,4 @@
-/* What the operations on queues decide: see queue_operations.h. */
+/* Decisions of the operations on queues: see queue_operations.h. */
 #include "queue/message.h"
 #include "queue/queue_operations.h"
 #include "service/metadata_run.h"
@@ -16,10 +16,10 @@ enum error list_queues_decide(struct decision *d, const struct list_queues_param
 
 /* ---- Create Queue ---- */
 
-/* Creates a queue with its metadata. One that is there with the same metadata is left as it is.
+/* Creates a queue with its metadata. Leaves an existing one with the same metadata unchanged.
  *
  * returns  OK, E_QueueAlreadyExists
- * rest: Create-Queue4; the wait after a deletion is not needed here (decision: 120) */
+ * rest: Create-Queue4; no waiting period after a deletion (decision: 120) */
 enum error create_queue_decide(struct decision *d, const struct create_queue_parameters *p,
                                struct create_queue_result *r)
 {
@@ -61,7 +61,8 @@ enum error delete_queue_decide(struct decision *d, const struct delete_queue_par
 
 /* ---- Get and Set Queue Metadata ---- */
 
-/* The count is kept, not counted. rest: Get-Queue-Metadata "x-ms-approximate-messages-count" */
+/* The count is maintained, not computed. rest: Get-Queue-Metadata
+ * "x-ms-approximate-messages-count" */
 enum error get_queue_metadata_decide(struct decision *d,
                                      const struct get_queue_metadata_parameters *p,
                                      struct get_queue_metadata_result *r)
@@ -105,7 +106,7 @@ enum error get_queue_acl_decide(struct decision *d, const struct get_queue_acl_p
     return OK;
 }
 
-/* Replaces all policies: what is not sent is gone. */
+/* Replaces all policies; those not in the request are removed. */
 enum error set_queue_acl_decide(struct decision *d, const struct set_queue_acl_parameters *p,
                                 struct set_queue_acl_result *r)
 {

@@ -1,6 +1,6 @@
-/* The operations on queues: what each is asked and what comes of it. The functions:
- * queue_operations.c, rest/queue_operations.c, rest/list_queues.c; what every service has on itself
- * is in service/service_properties.h and service/user_delegation_key.h. */
+/* Parameters and results of the operations on queues. Functions: queue_operations.c,
+ * rest/queue_operations.c, rest/list_queues.c; operations common to all services are in
+ * service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
 #define LAGRA_QUEUE_QUEUE_OPERATIONS_H
 
@@ -15,13 +15,13 @@ struct list_queues_parameters {
 };
 struct list_queues_result {
     struct result base;
-    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
+    struct listing_place next; /* start of the next page; name.ptr NULL if none */
 };
 OPERATION_DECLARE(list_queues);
 
 struct create_queue_parameters {
     struct parameters base;
-    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    struct guid space; /* of the new queue: a fresh id, so that it is empty */
     struct bytes metadata;
 };
 struct create_queue_result {
@@ -38,7 +38,7 @@ OPERATION_NO_PARAMETERS(get_queue_metadata);
 struct get_queue_metadata_result {
     struct result base;
     struct bytes metadata;
-    uint64_t messages; /* all of them, those that are invisible too */
+    uint64_t messages; /* including invisible ones */
 };
 OPERATION_DECLARE(get_queue_metadata);
 
@@ -58,7 +58,7 @@ OPERATION_DECLARE(get_queue_acl);
 
 struct set_queue_acl_parameters {
     struct parameters base;
-    struct policies policies; /* by parse */
+    struct policies policies; /* set by parse */
 };
 OPERATION_NO_RESULT(set_queue_acl);
 OPERATION_DECLARE(set_queue_acl);

@@ -2,8 +2,8 @@
  *
  *   version 1:  u8 1; space of the messages, 16 raw; created, ticks; bytes metadata
  *               (service/metadata.h); bytes policies (auth/policies.h)
- * To change it: a new version number, the old reader kept, a data folder of the old form added to
- * the tests. */
+ * To change it, add a version number, keep the old reader, and add a data folder of the old format
+ * to the tests. */
 #include "queue/queue.h"
 
 #include "service/small_record.h"

@@ -1,4 +1,4 @@
-/* Queues of a backup: service/restore.h. */
+/* Restores queues from a backup: service/restore.h. */
 #include "queue/restore.h"
 
 #include "queue/queue.h"

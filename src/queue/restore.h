@@ -1,4 +1,4 @@
-/* Queues of a backup: service/restore.h. */
+/* Restores queues from a backup: service/restore.h. */
 #ifndef LAGRA_QUEUE_RESTORE_H
 #define LAGRA_QUEUE_RESTORE_H
 

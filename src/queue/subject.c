@@ -1,4 +1,4 @@
-/* What a request to the Queue service is about: names, partitions, permission. */
+/* The resource of a Queue service request: names, partitions, permissions. */
 #include "queue/queue.h"
 #include "service/names.h"
 #include "service/placement.h"
@@ -7,7 +7,7 @@ void queue_signed_names(const struct resource *resource, struct bytes *ret_queue
                         struct bytes *ret_message)
 {
     *ret_queue = queue_resource(resource)->queue;
-    *ret_message = (struct bytes){ NULL, 0 }; /* a SAS is of a queue */
+    *ret_message = (struct bytes){ NULL, 0 }; /* a SAS is for a queue */
 }
 
 enum error queue_check_names(const struct resource *resource)
@@ -65,7 +65,7 @@ enum error queue_subject(struct decision *d)
     return e;
 }
 
-/* Stored access policies are the queue's. */
+/* Stored access policies belong to the queue. */
 enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     if (decision_rests_on_policy(d) &&

@@ -1,4 +1,4 @@
-/* What a queue holds, for operators: service/usage.h. */
+/* Contents of a queue, for operators: service/usage.h. */
 #include "queue/usage.h"
 
 #include "queue/queue.h"
@@ -15,5 +15,5 @@ static bool is_queue(const struct space_record *record, struct guid *ret_space,
     return true;
 }
 
-/* The bodies of messages: queue/message.h. */
+/* Message bodies: queue/message.h. */
 const struct usage_functions queue_usage = { .container = is_queue, .inner_prefix = "m" };

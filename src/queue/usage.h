@@ -1,4 +1,4 @@
-/* What the Queue service keeps: service/usage.h. */
+/* Storage usage of the Queue service: service/usage.h. */
 #ifndef LAGRA_QUEUE_USAGE_H
 #define LAGRA_QUEUE_USAGE_H
 

@@ -1,4 +1,4 @@
-/* See seed.h: options, files of a folder, and what is said of them. */
+/* See seed.h: options, files of a directory, and error messages. */
 #include "seed/seed_private.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static size_t line_of(const struct seeding *s)
     return line;
 }
 
-/* Says what is wrong, if anything is. returns whether nothing is */
+/* Prints the problem, if there is one. Returns true if there is none. */
 static bool is_good(const struct seeding *s)
 {
     if (!s->problem)
@@ -40,9 +40,9 @@ static bool is_good(const struct seeding *s)
     return false;
 }
 
-/* ---- whose it is ---- */
+/* ---- accounts ---- */
 
-/* The only account, or that of development; ptr NULL: it has to be named. */
+/* Returns the only account, or the development account; ptr NULL if the file must name one. */
 static struct bytes find_account(const struct seeding *s)
 {
     size_t count;
@@ -65,14 +65,14 @@ static bool seed_names(struct seeding *s, enum seed_kind kind, const char *optio
     s->source = option;
     s->account = find_account(s);
     if (list && !s->account.ptr)
-        seed_fail(s, "there are several accounts: a file of --seed says whose it is");
+        seed_fail(s, "there are several accounts: name the account in a --seed file");
     while (rest.ptr && !s->problem) {
         struct seed_item item = { .kind = kind };
 
         bytes_cut(rest, ',', &item.name, &rest);
         item.name = bytes_trim(item.name);
         if (item.name.len == 0 || ++count > NAMES_MAX_COUNT)
-            seed_fail(s, "it takes up to %u names with commas between", NAMES_MAX_COUNT);
+            seed_fail(s, "expected up to %u names separated by commas", NAMES_MAX_COUNT);
         else
             seed_make(s, &item);
     }
@@ -81,7 +81,7 @@ static bool seed_names(struct seeding *s, enum seed_kind kind, const char *optio
 
 /* ---- files ---- */
 
-/* False: said why. */
+/* Returns false after setting the problem. */
 static bool read_text(struct seeding *s, const char *name)
 {
     int fd = openat(s->folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -92,7 +92,7 @@ static bool read_text(struct seeding *s, const char *name)
     if (fd < 0 || fstat(fd, &status) != 0)
         seed_fail(s, "cannot be read: %s", strerror(errno));
     else if (!S_ISREG(status.st_mode) || status.st_size > (off_t)FILE_MAX_BYTES)
-        seed_fail(s, "is no file of at most %zu MiB", FILE_MAX_BYTES >> 20);
+        seed_fail(s, "is not a file of at most %zu MiB", FILE_MAX_BYTES >> 20);
     if (!s->problem) {
         text = arena_bytes(s->arena, (size_t)status.st_size);
         if (file_read_at(fd, text, (size_t)status.st_size, 0) != status.st_size)
@@ -186,8 +186,7 @@ bool seed_run(const struct seed_options *options, const struct endpoint_set *end
            seed_names(&s, SEED_TABLE, "--tables", options->tables) &&
            seed_names(&s, SEED_SHARE, "--shares", options->shares);
     if (good && s.made > 0)
-        log_line(LOG_INFO, "seeded: %llu things were made that were not there",
-                 (unsigned long long)s.made);
+        log_line(LOG_INFO, "seeding created %llu resources", (unsigned long long)s.made);
     arena_free_secret(s.arena);
     return good;
 }

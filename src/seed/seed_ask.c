@@ -1,4 +1,4 @@
-/* What all files of the room do: ask a service, and say what is wrong. */
+/* Internal requests and error messages. */
 #include "seed/seed_private.h"
 
 bool seed_fail(struct seeding *s, const char *format, ...)

@@ -1,12 +1,12 @@
-/* A file of seeds: which members it has. docs/seeding.md says what they mean. */
+/* Parses a seed file. docs/seeding.md describes its members. */
 #include "seed/seed_private.h"
 
-/* Depth of entities and rules beneath the file's own levels. */
+/* Maximum nesting of entities and rules below the file's own levels. */
 #define DEPTH 16u
 
 /* ---- values ---- */
 
-/* ptr NULL: refused. */
+/* ptr NULL after an error. */
 static struct bytes read_text(struct seeding *s, const char *name, const struct json_member *member)
 {
     struct bytes text = json_text(member);
@@ -14,7 +14,7 @@ static struct bytes read_text(struct seeding *s, const char *name, const struct 
     s->at = member->at;
     if (text.ptr && !memchr(text.ptr, '\0', text.len))
         return text;
-    seed_fail(s, "%s takes a text that is not empty", name);
+    seed_fail(s, "%s requires a non-empty string", name);
     return bytes_of(NULL, 0);
 }
 
@@ -23,7 +23,7 @@ static struct bytes read_list(struct seeding *s, const char *name, const struct 
     s->at = member->at;
     if (member->kind == JSON_LIST)
         return member->text;
-    seed_fail(s, "%s takes a list", name);
+    seed_fail(s, "%s requires a list", name);
     return bytes_of(NULL, 0);
 }
 
@@ -44,7 +44,7 @@ static void read_rows(struct seeding *s, const char *name, const struct json_mem
 }
 #define ROWS(rows) rows, sizeof rows / sizeof rows[0]
 
-/* Calls `each` for all members of an object of names. */
+/* Calls `each` for all members of an object whose members are names. */
 static void read_names(struct seeding *s, const char *name, const struct json_member *member,
                        void (*each)(struct seeding *s, const struct json_member *named))
 {
@@ -53,7 +53,7 @@ static void read_names(struct seeding *s, const char *name, const struct json_me
 
     s->at = member->at;
     if (member->kind != JSON_OBJECT) {
-        seed_fail(s, "%s takes an object of names", name);
+        seed_fail(s, "%s requires an object of names", name);
         return;
     }
     json_object_init(&reader, s->arena, member->text, DEPTH);
@@ -75,7 +75,7 @@ static void read_access(void *context, const char *name, const struct json_membe
     s->item->access = read_text(s, name, member);
     if (s->item->access.ptr && !bytes_is(s->item->access, "blob") &&
         !bytes_is(s->item->access, "container"))
-        seed_fail(s, "access takes \"blob\" or \"container\"");
+        seed_fail(s, "access must be \"blob\" or \"container\"");
 }
 
 static void read_quota(void *context, const char *name, const struct json_member *member)
@@ -86,7 +86,7 @@ static void read_quota(void *context, const char *name, const struct json_member
     s->at = member->at;
     s->item->quota = member->text;
     if (member->kind != JSON_NUMBER || !bytes_parse_u64(member->text, 102400, &gib) || gib == 0)
-        seed_fail(s, "%s takes a number of GiB from 1 to 102400", name);
+        seed_fail(s, "%s requires a number of GiB from 1 to 102400", name);
 }
 
 static void read_upload(void *context, const char *name, const struct json_member *member)
@@ -130,9 +130,10 @@ static void read_meta(struct seeding *s, const struct json_member *named)
     struct bytes name = arena_printf(s->arena, "x-ms-meta-%.*s", BYTES_ARG(named->name));
 
     if (!is_metadata_name(named->name) || !is_printable(value))
-        seed_fail(s, "metadata takes names of letters, digits and '_', and printable ASCII");
+        seed_fail(s,
+                  "metadata requires names of letters, digits and '_', and printable ASCII values");
     else if (item->metadata_count == SEED_METADATA_MAX)
-        seed_fail(s, "there is more metadata than %u", SEED_METADATA_MAX);
+        seed_fail(s, "more than %u metadata items", SEED_METADATA_MAX);
     else
         item->metadata[item->metadata_count++] = (struct http_header){
             .name = arena_copy_lower(s->arena, name), .value = value, .name_as_sent = name
@@ -237,7 +238,7 @@ static void read_cors(void *context, const char *name, const struct json_member 
 
 static void read_key(void *context, const char *name, const struct json_member *member)
 {
-    (void)read_text(context, name, member); /* read before: add_account() */
+    (void)read_text(context, name, member); /* read before by add_account() */
 }
 
 static const struct json_row account_rows[] = {
@@ -255,7 +256,7 @@ static void add_account(struct seeding *s, const struct json_member *named)
     size_t count = 0;
 
     if (!json_object_pick(s->arena, named->text, DEPTH, names, 2, members)) {
-        seed_fail(s, "this is not JSON as it should be, or has a key twice");
+        seed_fail(s, "this is not valid JSON, or has a key twice");
         return;
     }
     for (size_t i = 0; i < 2; i++)

@@ -1,4 +1,5 @@
-/* What a seed is made of: requests of the services. What is there already refuses them, and is left as it is. */
+/* Creates resources by requests to the services. Existing ones refuse them, and are left
+ * unchanged. */
 #include "seed/seed_private.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #define HEADERS_MAX    (SEED_METADATA_MAX + 4)
 #define CONTENTS_DEPTH 8u
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static struct bytes path_of(const struct seeding *s, struct bytes name, const char *more)
 {
@@ -39,7 +40,8 @@ static void begin_headers(struct headers *headers, const struct seed_item *item)
         headers->of[headers->count++] = item->metadata[i];
 }
 
-/* PUT, of something that may be there. returns whether it was made; s->problem: it was refused */
+/* Sends a PUT for a resource that may exist. Returns true if it was created; if it failed, sets
+ * s->problem. */
 static bool put(struct seeding *s, const char *service, struct bytes path, const char *query,
                 const struct headers *headers, enum error there)
 {
@@ -113,17 +115,17 @@ static void send_messages(struct seeding *s, const struct seed_item *item)
 
         s->at = member.at;
         if (!json_text(&member).ptr)
-            seed_fail(s, "a message is a text that is not empty");
+            seed_fail(s, "a message must be a non-empty string");
         else if (!s->is_trial)
             send_message(s, path, member.text);
         if (!s->problem)
             arena_rewind(s->arena, mark);
     }
     if (reader.bad)
-        seed_fail(s, "messages are a list of texts");
+        seed_fail(s, "messages must be a list of strings");
 }
 
-/* Does the queue have the mark? */
+/* Returns true if the queue has the mark. */
 static bool is_unfinished(struct seeding *s, struct bytes path)
 {
     const struct http_header version = seed_header("x-ms-version", bytes_from_string(SEED_VERSION));
@@ -138,7 +140,8 @@ static bool is_unfinished(struct seeding *s, struct bytes path)
            response_find_header(&answer.response, bytes_from_string(SEED_MARK));
 }
 
-/* Until it has all of its messages it has the mark: a start that finds it begins anew. */
+/* Marks the queue until all of its messages are sent; a start that finds the mark sends them
+ * again. */
 static void make_queue(struct seeding *s, const struct seed_item *item)
 {
     struct bytes path = path_of(s, item->name, "");
@@ -193,14 +196,14 @@ static void insert_entities(struct seeding *s, const struct seed_item *item)
 
         s->at = member.at;
         if (member.kind != JSON_OBJECT)
-            seed_fail(s, "an entity is an object");
+            seed_fail(s, "an entity must be an object");
         else if (!s->is_trial)
             post_json(s, path, member.text, E_EntityAlreadyExists);
         if (!s->problem)
             arena_rewind(s->arena, mark);
     }
     if (reader.bad)
-        seed_fail(s, "entities are a list of objects");
+        seed_fail(s, "entities must be a list of objects");
 }
 
 static void make_table(struct seeding *s, const struct seed_item *item)
@@ -218,7 +221,7 @@ static void make_table(struct seeding *s, const struct seed_item *item)
         insert_entities(s, item);
 }
 
-/* ---- each of them ---- */
+/* ---- dispatch ---- */
 
 static void try(struct seeding *s, const struct seed_item *item)
 {
@@ -246,7 +249,7 @@ void seed_make(struct seeding *s, const struct seed_item *item)
 
 /* ---- CORS ---- */
 
-/* A list of texts as a text with commas between. */
+/* Adds a list of strings, joined by commas. */
 static void add_texts(struct seeding *s, struct text *xml, const char *element,
                       const struct json_member *member)
 {
@@ -266,7 +269,7 @@ static void add_texts(struct seeding *s, struct text *xml, const char *element,
         follows = true;
     }
     if (reader.bad && member->kind != JSON_ABSENT)
-        seed_fail(s, "origins, methods, headers and exposedHeaders are lists of texts");
+        seed_fail(s, "origins, methods, headers and exposedHeaders must be lists of strings");
     xml_close(xml, element);
 }
 
@@ -279,7 +282,7 @@ static const struct json_row rule_rows[CORS_MEMBERS] = {
     [MAX_AGE] = { "maxAgeSeconds", keep_member },
 };
 
-/* In the order of the rows; those that are not there are JSON_ABSENT. */
+/* Stores the members in the order of the rows; missing ones are JSON_ABSENT. */
 static void keep_member(void *context, const char *name, const struct json_member *member)
 {
     struct json_member *of = context;
@@ -296,13 +299,13 @@ static void add_rule(struct seeding *s, struct text *xml, const struct json_memb
     uint64_t age = 0;
 
     if (rule->kind != JSON_OBJECT) {
-        seed_fail(s, "a rule is an object");
+        seed_fail(s, "a rule must be an object");
         return;
     }
     json_object_init(&reader, s->arena, rule->text, 2);
     (void)json_rows_read(&reader, "a rule", rule_rows, CORS_MEMBERS, of, &s->problem);
     if (of[MAX_AGE].kind != JSON_ABSENT && !bytes_parse_u64(of[MAX_AGE].text, INT32_MAX, &age))
-        seed_fail(s, "maxAgeSeconds takes a whole number");
+        seed_fail(s, "maxAgeSeconds must be an integer");
     xml_open(xml, "CorsRule");
     add_texts(s, xml, "AllowedOrigins", &of[ORIGINS]);
     add_texts(s, xml, "AllowedMethods", &of[METHODS]);
@@ -367,17 +370,17 @@ void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys
     if (accounts_find(s->accounts, name))
         return;
     if (!stored_account_name_is_valid(name))
-        seed_fail(s, "an account's name has 3 to 24 lower-case letters and digits");
+        seed_fail(s, "an account's name must have 3 to 24 lower-case letters and digits");
     else if (count == 0)
-        seed_fail(s, "an account that is not there yet takes key1");
+        seed_fail(s, "a new account requires key1");
     for (size_t i = 0; i < count; i++)
         if (!stored_account_key_is_valid(s->arena, keys[i]))
-            seed_fail(s, "a key is base64, of at most %u characters", STORED_KEY_MAX);
+            seed_fail(s, "a key must be base64 of at most %u characters", STORED_KEY_MAX);
     if (!s->problem && !s->is_trial)
         e = stored_account_change(any->store, s->accounts, s->arena, name, ACCOUNT_ADD, set_keys,
                                   &wanted, &record);
     if (e)
-        seed_fail(s, "the account cannot be made: %s", error_message(e));
+        seed_fail(s, "cannot create the account: %s", error_message(e));
     else if (!s->problem && !s->is_trial)
         s->made++;
 }

@@ -1,5 +1,6 @@
-/* Folders of files into containers and shares. A folder lies beneath that of the seed's file; links, and what is neither
- * a file nor a folder, end the start: nothing from elsewhere is uploaded. */
+/* Uploads directories to containers and shares. A directory must be below that of the seed file;
+ * links, and entries that are neither files nor directories, are errors, so that nothing from
+ * elsewhere is uploaded. */
 #include "seed/seed_private.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #define NAME_MAX_LEN 1024u
 #define RANGE_BYTES  ((uint64_t)4 << 20)
 
-/* A run of an open file, as a body. */
+/* Part of an open file as a request body. */
 struct file_source {
     struct gather_source source;
     int fd;
@@ -30,7 +31,7 @@ static enum error read_file(struct gather_source *source, char *to, size_t max, 
     size_t size = left < max ? (size_t)left : max;
     ssize_t n = file_read_at(file->fd, to, size, file->at);
 
-    if (n < 0 || (size_t)n < size) /* it has become shorter meanwhile */
+    if (n < 0 || (size_t)n < size) /* truncated while being read */
         return E_InternalError;
     file->at += size;
     *ret_count = size;
@@ -70,7 +71,7 @@ static struct bytes content_type(struct bytes name)
 
 /* ---- a file ---- */
 
-/* What is uploaded where. */
+/* The source item of an upload. */
 struct upload {
     struct seeding *s;
     const struct seed_item *item;
@@ -109,7 +110,8 @@ static void upload_blob(const struct upload *u, struct bytes name, int fd, uint6
         u->s->made++;
 }
 
-/* A request about a file or a directory of a share with its version alone, or one header more. */
+/* Sends a request for a file or directory of a share, with its version and at most one more
+ * header. */
 static bool ask_share(const struct upload *u, enum http_method method, struct bytes path,
                       const char *query, const struct http_header *more, size_t count,
                       struct gather_source *source, enum error accepted,
@@ -148,7 +150,8 @@ static bool put_ranges(const struct upload *u, struct bytes path, int fd, uint64
     return good;
 }
 
-/* Until it has all of its bytes it has the mark: a start that finds it begins anew. */
+/* Marks the file until all of its bytes are uploaded; a start that finds the mark uploads it
+ * again. */
 static void upload_to_share(const struct upload *u, struct bytes name, int fd, uint64_t size)
 {
     struct bytes path = path_of(u, name);
@@ -170,7 +173,7 @@ static void upload_to_share(const struct upload *u, struct bytes name, int fd, u
         u->s->made++;
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 static void upload_folder(const struct upload *u, int parent, const char *entry, struct bytes name,
                           unsigned depth);
@@ -204,7 +207,7 @@ static void upload_entry(const struct upload *u, int folder, const char *entry, 
     struct stat status;
 
     if (name.len > NAME_MAX_LEN)
-        seed_fail(s, "%.*s is too long a name", BYTES_ARG(name));
+        seed_fail(s, "the name %.*s is too long", BYTES_ARG(name));
     else if (fstatat(folder, entry, &status, AT_SYMLINK_NOFOLLOW) != 0)
         seed_fail(s, "%.*s cannot be read: %s", BYTES_ARG(name), strerror(errno));
     else if (S_ISDIR(status.st_mode))
@@ -213,7 +216,7 @@ static void upload_entry(const struct upload *u, int folder, const char *entry, 
         upload_file(u, folder, entry, name);
 }
 
-/* name: of the folder in the container; empty: it is the container's own */
+/* name: of the directory in the container; empty for the container's root */
 static void upload_folder(const struct upload *u, int parent, const char *entry, struct bytes name,
                           unsigned depth)
 {
@@ -224,7 +227,7 @@ static void upload_folder(const struct upload *u, int parent, const char *entry,
 
     if (!list) {
         seed_fail(s, "the folder %s %s", entry,
-                  depth <= DEPTH_MAX ? strerror(errno) : "lies too deep");
+                  depth <= DEPTH_MAX ? strerror(errno) : "is nested too deeply");
         return;
     }
     if (u->item->kind == SEED_SHARE && name.len > 0)
@@ -239,7 +242,8 @@ static void upload_folder(const struct upload *u, int parent, const char *entry,
     closedir(list);
 }
 
-/* Opens the folder beneath that of the file, name by name: none of them is a link. returns -1 after failing */
+/* Opens the directory below that of the file, component by component, without following links.
+ * Returns -1 after failing. */
 static int open_upload(struct seeding *s, struct bytes path)
 {
     int at = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -251,7 +255,7 @@ static int open_upload(struct seeding *s, struct bytes path)
         bytes_cut(path, '/', &name, &path);
         if (name.len == 0 || bytes_is(name, "..")) {
             close(at);
-            seed_fail(s, "upload takes the path of a folder below that of the file");
+            seed_fail(s, "upload requires the path of a folder below that of the file");
             return -1;
         }
         next = openat(at, arena_string(s->arena, name),

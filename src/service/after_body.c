@@ -48,8 +48,8 @@ static enum state gather(struct flow *flow)
 
 static enum state gather_in_pool(struct flow *flow)
 {
-    flow->job.owner = flow->work.call.gathers_for;
-    if (!decide_pool_has_room(gather_pool(flow), &flow->job.owner, GATHERS_WAITING_MAX)) {
+    flow->driver.job.owner = flow->work.call.gathers_for;
+    if (!decide_pool_has_room(gather_pool(flow), &flow->driver.job.owner, GATHERS_WAITING_MAX)) {
         episode_refused(EPISODE_GATHER);
         return refuse(flow, E_ServerBusy);
     }
@@ -65,8 +65,7 @@ enum state body_finish(struct flow *flow)
 
     assert(flow->state == FINISH_BODY && flow->work.call.operation);
     if (result == STORE_WAIT) {
-        pause_wait(&flow->pause);
-        return WAITING;
+        return flow_wait(flow);
     }
     if (result)
         return refuse(flow, decision_fail_store(&flow->work.decision, result));

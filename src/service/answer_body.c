@@ -21,8 +21,7 @@ static enum state wait_for_bytes(struct flow *flow)
 {
     if (content_reader_lacks_map(flow->reader))
         return flow_to_pool(flow, load_map);
-    pause_wait(&flow->pause);
-    return WAITING;
+    return flow_wait(flow);
 }
 
 /* Damage that is found before the head goes out. */
@@ -57,7 +56,7 @@ static void sum_range(struct answer *a, struct bytes range)
 /* The next bytes, with a part of the map in front of them if they need one. */
 static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
 {
-    return content_reader_read(flow->reader, to, max, pause_arm(&flow->pause), ret_count);
+    return content_reader_read(flow->reader, to, max, flow_arm(flow), ret_count);
 }
 
 /* A small body, or one whose sum goes into the head, is read whole first. */
@@ -103,7 +102,7 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
         return BODY_WAIT;
     }
     if (result == STORE_WAIT) {
-        pause_wait(&flow->pause);
+        flow_wait(flow);
         return BODY_WAIT;
     }
     return result ? BODY_FAILED : (long)count;
@@ -112,10 +111,10 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
 static long is_file_ready(struct body_source *source, uint64_t at, size_t max)
 {
     struct flow *flow = ((struct content_body *)source)->flow;
-    enum store_result result = content_reader_check(flow->reader, at, max, pause_arm(&flow->pause));
+    enum store_result result = content_reader_check(flow->reader, at, max, flow_arm(flow));
 
     if (result == STORE_WAIT) {
-        pause_wait(&flow->pause);
+        flow_wait(flow);
         return BODY_WAIT;
     }
     return result ? BODY_FAILED : (long)max;
@@ -130,8 +129,7 @@ static enum state read_large(struct flow *flow)
     bool in_file = false;
     enum store_result result;
 
-    result = content_reader_begin(flow->reader, pause_arm(&flow->pause), may_file ? &file : NULL,
-                                  &in_file);
+    result = content_reader_begin(flow->reader, flow_arm(flow), may_file ? &file : NULL, &in_file);
     if (result == STORE_WAIT)
         return wait_for_bytes(flow);
     if (result) {

@@ -79,7 +79,7 @@ static enum state conclude(struct flow *flow, const struct bytes *answers, size_
     result->answers = answers;
     result->count = count;
     flow->work.decision.result = &result->base;
-    flow->current = &flow->work;
+    flow_set_current(flow, &flow->work);
     arena_rewind(flow->batch->scratch, flow->batch->fresh);
     assert(flow->batch->group_count == 0);
     return BATCH_APPLIED;
@@ -132,7 +132,7 @@ static enum error route_parts(struct flow *flow)
     return OK;
 }
 
-/* Held at APPLIED means that all parts are applied and none is durable: as work_commit() has it. */
+/* Held at APPLIED means that all parts are applied and none is durable, like in commit_at_gate(). */
 static void hold_syncer(const struct work *work)
 {
 #ifdef LAGRA_GATES
@@ -244,24 +244,22 @@ static void commit_group(struct flow *flow)
     assert_batch(batch);
 }
 
-enum state batch_part_decided(struct flow *flow, enum state next)
+enum state batch_part_decided(struct flow *flow, bool has_changes)
 {
     struct batch *batch = flow->batch;
     struct work *part = flow->current;
     size_t index = index_of(batch, part);
 
-    if (next != DECIDED && next != PART_DONE)
-        return next;
     if (group_changes(batch, part)) {
         commit_group(flow);
+        flow_set_current(flow, part);
         if (batch->next == index)
             return DECIDE;
         deciding_end(&part->decision);
-        part->error = OK;
         return PART;
     }
-    if (next != DECIDED || work_is_gated(part) || !may_join(batch, part))
-        return next;
+    if (!has_changes || work_is_gated(part) || !may_join(batch, part))
+        return DECIDE;
     part->is_grouped = true;
     assert(batch->group_count < COMMIT_PARTS_MAX && !part->error);
     batch->group[batch->group_count++] = index;
@@ -296,7 +294,8 @@ enum state batch_next(struct flow *flow)
     assert_batch(batch);
     if (batch->next == batch->asked->count)
         return conclude(flow, batch->answers, batch->asked->count);
-    part = flow->current = &batch->works[batch->next];
+    part = &batch->works[batch->next];
+    flow_set_current(flow, part);
     if (batch->group_count == 0)
         arena_rewind(batch->scratch, batch->fresh);
     work_move(part, batch->scratch);

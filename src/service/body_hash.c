@@ -32,7 +32,7 @@ static void hash(struct flow *const flows[], size_t count)
 static void wake(struct flow *const flows[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        flows[i]->pause.waiter.wake(&flows[i]->pause.waiter);
+        pause_wake(&flows[i]->driver.pause);
 }
 
 enum store_result body_hash(struct flow *flow)
@@ -45,7 +45,7 @@ enum store_result body_hash(struct flow *flow)
     waiting[others] = flow;
     if (others + 1 < MD5_LANES && flow->exchange->others_follow) {
         queued_count++;
-        pause_arm(&flow->pause);
+        flow_arm(flow);
         return STORE_WAIT;
     }
     queued_count = 0;

@@ -65,8 +65,7 @@ static enum store_result stage_memory(struct flow *flow)
     while (intake->staged_bytes < intake->memory.len) {
         struct bytes rest = bytes_from(text_bytes(&intake->memory), intake->staged_bytes);
         size_t taken = 0;
-        enum store_result result =
-            stage_write(intake->stage, rest, pause_arm(&flow->pause), &taken);
+        enum store_result result = stage_write(intake->stage, rest, flow_arm(flow), &taken);
 
         intake->staged_bytes += taken;
         assert_intake(flow);
@@ -89,7 +88,7 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
     }
     result = stage_memory(flow);
     if (!result) {
-        result = stage_write(intake->stage, data, pause_arm(&flow->pause), ret_taken);
+        result = stage_write(intake->stage, data, flow_arm(flow), ret_taken);
         update_crc64(flow, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
         assert_intake(flow);
@@ -134,7 +133,7 @@ enum store_result intake_finish(struct flow *flow)
         enum store_result result = stage_memory(flow);
 
         if (!result)
-            result = stage_finish(intake->stage, pause_arm(&flow->pause));
+            result = stage_finish(intake->stage, flow_arm(flow));
         if (result)
             return result;
         body->stage = intake->stage;

@@ -1,10 +1,9 @@
-/* Attempts, commits, and the one loop of both: see deciding.h. */
+/* Attempts and commits: see deciding.h. */
 #include "service/deciding.h"
 
 #include <assert.h>
 
 #include "base/episode.h"
-#include "base/sleeper.h"
 #include "service/operation.h"
 #include "service/waiting.h"
 #include "store/states.h"
@@ -213,51 +212,4 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
     for (size_t i = 0; i < count && !result; i++)
         decision_saw(decisions[i], sequence);
     return outcome_of(first, result);
-}
-
-/* ---- the loop ---- */
-
-/* After DECIDE_WAITS: asks the others, and waits for them on this thread.
- * returns DECIDE_AGAIN, or why it cannot */
-static enum error wait_for_others(struct decision *d, uint64_t turn)
-{
-    enum error e = deciding_is_empty(d) ? OK : deciding_commit(d);
-    enum waiting waiting;
-    struct sleeper sleeper;
-
-    if (e)
-        return e;
-    deciding_pause(d);
-    sleeper_init(&sleeper);
-    waiting = waiting_begin(&d->waits_for, turn, d->waits_until, sleeper_arm(&sleeper));
-    if (waiting == WAITING_KEPT)
-        sleeper_wait(&sleeper);
-    sleeper_release(&sleeper);
-    return waiting == WAITING_ENDS ? E_ServerBusy : DECIDE_AGAIN;
-}
-
-enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
-{
-    enum error e;
-
-    assert(d->access.may_block);
-    do {
-        uint64_t turn = waiting_turn();
-
-        e = deciding_attempt(d, attempt, of);
-        if (e == DECIDE_WAITS)
-            e = wait_for_others(d, turn);
-        else if (!e && !deciding_is_empty(d))
-            e = deciding_commit(d);
-    } while (e == DECIDE_AGAIN);
-    assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);
-    return e;
-}
-
-enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
-{
-    enum error e = deciding_run_unawaited(d, attempt, of);
-
-    deciding_end(d);
-    return store_await(d->store, d->seen) || e == DECIDE_GONE ? E_InternalError : e;
 }

@@ -1,13 +1,8 @@
-/* Running decisions: attempts on the current state, and the commit of the changes of one.
- *
- * All decisions run the same way, whether for a request, a part of a batch, a deferred task, a copy in
- * the background or another protocol:
- *
- *   attempt -> commit -> (again, after a conflict) -> durable
+/* The steps of a decision: attempts on the current state, and the commit of the changes of one. driver.h takes
+ * them in their order.
  *
  * An attempt opens the partitions that it needs (decision_open()), reads the clock, and decides. A commit
- * commits all parts or none. Callers that must not block take the steps one by one, and act on what
- * they return; others use the loops deciding_run..(). Store results become wire errors here and in
+ * commits all parts or none. Store results become wire errors here and in
  * decision_fail_store(), nowhere else. This file knows no protocol.
  *
  * What every step returns beside OK and wire errors:
@@ -54,14 +49,5 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 void deciding_end(struct decision *d);
 /* Closes the parts and frees the memory of the attempt: the next one follows when others have changed something. */
 void deciding_pause(struct decision *d);
-
-/* Attempts and commits until there is no conflict; may block (d->access). The parts of the last attempt
- * are still open when it returns. What was committed is not durable yet: a caller that reports it waits
- * for d->seen first (store_await()). A caller that promises
- * durability only at a flush, or not at all (a deferred task), need not wait. */
-enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
-/* The same, until what was read and changed is durable; the parts are closed. returns OK, or a wire error:
- * E_InternalError if the store has failed */
-enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
 
 #endif

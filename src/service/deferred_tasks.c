@@ -13,7 +13,7 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "content/content.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/task_retry.h"
 #include "service/server.h"
 

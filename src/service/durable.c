@@ -12,15 +12,12 @@ static uint64_t reported(const struct flow *flow)
 enum state durable_await(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
-    enum store_result result = store_durable(d->store, reported(flow));
+    enum store_result result = driver_durable(&flow->driver, reported(flow));
 
     if (!result)
         return flow_at_gate(flow, GATE_SYNCED, ANSWER);
-    if (result == STORE_WAIT) {
-        store_wait_durable(d->store, reported(flow), pause_arm(&flow->pause));
-        pause_wait(&flow->pause);
-        return WAITING;
-    }
+    if (result == STORE_WAIT)
+        return flow_wait(flow);
     /* A CORS rule that may be lost is not reported either. */
     if (store_durable(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };

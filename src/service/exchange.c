@@ -2,13 +2,12 @@
  *
  *   head   route -> authenticate (-> find the version) -> find the operation -> check -> early check -> want the body
  *   body   intake
- *   end    finish body (-> gather) -> decide -> commit (or decide again) -> cors -> durable -> answer -> body
- *          -> respond
+ *   end    finish body (-> gather) -> decide and commit (driver.h) -> cors -> durable -> answer -> body -> respond
  *
  * In a batch of operations each part is decided and committed before the next one, and all wait once for
  * durability:
  *
- *   batch  begin -> (part -> decide -> commit -> part done) for each -> cors -> durable -> answer
+ *   batch  begin -> (part -> decide and commit -> part done) for each -> cors -> durable -> answer
  *
  * These words are the states of struct flow. A state that has to wait for a disk suspends the exchange
  * and is entered again when the exchange is woken, so no worker ever waits. After an error the next state
@@ -21,7 +20,6 @@
 
 #include "base/log.h"
 #include "service/control.h"
-#include "service/waiting.h"
 
 /* Asserts what is true of a flow in every state. */
 static void assert_flow(const struct flow *flow)
@@ -49,86 +47,10 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* Ends the operation, or this part of the batch, with an error or without changes. */
-static enum state decided(struct flow *flow, enum error e)
+/* The operation, or this part of the batch, is decided. */
+static enum state after_decision(const struct flow *flow)
 {
-    assert(!decision_is_unfinished(e));
-    flow->current->error = e;
     return flow->current == &flow->work ? CORS : PART_DONE;
-}
-
-/* ---- DECIDE, COMMIT ---- */
-
-/* Makes one attempt, on a worker, which may not block, or in the pool. */
-static enum state decide(struct flow *flow)
-{
-    enum error e;
-
-    flow->turn = waiting_turn();
-    e = work_decide(flow->current);
-    if (e == DECIDE_AGAIN)
-        return DECIDE;
-    if (e == DECIDE_WAITS)
-        return deciding_is_empty(&flow->current->decision) ? OTHERS : ASK;
-    if (e == DECIDE_BLOCKING)
-        return DECIDE_IN_POOL;
-    if (e || deciding_is_empty(&flow->current->decision))
-        return decided(flow, e);
-    return DECIDED;
-}
-
-static enum state commit(struct flow *flow);
-
-/* Decides and commits, unless the request is to stop at a gate in between. */
-static enum state decide_and_commit(struct flow *flow)
-{
-    enum state next = decide(flow);
-
-    return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
-}
-
-static enum state commit(struct flow *flow)
-{
-    enum error e = work_commit(flow->current);
-
-    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
-        return DECIDE;
-    if (e == DECIDE_BLOCKING)
-        return COMMIT_IN_POOL;
-    return e ? decided(flow, e) : APPLIED;
-}
-
-/* ---- ASK, OTHERS: the operation waits for somebody else's change ---- */
-
-static enum state ask_others(struct flow *flow)
-{
-    enum error e = work_commit(flow->current);
-
-    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
-        return DECIDE;
-    if (e == DECIDE_BLOCKING)
-        return ASK_IN_POOL;
-    return e ? decided(flow, e) : OTHERS;
-}
-
-/* Keeps nothing open meanwhile: it may take half a minute. */
-static enum state await_others(struct flow *flow)
-{
-    struct decision *d = &flow->current->decision;
-
-    deciding_pause(d);
-    switch (waiting_begin(&d->waits_for, flow->turn, d->waits_until, pause_arm(&flow->pause))) {
-    case WAITING_KEPT:
-        request_times_enter(&flow->times, flow, AT_OTHERS);
-        flow->state = DECIDE;
-        pause_wait(&flow->pause);
-        return WAITING;
-    case WAITING_OVER:
-        return DECIDE;
-    case WAITING_ENDS:
-        break;
-    }
-    return decided(flow, E_ServerBusy);
 }
 
 /* ---- BATCH, PART: the operations of a batch, one after another ---- */
@@ -142,13 +64,26 @@ static enum state begin_batch(struct flow *flow)
 /* Decides the current part, and commits it unless it joins a group that is committed together. */
 static enum state decide_part(struct flow *flow)
 {
-    enum state next = batch_part_decided(flow, decide(flow));
+    enum drive reached = driver_attempt(&flow->driver);
+    bool has_changes = reached == DRIVE_COMMIT || reached == DRIVE_DECIDED;
 
-    return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
+    if ((has_changes || reached == DRIVE_DONE) && batch_part_decided(flow, has_changes) == PART)
+        return PART;
+    if (flow->driver.state == DRIVE_COMMIT)
+        driver_step(&flow->driver);
+    return DECIDE;
+}
+
+/* The driver has done its work. */
+static enum state driven(struct flow *flow)
+{
+    assert(driver_is_done(&flow->driver) && !decision_is_unfinished(flow->driver.error));
+    flow->current->error = flow->driver.error;
+    return flow->driver.state == DRIVE_APPLIED ? APPLIED : after_decision(flow);
 }
 
 /* Runs the remaining parts of a batch on a thread of the pool. Returns at a part that is to stop at a
- * gate: the worker continues with it. */
+ * gate, or waits for others: the worker continues with it. */
 static enum state run_parts(struct flow *flow, enum state state)
 {
     for (;;) {
@@ -156,8 +91,10 @@ static enum state run_parts(struct flow *flow, enum state state)
             state = batch_next(flow);
         else if (state == PART_FOUND && !work_is_gated(flow->current))
             state = DECIDE;
-        else if (state == DECIDE)
+        else if (state == DECIDE && flow->driver.state == DRIVE_DECIDE)
             state = decide_part(flow);
+        else if (state == DECIDE && driver_is_done(&flow->driver))
+            state = driven(flow);
         else if (state == APPLIED && !work_is_gated(flow->current))
             state = PART_DONE;
         else if (state == PART_DONE)
@@ -172,10 +109,29 @@ static enum state run_all_parts(struct flow *flow)
     return run_parts(flow, PART);
 }
 
-/* Runs the current part, which needs a record that is not in memory, and those after it. */
-static enum state run_from_decide(struct flow *flow)
+/* Does what the driver could not do without waiting for a disk; of a batch also the parts after it. */
+static enum state run_pooled(struct flow *flow)
 {
-    return flow->batch ? run_parts(flow, DECIDE) : decide_and_commit(flow);
+    if (flow->batch && flow->driver.state == DRIVE_DECIDE)
+        return run_parts(flow, DECIDE);
+    driver_step(&flow->driver);
+    return DECIDE;
+}
+
+/* ---- DECIDE ---- */
+
+static enum state drive(struct flow *flow)
+{
+    enum drive reached;
+
+    while ((reached = driver_run(&flow->driver)) == DRIVE_OTHERS)
+        if (driver_wait(&flow->driver, flow_arm(flow))) {
+            request_times_enter(&flow->times, flow, AT_OTHERS);
+            return flow_wait(flow);
+        }
+    if (reached == DRIVE_BLOCKED)
+        return flow_to_pool(flow, run_pooled);
+    return reached == DRIVE_DECIDED ? flow_at_gate(flow, GATE_DECIDED, DECIDE) : driven(flow);
 }
 
 /* ---- ANSWER: the result, or the error, as the service renders it ---- */
@@ -197,13 +153,6 @@ static enum state answer(struct flow *flow)
 }
 
 /* ---- the state machine ---- */
-
-/* What the pool runs in these states. */
-static state_fn *const in_pool[] = {
-    [BATCH_BEGIN_IN_POOL] = begin_batch, [BATCH_IN_POOL] = run_all_parts,
-    [DECIDE_IN_POOL] = run_from_decide,  [COMMIT_IN_POOL] = commit,
-    [ASK_IN_POOL] = ask_others,
-};
 
 static enum state enter(struct flow *flow)
 {
@@ -234,23 +183,15 @@ static enum state enter(struct flow *flow)
     case PART_FOUND:
         return flow_at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
-        return decide(flow);
+        return drive(flow);
     case BATCH_BEGIN_IN_POOL:
+        return flow_to_pool(flow, begin_batch);
     case BATCH_IN_POOL:
+        return flow_to_pool(flow, run_all_parts);
     case DECIDE_IN_POOL:
-    case COMMIT_IN_POOL:
-    case ASK_IN_POOL:
-        return flow_to_pool(flow, in_pool[flow->state]);
-    case DECIDED:
-        return flow_at_gate(flow, GATE_DECIDED, COMMIT);
-    case COMMIT:
-        return commit(flow);
-    case ASK:
-        return ask_others(flow);
-    case OTHERS:
-        return await_others(flow);
+        return flow_to_pool(flow, run_pooled);
     case APPLIED:
-        return flow_at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
+        return flow_at_gate(flow, GATE_APPLIED, after_decision(flow));
     case PART_DONE:
         return batch_part_done(flow);
     case BATCH_APPLIED:
@@ -296,12 +237,6 @@ static enum request_stage stage_of(const struct flow *flow)
         [PART_FOUND] = AT_DECIDE,
         [DECIDE] = AT_DECIDE,
         [DECIDE_IN_POOL] = AT_DECIDE,
-        [DECIDED] = AT_DECIDE,
-        [COMMIT] = AT_DECIDE,
-        [COMMIT_IN_POOL] = AT_DECIDE,
-        [ASK] = AT_DECIDE,
-        [ASK_IN_POOL] = AT_DECIDE,
-        [OTHERS] = AT_DECIDE,
         [APPLIED] = AT_DECIDE,
         [PART_DONE] = AT_DECIDE,
         [BATCH_APPLIED] = AT_DECIDE,
@@ -366,8 +301,8 @@ static struct flow *flow_new(struct exchange *exchange)
 
     flow->magic = FLOW_MAGIC;
     flow->exchange = exchange;
-    flow->current = &flow->work;
-    pause_init(&flow->pause, exchange);
+    pause_init(&flow->driver.pause, flow_wake);
+    flow_set_current(flow, &flow->work);
     work_init(&flow->work, exchange->request.listener_tag, exchange->arena, &exchange->request,
               &exchange->response);
     exchange->application = flow;
@@ -443,7 +378,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
     case BODY_TAKEN:
         return HTTP_WANT_BODY;
     case BODY_PAUSED:
-        pause_wait(&flow->pause);
+        flow_wait(flow);
         return HTTP_WAIT;
     case BODY_TOO_LARGE:
         return refuse_body(flow, E_RequestBodyTooLarge);

@@ -31,9 +31,8 @@ enum state fault_begin(struct flow *flow)
     what = &flow->fault->what;
     if (what->delay_ticks > 0 && !flow->fault->is_delayed) {
         flow->fault->is_delayed = true;
-        if (waiting_hold(clock_now() + what->delay_ticks, pause_arm(&flow->pause))) {
-            pause_wait(&flow->pause);
-            return WAITING;
+        if (waiting_hold(clock_now() + what->delay_ticks, flow_arm(flow))) {
+            return flow_wait(flow);
         }
     }
     if (what->cut == FAULT_CUT_BEFORE_REQUEST_BODY ||
@@ -110,8 +109,8 @@ static long pace(struct fault_body *body)
     if (body->run_ticks == 0)
         return 1;
     now = clock_now();
-    if (body->next > now && waiting_hold(body->next, pause_arm(&flow->pause))) {
-        pause_wait(&flow->pause);
+    if (body->next > now && waiting_hold(body->next, flow_arm(flow))) {
+        flow_wait(flow);
         return BODY_WAIT;
     }
     body->next = (body->next > now ? body->next : now) + body->run_ticks;

@@ -59,12 +59,9 @@ static enum state find_ready(struct flow *flow)
         return is_not(flow, "the store is out of descriptors or memory\n");
     if (d->seen == 0)
         d->seen = newest_sequence(d->store);
-    result = store_durable(d->store, d->seen);
-    if (result == STORE_WAIT) {
-        store_wait_durable(d->store, d->seen, pause_arm(&flow->pause));
-        pause_wait(&flow->pause);
-        return WAITING;
-    }
+    result = driver_durable(&flow->driver, d->seen);
+    if (result == STORE_WAIT)
+        return flow_wait(flow);
     if (result)
         return is_not(flow, "what was written cannot be made durable\n");
     if (store_is_full(d->store))

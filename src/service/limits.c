@@ -50,12 +50,10 @@ enum state limits_hold(struct flow *flow)
     instant now = clock_now(), until = now + HOLD_TICKS;
 
     assert(limits_refused(flow->work.error));
-    if (flow->was_held ||
-        !waiting_hold(until + GRID_TICKS - until % GRID_TICKS, pause_arm(&flow->pause)))
+    if (flow->was_held || !waiting_hold(until + GRID_TICKS - until % GRID_TICKS, flow_arm(flow)))
         return CORS;
     flow->was_held = true;
-    pause_wait(&flow->pause);
-    return WAITING;
+    return flow_wait(flow);
 }
 
 void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns)

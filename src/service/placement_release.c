@@ -3,6 +3,7 @@
 
 #include "base/codec.h"
 #include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 #include "service/placement.h"
 

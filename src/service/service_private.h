@@ -3,11 +3,11 @@
 #define LAGRA_SERVICE_SERVICE_PRIVATE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "base/metrics.h"
-#include "service/decide_pool.h"
 #include "service/cors_rules.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/faults.h"
 #include "service/request_times.h"
 #include "service/server.h"
@@ -42,7 +42,6 @@ void prepare_body(struct call *call, struct decision *d);
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
     struct transaction *transaction; /* if it is all or none: transaction.c; else NULL */
-    attempt_fn *attempt;             /* deciding_operation(), or that of a transaction */
     struct call call;
     struct problem problem;
     struct logged_part *logged; /* of a batch: its parts that were answered */
@@ -71,27 +70,8 @@ void work_init_part(struct work *part, const struct work *whole, struct request 
                     struct response *response);
 /* As deciding_check(). */
 enum error work_check(struct work *work);
-/* One attempt; returns as deciding_attempt(). */
-enum error work_decide(struct work *work);
-/* Commits what was decided; returns as deciding_commit(). */
-enum error work_commit(struct work *work);
 /* From now on memory for the work comes from this arena, and its response is empty. */
 void work_move(struct work *work, struct arena *arena);
-
-/* ---- waiting: wait.c ---- */
-
-/* One exchange's waiter. Arming may wake before the exchange is suspended; the state word makes
- * sure that each suspend is answered by exactly one resume. */
-struct pause {
-    struct waiter waiter;
-    struct exchange *exchange;
-    atomic_int state;
-};
-void pause_init(struct pause *pause, struct exchange *exchange);
-/* The waiter to pass to whatever may return STORE_WAIT. */
-struct waiter *pause_arm(struct pause *pause);
-/* After it was kept: suspends the exchange until it is woken. Worker. */
-void pause_wait(struct pause *pause);
 
 /* ---- the body of a request: body_intake.c ---- */
 
@@ -112,7 +92,7 @@ struct body_intake {
 struct flow;
 struct batch;
 
-/* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a batch. */
+/* What is to be done next. DECIDE and APPLIED are of the operation, or of one part of a batch. */
 enum state {
     HEALTH,         /* it is about the server itself */
     HELD,           /* its account has asked for too much: it is refused after a while */
@@ -129,16 +109,10 @@ enum state {
     BATCH_IN_POOL,       /* its parts are run in the pool */
     PART,                /* the next part of the batch */
     PART_FOUND,          /* authenticated and checked */
-    DECIDE,
-    DECIDE_IN_POOL, /* it takes long, or waits for this machine's disk */
-    DECIDED,        /* there are changes to commit */
-    COMMIT,
-    COMMIT_IN_POOL,
-    ASK, /* what it asks of others is committed, then it waits for them */
-    ASK_IN_POOL,
-    OTHERS,    /* it waits for others (service/waiting.h) */
-    APPLIED,   /* committed */
-    PART_DONE, /* its answer is rendered */
+    DECIDE,              /* the driver decides and commits (driver.h) */
+    DECIDE_IN_POOL,      /* the same of what takes long */
+    APPLIED,             /* committed */
+    PART_DONE,           /* its answer is rendered */
     BATCH_APPLIED,
     CORS,    /* find what CORS rules say of the answer */
     DURABLE, /* wait until what was seen and done is on disk */
@@ -185,12 +159,10 @@ struct flow {
     struct exchange *exchange;
     struct work *current; /* what is decided: `work`, or a part of the batch */
     struct batch *batch;  /* of operations; NULL: one operation */
-    struct pause pause;
+    struct driver driver; /* of the decision of `current` */
     enum state state;
-    bool was_held;       /* limits.c */
-    uint64_t turn;       /* before the newest attempt: service/waiting.h */
-    struct pool_job job; /* of the step that is in the pool */
-    state_fn *pooled;
+    bool was_held;    /* limits.c */
+    state_fn *pooled; /* the step that is in the pool */
     enum state pooled_next;
     enum request_stage pooled_stage;
     struct body_intake intake;
@@ -209,9 +181,22 @@ struct flow {
     struct work work;
 };
 
+/* ---- how it waits: wait.c ---- */
+
+/* Sets the work to decide next, as an operation: the flow's own, or a part of its batch. */
+void flow_set_current(struct flow *flow, struct work *work);
+/* The waiter's function. */
+void flow_wake(struct waiter *waiter);
+/* Returns the waiter to pass to a function that may return STORE_WAIT. */
+static inline struct waiter *flow_arm(struct flow *flow)
+{
+    return pause_arm(&flow->driver.pause);
+}
+/* Suspends the exchange until the waiter is woken. Called on a worker. returns WAITING */
+enum state flow_wait(struct flow *flow);
 /* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */
 enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);
-/* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
+/* Suspends the exchange and runs the step on a thread of the pool, where decisions may block. The step must
  * not suspend. */
 void flow_run_in_pool(struct flow *flow, state_fn *step);
 /* The same in another pool. */
@@ -233,10 +218,10 @@ enum state batch_begin(struct flow *flow);
 /* The next part that is not done yet becomes the current one.
  * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: none */
 enum state batch_next(struct flow *flow);
-/* The current part has been decided: `next` is what was to come then. In the pool it is committed
- * together with others, if it may be; one that rests on what those change is to be decided again.
- * returns next; PART; DECIDE */
-enum state batch_part_decided(struct flow *flow, enum state next);
+/* The current part has been decided in the pool. Its changes are committed together with others, if they may be; if it
+ * rests on what those change, it is decided again.
+ * returns PART; DECIDE: the driver goes on with it */
+enum state batch_part_decided(struct flow *flow, bool has_changes);
 /* Renders the answer to the current part. returns PART */
 enum state batch_part_done(struct flow *flow);
 /* Ends the batch, if there is one. */

@@ -190,7 +190,7 @@ enum state transaction_begin(struct flow *flow)
         return refuse(work, work->decision.malformed);
     }
     assert(!work->transaction && !flow->batch);
-    work->attempt = decide_all;
+    flow->driver.attempt = decide_all;
     work->transaction = arena_alloc(arena, sizeof *work->transaction);
     work->transaction->asked = (struct batch_parameters *)(void *)work->decision.parameters;
     work->transaction->functions = work->call.operation->functions->batch;
@@ -232,6 +232,14 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     return transaction->functions->render(work->call.arena, transaction->asked, &answer);
 }
 
+/* A server that is busy blames no part: the service answers as if the first one had been refused. decision: 1037 */
+static void blame_nobody(struct transaction *transaction)
+{
+    transaction->failed = 0;
+    transaction->has_failed = true;
+    transaction->works[0].problem = (struct problem){ .detail = NULL };
+}
+
 void transaction_answer(struct work *work)
 {
     struct transaction *transaction = work->transaction;
@@ -239,6 +247,8 @@ void transaction_answer(struct work *work)
     struct bytes *answers;
     struct batch_result *result;
 
+    if (work->error == E_ServerBusy)
+        blame_nobody(transaction);
     if (work->error == E_MisdirectedRequest || (work->error && !transaction->has_failed)) {
         answer_error(&work->answer, work->error, &work->problem);
         return;

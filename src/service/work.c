@@ -7,9 +7,8 @@
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response)
 {
-    assert(!work->attempt); /* zeroed */
+    assert(!work->call.endpoint); /* zeroed */
     prepare_init(&work->call, &work->decision, endpoint, arena, request, &work->problem);
-    work->attempt = deciding_operation;
     work->answer = (struct answer){ .call = &work->call, .arena = arena, .response = response };
     response_init(response, arena);
 }
@@ -42,32 +41,4 @@ enum error work_check(struct work *work)
     assert(work->call.operation);
     work->error = OK;
     return deciding_check(&work->decision);
-}
-
-enum error work_decide(struct work *work)
-{
-    assert(work->call.operation && !work->is_grouped);
-    work->error = OK;
-    return deciding_attempt(&work->decision, work->attempt, work);
-}
-
-/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not
- * after. */
-enum error work_commit(struct work *work)
-{
-    enum error e;
-
-    assert(!work->error && !work->is_grouped);
-#ifdef LAGRA_GATES
-    bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
-
-    if (holds)
-        gate_hold_syncer(true);
-#endif
-    e = deciding_commit(&work->decision);
-#ifdef LAGRA_GATES
-    if (holds && e && gate_count(GATE_APPLIED) == 0)
-        gate_hold_syncer(false);
-#endif
-    return e;
 }

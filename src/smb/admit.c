@@ -192,46 +192,6 @@ static enum nt_status find_tree(struct smb_request *request)
     return STATUS_SUCCESS;
 }
 
-/* The sequence is in the low half of what is the status in answers. ms-smb2: 3.3.5.2.10 */
-static bool begin_sequence(struct smb_request *request, struct smb_open *open)
-{
-    uint16_t command = request->header.command;
-    bool modifies = command == SMB_WRITE || command == SMB_SET_INFO || command == SMB_IOCTL;
-
-    if (request->message->connection->agreed.dialect < SMB_300)
-        return true;
-    request->has_sequence =
-        channel_sequence_begin(&open->channel, (uint16_t)request->header.status, modifies,
-                               request->header.flags & SMB_FLAG_REPLAY, &request->sequence_change);
-    return request->has_sequence;
-}
-
-enum nt_status request_find_open(struct smb_request *request, size_t file_at)
-{
-    const char *id = request->bytes.ptr + SMB_HEADER_SIZE + file_at;
-    struct smb_message *message = request->message;
-    struct smb_open *open;
-
-    assert(request->bytes.len >= SMB_HEADER_SIZE + file_at + 16);
-    /* A related request is about the file of the one before, whatever it says itself. ms-smb2: 3.3.5.2.7.2 */
-    if (request->is_related && le64_get(id) == UINT64_MAX && le64_get(id + 8) == UINT64_MAX) {
-        if (!message->open)
-            return STATUS_INVALID_PARAMETER;
-        open = message->open->is_open ? message->open : NULL;
-    } else {
-        open = open_find(request->session, request->tree, le64_get(id), le64_get(id + 8));
-    }
-    if (!open)
-        return STATUS_FILE_CLOSED;
-    if (!begin_sequence(request, open))
-        return STATUS_FILE_NOT_AVAILABLE;
-    open->is_fresh = false;
-    request->open = open_hold(open);
-    open_begins_work(request);
-    message_set_open(message, open);
-    return STATUS_SUCCESS;
-}
-
 /* ---- all of it ---- */
 
 /* ms-smb2: 3.3.5.2.6 */
@@ -328,7 +288,7 @@ enum nt_status request_admit(struct smb_request *request, bool *ret_breaks)
     if (*ret_breaks)
         return STATUS_INVALID_PARAMETER;
     status = relate(request);
-    request->row = request->message->connection->find_row(request->header.command);
+    request->row = smb_row_find(request->header.command);
     if (!request->row)
         return STATUS_INVALID_PARAMETER;
     if (status)

@@ -12,6 +12,12 @@ struct overdue {
     struct handle_acknowledge acknowledge;
 };
 
+/* Whether break_await_end() has ended the wait of this request. */
+static bool is_ended(const struct smb_request *request)
+{
+    return !request->open->caching || request->open->caching->overdue != request;
+}
+
 /* Waits until the break is overdue, or until break_await_end(). */
 static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
 {
@@ -24,9 +30,10 @@ static enum smb_step overdue_begin(struct smb_request *request, struct wire_read
     struct overdue *overdue = arena_alloc(request->message->arena, sizeof *overdue);
 
     (void)r;
+    if (is_ended(request))
+        return smb_refuse(request, STATUS_SUCCESS);
     overdue->caching = request->open->caching;
     overdue->until = clock_now() + BREAK_ANSWER_S * TICKS_PER_SECOND;
-    overdue->caching->overdue = request;
     request->parameters = overdue;
     return wait_on(request, overdue);
 }
@@ -36,7 +43,7 @@ static enum smb_step overdue_go_on(struct smb_request *request)
     struct overdue *overdue = request->parameters;
     struct smb_caching *caching = overdue->caching;
 
-    if (!request->open->caching || caching->overdue != request)
+    if (is_ended(request))
         return smb_refuse(request, STATUS_SUCCESS);
     if (clock_now() < overdue->until)
         return wait_on(request, overdue);
@@ -53,7 +60,7 @@ static enum smb_step overdue_decided(struct smb_request *request)
     const struct overdue *overdue = request->parameters;
     struct smb_caching *caching = overdue->caching;
 
-    if (request->open->caching && caching->overdue == request) {
+    if (!is_ended(request)) {
         caching->overdue = NULL;
         caching->is_breaking = false;
         caching->left = 0;
@@ -80,5 +87,8 @@ void break_await_end(struct smb_caching *caching)
 
 void break_await(struct smb_open *open)
 {
-    smb_run(request_of_own(open, &overdue));
+    struct smb_request *request = request_of_own(open, &overdue);
+
+    open->caching->overdue = request;
+    smb_run(request);
 }

@@ -208,7 +208,7 @@ static void pass_on_pending(const struct smb_caching *caching)
                                                  .at = pending->at });
 }
 
-static void leave(struct smb_open *open)
+void caching_leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
     struct smb_open *other;
@@ -254,7 +254,6 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
     }
     add_open(caching, open);
     open->caching = caching;
-    open->leaves_caching = leave;
 }
 
 void caching_join(struct smb_open *open, const struct lease_asked *lease)

@@ -78,6 +78,8 @@ void caching_join(struct smb_open *open, const struct lease_asked *asked);
 /* The same for one that comes back, whose caching has this key of the registry (break_news.h). */
 void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
                         const struct guid *key);
+/* The open, which has caching, is gone. */
+void caching_leave(struct smb_open *open);
 /* It was opened, or has come back. returns false: the lease is of another file. ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open);
 /* Called when the message writes the response to such an open. Breaks may be sent afterwards. Corrects *given, the grant of the

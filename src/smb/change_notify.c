@@ -210,7 +210,6 @@ static bool begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, b
     watch->next = connection->watches;
     connection->watches = watch;
     open->watch = watch;
-    open->ends_watch = watch_end;
     watcher_add(&watch->watcher);
     return true;
 }

@@ -19,8 +19,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     connection->memory.client = memory_share_of_client(connection);
     connection->peer = bytes_of(memcpy(xmalloc(peer.len + 1), peer.ptr, peer.len), peer.len);
     connection->opens = open_table_new();
-    connection->run_message = message_run;
-    connection->find_row = smb_row_find;
+    connection->last_own = &connection->own;
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
     atomic_init(&connection->breaks_come, false);
@@ -73,6 +72,7 @@ static bool leave(struct smb_connection *connection)
     bool is_broken = connection->is_broken;
 
     assert(connection->depth > 0);
+    message_run_own(connection);
     connection->depth--;
     settle(connection); /* may be the last of it */
     return !is_broken;
@@ -95,7 +95,7 @@ static void answer_call(struct smb_connection *connection)
     }
     atomic_store(&connection->called_to, NULL);
     atomic_store(&connection->called_by, NULL);
-    by->pause.waiter.wake(&by->pause.waiter);
+    pause_wake(&by->driver.pause);
 }
 
 /* A create that its client can send once more by another connection, and find then. ms-smb2: 3.3.5.9.10 */
@@ -192,13 +192,13 @@ bool smb_connection_run(struct smb_connection *connection)
     connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
-    while ((request = take_woken(connection))) {
-        while (request) {
-            struct smb_request *next = request->next_woken;
+    /* Those that are woken meanwhile have posted the connection again: others of its thread run in between. */
+    request = take_woken(connection);
+    while (request) {
+        struct smb_request *next = request->next_woken;
 
-            message_run(request->message);
-            request = next;
-        }
+        message_run(request->message);
+        request = next;
     }
     send_news(connection);
     return leave(connection);

@@ -15,7 +15,10 @@
 #define KEY_SIZE        24u
 #define CODE_WRITE_ONLY 0x001480F2u /* FSCTL_SRV_COPYCHUNK_WRITE: the target need not be readable */
 
-enum phase { CHUNK_DECIDES, CHUNK_READS, CHUNK_STAGES, CHUNK_WRITES };
+/* Chunks that are copied in one run of the connection. Its thread serves others before the next ones. */
+#define CHUNKS_AT_ONCE  16u
+
+enum phase { CHUNK_RESTS, CHUNK_DECIDES, CHUNK_READS, CHUNK_STAGES, CHUNK_WRITES };
 
 struct chunk {
     uint64_t from, to;
@@ -114,6 +117,22 @@ static bool read_chunks(struct wire_reader *r, struct copy_chunk *copy)
     return total <= CHUNKS_SIZE_MAX;
 }
 
+/* Lets the thread serve other connections: the request continues when its connection runs again. */
+static enum smb_step rest(struct smb_request *request, struct copy_chunk *copy)
+{
+    struct waiter *waiter = request_arm(request);
+
+    copy->phase = CHUNK_RESTS;
+    waiter->wake(waiter);
+    return STEP_WAIT;
+}
+
+static enum smb_step begin_chunk(struct smb_request *request, struct copy_chunk *copy)
+{
+    copy->phase = CHUNK_DECIDES;
+    return smb_decide(request, handle_read_attempt, &copy->read);
+}
+
 static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl)
 {
     struct copy_chunk *copy = ioctl->parameters;
@@ -124,14 +143,14 @@ static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl
     /* Nothing of the decisions on the chunk before is needed any more. */
     deciding_end(&request->decision);
     arena_rewind(request->message->arena, copy->mark);
-    copy->phase = CHUNK_DECIDES;
     copy->read = (struct handle_read){
         .mount = &copy->source->tree->mount,
         .handle = &copy->source->handle,
         .offset = chunk->from,
         .length = chunk->size,
     };
-    return smb_decide(request, handle_read_attempt, &copy->read);
+    return copy->done > 0 && copy->done % CHUNKS_AT_ONCE == 0 ? rest(request, copy)
+                                                              : begin_chunk(request, copy);
 }
 
 static enum nt_status check_access(const struct smb_request *request, const struct ioctl *ioctl,
@@ -245,8 +264,10 @@ static enum smb_step stage_on(struct smb_request *request, struct ioctl *ioctl)
 
 enum smb_step copy_chunk_go_on(struct smb_request *request, struct ioctl *ioctl)
 {
-    const struct copy_chunk *copy = ioctl->parameters;
+    struct copy_chunk *copy = ioctl->parameters;
 
+    if (copy->phase == CHUNK_RESTS)
+        return begin_chunk(request, copy);
     return copy->phase == CHUNK_STAGES ? stage_on(request, ioctl) : read_on(request, ioctl);
 }
 

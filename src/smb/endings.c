@@ -83,11 +83,13 @@ void session_end(struct smb_session *session)
 {
     assert(session->state != SESSION_ENDS);
     session->state = SESSION_ENDS;
-    service_remove_session(session->connection->service, session);
+    service_unlist_session(session->connection->service, session);
     cancel_parked(session, NULL);
     leave_opens(session);
     while (session->trees)
         smb_tree_end(session->trees);
+    if (session->open_count == 0)
+        service_remove_session(session->connection->service, session);
     session_release(session);
 }
 

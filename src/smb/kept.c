@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "file/handle_operations.h"
+#include "service/driver.h"
 #include "smb/limits.h"
 
 #define BUCKETS      1024u

@@ -41,12 +41,11 @@ struct smb_connection {
     struct smb_channel *channels; /* to sessions of others; linked by next_of_connection */
     struct open_table *opens;
     struct smb_open *leaving, *last_leaving; /* handles for connection_close_some() */
-    /* What the parts below the machine go up by. */
-    void (*run_message)(struct smb_message *message);
-    const struct smb_row *(*find_row)(uint16_t command);
-    struct smb_message *messages; /* in work; linked by next */
-    size_t work_bytes;            /* of them */
-    size_t unsent_bytes;          /* of packets that the host has */
+    struct smb_message *messages;            /* in work; linked by next */
+    struct smb_request *own, **last_own;     /* queue of smb_run(); linked by next_woken */
+    bool runs_own;
+    size_t work_bytes;   /* of them */
+    size_t unsent_bytes; /* of packets that the host has */
     unsigned parked_count;
     uint64_t next_async_id;
     struct bytes peer;           /* owned */

@@ -119,17 +119,37 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
     return !connection->is_broken;
 }
 
+void message_run_own(struct smb_connection *connection)
+{
+    if (connection->runs_own) /* they are run one after the other, as they come */
+        return;
+    connection->runs_own = true;
+    while (connection->own) {
+        struct smb_request *request = connection->own;
+
+        connection->own = request->next_woken;
+        if (!connection->own)
+            connection->last_own = &connection->own;
+        request->next_woken = NULL;
+        message_run(request->message);
+    }
+    connection->runs_own = false;
+}
+
 void message_run(struct smb_message *message)
 {
+    struct smb_connection *connection = message->connection;
+
     assert(!message->runs);
     message->runs = true;
     while (message->current) {
         struct smb_request *request = message->current;
 
-        if (!message->connection->is_broken || message->is_own || request->state != ADMIT)
+        if (!connection->is_broken || message->is_own || request->state != ADMIT)
             request_run(request);
         else
             request->state = ANSWERED;
+        message_run_own(connection);
         if (request->state != ANSWERED) {
             message->runs = false;
             return;

@@ -57,11 +57,10 @@ void message_run(struct smb_message *message);
 
 /* Sends what there is of the answer. */
 void message_flush(struct smb_message *message);
-/* Runs one of request_of_own(). */
-static inline void smb_run(struct smb_request *request)
-{
-    request->message->connection->run_message(request->message);
-}
+/* Runs the requests queued by smb_run(). */
+void message_run_own(struct smb_connection *connection);
+/* Queues a request of request_of_own(), which its connection runs as soon as the current step has returned. post.c */
+void smb_run(struct smb_request *request);
 
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);
 /* Adds the answer of a request; that of one that was parked is sent at once. */

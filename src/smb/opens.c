@@ -4,8 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/log.h"
-#include "smb/kept.h"
+#include "base/endian.h"
 #include "smb/message.h"
 #include "smb/service.h"
 
@@ -145,13 +144,6 @@ uint8_t *open_lock_sequences(struct smb_open *open)
     return open->locks;
 }
 
-struct smb_open *open_hold(struct smb_open *open)
-{
-    assert(open->holders > 0);
-    open->holders++;
-    return open;
-}
-
 void open_release(struct smb_open *open)
 {
     struct smb_tree *tree = open->tree;
@@ -167,7 +159,7 @@ void open_release(struct smb_open *open)
     smb_tree_release(tree);
 }
 
-void open_begins_work(struct smb_request *request)
+static void begin_work(struct smb_request *request)
 {
     assert(request->open && !request->is_in_work);
     request->is_in_work = true;
@@ -184,20 +176,15 @@ void open_ends_work(struct smb_request *request)
         request_wake(request->open->closed_by);
 }
 
-void open_gone(struct smb_open *open)
+void open_remove(struct smb_open *open)
 {
     struct smb_tree *tree = open->tree;
     struct smb_session *session = tree->session;
     struct open_table *table = session->connection->opens;
 
-    assert(table->slots[(uint32_t)open->volatile_id] == open);
-    open->is_open = false;
+    assert(table->slots[(uint32_t)open->volatile_id] == open && !open->is_open);
     if (open->has_create)
         drop_create(open);
-    if (open->caching)
-        open->leaves_caching(open);
-    if (open->watch)
-        open->ends_watch(open);
     table->slots[(uint32_t)open->volatile_id] = NULL;
     table->count--;
     session->open_count--;
@@ -205,6 +192,8 @@ void open_gone(struct smb_open *open)
         request_wake(tree->awaited_by);
     if (session->open_count == 0 && session->awaited_by)
         request_wake(session->awaited_by);
+    if (session->open_count == 0 && session->state == SESSION_ENDS)
+        service_remove_session(session->connection->service, session);
     open_release(open);
 }
 
@@ -217,71 +206,6 @@ void message_set_open(struct smb_message *message, struct smb_open *open)
         open_release(before);
 }
 
-/* ---- closing what no client closes ---- */
-
-static enum smb_step closing_begin(struct smb_request *request, struct wire_reader *r)
-{
-    struct handle_close *close = arena_alloc(request->message->arena, sizeof *close);
-
-    (void)r;
-    close->mount = &request->tree->mount;
-    close->handle = &request->open->handle;
-    return smb_decide(request, handle_close_attempt, close);
-}
-
-void open_closes_later(struct smb_request *request)
-{
-    if (!request->error || request->error == E_ShareNotFound ||
-        request->error == E_ResourceNotFound) /* a share that is deleted took its handles with it */
-        return;
-    log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
-             BYTES_ARG(request->message->connection->peer), error_code(request->error));
-    kept_close_later(request->message->connection->service->kept, &request->tree->mount,
-                     &request->open->handle);
-}
-
-enum smb_step open_closed(struct smb_request *request)
-{
-    open_closes_later(request);
-    open_gone(request->open);
-    return smb_refuse(request, STATUS_SUCCESS);
-}
-
-static const struct smb_row closing = {
-    .command = SMB_CLOSE,
-    .name = "closing",
-    .begin = closing_begin,
-    .decided = open_closed,
-};
-
-struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row)
-{
-    struct smb_connection *connection = open->tree->session->connection;
-    struct smb_message *message = message_new(connection, smb_message_arena(connection), 0);
-    struct smb_request *request = message_add(message);
-
-    message->is_own = true;
-    request->row = row;
-    request->state = BEGIN;
-    request->session = session_hold(open->tree->session);
-    request->tree = smb_tree_hold(open->tree);
-    request->open = open_hold(open);
-    return request;
-}
-
-void open_close_unfound(struct smb_open *open)
-{
-    assert(!open->is_open);
-    smb_run(request_of_own(open, &closing));
-}
-
-void open_close(struct smb_open *open)
-{
-    assert(open->is_open);
-    open->is_open = false;
-    open_close_unfound(open);
-}
-
 struct smb_open *opens_next(const struct open_table *table, uint32_t *slot)
 {
     while (*slot < table->size) {
@@ -291,4 +215,46 @@ struct smb_open *opens_next(const struct open_table *table, uint32_t *slot)
             return open;
     }
     return NULL;
+}
+
+/* ---- the file of a request ---- */
+
+/* The sequence is in the low half of what is the status in answers. ms-smb2: 3.3.5.2.10 */
+static bool begin_sequence(struct smb_request *request, struct smb_open *open)
+{
+    uint16_t command = request->header.command;
+    bool modifies = command == SMB_WRITE || command == SMB_SET_INFO || command == SMB_IOCTL;
+
+    if (request->message->connection->agreed.dialect < SMB_300)
+        return true;
+    request->has_sequence =
+        channel_sequence_begin(&open->channel, (uint16_t)request->header.status, modifies,
+                               request->header.flags & SMB_FLAG_REPLAY, &request->sequence_change);
+    return request->has_sequence;
+}
+
+enum nt_status request_find_open(struct smb_request *request, size_t file_at)
+{
+    const char *id = request->bytes.ptr + SMB_HEADER_SIZE + file_at;
+    struct smb_message *message = request->message;
+    struct smb_open *open;
+
+    assert(request->bytes.len >= SMB_HEADER_SIZE + file_at + 16);
+    /* A related request is about the file of the one before, whatever it says itself. ms-smb2: 3.3.5.2.7.2 */
+    if (request->is_related && le64_get(id) == UINT64_MAX && le64_get(id + 8) == UINT64_MAX) {
+        if (!message->open)
+            return STATUS_INVALID_PARAMETER;
+        open = message->open->is_open ? message->open : NULL;
+    } else {
+        open = open_find(request->session, request->tree, le64_get(id), le64_get(id + 8));
+    }
+    if (!open)
+        return STATUS_FILE_CLOSED;
+    if (!begin_sequence(request, open))
+        return STATUS_FILE_NOT_AVAILABLE;
+    open->is_fresh = false;
+    request->open = open_hold(open);
+    begin_work(request);
+    message_set_open(message, open);
+    return STATUS_SUCCESS;
 }

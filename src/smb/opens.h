@@ -1,6 +1,8 @@
-/* Inside smb/ only: opens of files and directories, and what they have beside. opens.c, names.c, endings.c */
+/* Inside smb/ only: opens of files and directories, and what they have beside. opens.c, closing.c, leaving.c, names.c */
 #ifndef LAGRA_SMB_OPENS_H
 #define LAGRA_SMB_OPENS_H
+
+#include <assert.h>
 
 #include "file/handle_names.h"
 #include "file/handle_open.h"
@@ -44,8 +46,6 @@ struct smb_open {
     bool has_written;  /* what has to be durable when it is closed */
     struct smb_caching *caching;                          /* NULL: it caches nothing */
     struct smb_open *next_of_caching, *before_of_caching; /* others that have it */
-    void (*leaves_caching)(struct smb_open *open);        /* with caching */
-    void (*ends_watch)(struct smb_open *open);            /* with watch */
     /* Where QUERY_DIRECTORY goes on. */
     struct {
         bool has_begun;
@@ -62,8 +62,7 @@ static inline uint64_t open_persistent_id(const struct smb_open *open)
 struct open_table;
 struct open_table *open_table_new(void);
 void open_table_free(struct open_table *table);
-/* The request is in work by request->open from now on; or not any more: its CLOSE may go on. */
-void open_begins_work(struct smb_request *request);
+/* Ends the use of request->open by the request, so that a CLOSE that waits for it continues. */
 void open_ends_work(struct smb_request *request);
 /* A place for one that is being opened; open_gone() if that fails. NULL: there are SMB_OPENS_MAX. */
 struct smb_open *open_new(struct smb_tree *tree);
@@ -79,9 +78,24 @@ void open_show_allocated(const struct smb_open *open, struct handle_info *info);
 struct smb_open *open_find_create(const struct smb_session *session, const struct guid *create);
 /* Memory for the sequences of its locks. */
 uint8_t *open_lock_sequences(struct smb_open *open);
-struct smb_open *open_hold(struct smb_open *open);
+static inline struct smb_open *open_hold(struct smb_open *open)
+{
+    assert(open->holders > 0);
+    open->holders++;
+    return open;
+}
 void open_release(struct smb_open *open);
-/* It is closed, or was not opened: takes it out of the table, and wakes who waits for that. */
+/* Removes it from the table, and wakes the requests that wait for that. By open_gone() only. */
+void open_remove(struct smb_open *open);
+/* Those that are open, one after the other; NULL: no more. *slot: 0 at first */
+struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
+/* The file that a request names at an offset in its body, or the one that goes on in a compound: request->open.
+ * returns STATUS_SUCCESS, STATUS_FILE_CLOSED, STATUS_INVALID_PARAMETER */
+enum nt_status request_find_open(struct smb_request *request, size_t file_at);
+
+/* ---- their end: closing.c, leaving.c ---- */
+
+/* It is closed, or was not opened: it caches and watches nothing any more, and is removed. */
 void open_gone(struct smb_open *open);
 /* Nobody finds it from now on; it is closed by and by. */
 void open_close(struct smb_open *open);
@@ -95,13 +109,14 @@ enum smb_step open_closed(struct smb_request *request);
 /* Has the server close a handle whose close the store refused (kept_close_later()). Called once the close was
  * decided. */
 void open_closes_later(struct smb_request *request);
-/* Those that are open, one after the other; NULL: no more. *slot: 0 at first */
-struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
+
+/* ---- names.c ---- */
+
 /* Names between backslashes, as a create and a rename have them; none: the root. In the arena.
  * returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER, STATUS_OBJECT_NAME_INVALID */
 enum nt_status smb_read_names(struct arena *arena, struct bytes path,
                               const struct bytes **ret_names, size_t *ret_count);
-/* A request that no client sent, about an open. */
+/* A request that no client sent, about an open, for smb_run(). request_new.c */
 struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row);
 
 /* ---- what it has beside: caching.c, change_notify.c ---- */

@@ -1,5 +1,7 @@
-/* What any part of the machine may say to its owner: that it is to be run, that it is to be closed. */
+/* What any part of the machine may ask for: that it is run, or runs a request of its own, and that it is closed. */
 #include "smb/message.h"
+
+#include <assert.h>
 
 #include "base/log.h"
 
@@ -24,6 +26,17 @@ void smb_post(struct smb_connection *connection, struct smb_request *request)
         while (!atomic_compare_exchange_weak(&connection->woken, &first, request));
     }
     host->post(host);
+}
+
+void smb_run(struct smb_request *request)
+{
+    struct smb_connection *connection = request->message->connection;
+
+    assert(request->message->is_own && !request->next_woken);
+    *connection->last_own = request;
+    connection->last_own = &request->next_woken;
+    if (connection->depth == 0) /* a step of another connection's */
+        smb_post(connection, NULL);
 }
 
 void smb_post_news(struct smb_connection *connection)

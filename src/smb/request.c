@@ -1,6 +1,6 @@
 /* The way of a request, top down: what happens to a command between its header and its answer.
  *
- *   admit -> begin -> (decide -> commit -> decided) as often as the command has steps -> durable -> answer
+ *   admit -> begin -> (decide -> decided) as often as the command has steps -> durable -> answer
  *
  * These words are its states; README.md has the picture. A state that has to wait leaves the request WAITING:
  * it is entered again when a post brings the request back, so the connection's thread never waits. */
@@ -27,6 +27,7 @@ static void prepare(struct smb_request *request)
     struct decision *d = &request->decision;
     uint64_t seen = d->seen;
 
+    driver_begin(&request->driver, d, request->attempt, request->of);
     if (d->store) { /* another step of the same command: what it has seen before counts on */
         deciding_end(d);
         d->seen_before = seen;
@@ -53,6 +54,13 @@ static void prepare(struct smb_request *request)
     d->attempt = arena_mark(d->arena);
 }
 
+static void load_in_pool(struct driver *driver)
+{
+    struct smb_request *request = request_of_driver(driver);
+
+    request->row->load(request);
+}
+
 /* What comes after a function of the command. */
 static enum request_state after(struct smb_request *request, enum smb_step step)
 {
@@ -65,9 +73,11 @@ static enum request_state after(struct smb_request *request, enum smb_step step)
     case STEP_AWAIT:
         return AWAITS;
     case STEP_WAIT:
-        return GOING_ON_LATER;
+        request->state = GOING_ON;
+        return request_wait(request);
     case STEP_LOAD:
-        return LOADS;
+        request->state = GOING_ON;
+        return request_to_pool(request, load_in_pool);
     case STEP_GO_ON:
         return GOING_ON;
     case STEP_ANSWER:
@@ -139,62 +149,7 @@ static enum request_state begin(struct smb_request *request)
     return after(request, request->row->begin(request, &r));
 }
 
-/* ---- DECIDE, COMMIT ---- */
-
-static enum request_state decided(struct smb_request *request, enum error e)
-{
-    assert(!decision_is_unfinished(e));
-    request->error = e;
-    return DECIDED;
-}
-
-static enum request_state commit(struct smb_request *request);
-
-static enum request_state decide(struct smb_request *request)
-{
-    struct decision *d = &request->decision;
-    enum error e;
-
-    request->turn = waiting_turn();
-    e = deciding_attempt(d, request->attempt, request->of);
-    if (e == DECIDE_AGAIN)
-        return DECIDE;
-    if (e == DECIDE_WAITS)
-        return deciding_is_empty(d) ? OTHERS : ASK;
-    if (e == DECIDE_BLOCKING)
-        return DECIDE_IN_POOL;
-    request->seen = d->seen; /* without what it changes itself */
-    if (e || deciding_is_empty(d))
-        return decided(request, e);
-    return commit(request);
-}
-
-static enum request_state commit(struct smb_request *request)
-{
-    enum error e;
-
-    request->decision.access.at_leisure = request->lasting == COMMITTED;
-    e = deciding_commit(&request->decision);
-
-    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
-        return DECIDE;
-    if (e == DECIDE_BLOCKING)
-        return COMMIT_IN_POOL;
-    return decided(request, e);
-}
-
-/* ---- ASK, OTHERS: the command waits for somebody else's change ---- */
-
-static enum request_state ask_others(struct smb_request *request)
-{
-    enum error e = deciding_commit(&request->decision);
-
-    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
-        return DECIDE;
-    if (e == DECIDE_BLOCKING)
-        return ASK_IN_POOL;
-    return e ? decided(request, e) : OTHERS;
-}
+/* ---- DECIDE ---- */
 
 /* From now on it may take long: the client gets an interim answer, and may cancel it. ms-smb2: 3.3.4.2
  * returns STATUS_SUCCESS, or why it cannot wait */
@@ -217,29 +172,44 @@ static enum nt_status park(struct smb_request *request)
     return STATUS_SUCCESS;
 }
 
-/* Keeps nothing open meanwhile. */
+/* Waits for others unless nothing has changed, which decides it. Returns DECIDE to go on at once. */
 static enum request_state await_others(struct smb_request *request)
 {
-    struct decision *d = &request->decision;
     enum nt_status status;
 
-    deciding_pause(d);
     if (request->is_cancelled)
         return refuse(request, request->cancelled_with);
-    if (clock_now() >= d->waits_until) /* nothing has changed: that decides it */
+    if (driver_is_over(&request->driver)) {
+        request->driver.state = DRIVE_DECIDE;
         return DECIDE;
+    }
     status = park(request);
     if (status)
         return refuse(request, status);
-    switch (waiting_begin(&d->waits_for, request->turn, d->waits_until, request_arm(request))) {
-    case WAITING_KEPT:
-        return request_wait(request);
-    case WAITING_OVER:
-        return DECIDE;
-    case WAITING_ENDS:
-        break;
-    }
-    return decided(request, E_ServerBusy);
+    return driver_wait(&request->driver, request_arm(request)) ? request_wait(request) : DECIDE;
+}
+
+static void step_in_pool(struct driver *driver)
+{
+    driver_step(driver);
+}
+
+static enum request_state decide(struct smb_request *request)
+{
+    struct driver *driver = &request->driver;
+    enum drive reached;
+
+    if (driver->state == DRIVE_AWAITED && request->is_cancelled)
+        return refuse(request, request->cancelled_with);
+    driver->at_leisure = request->lasting == COMMITTED;
+    reached = driver_run(driver);
+    if (reached == DRIVE_OTHERS)
+        return await_others(request);
+    if (reached == DRIVE_BLOCKED)
+        return request_to_pool(request, step_in_pool);
+    assert(driver_is_done(driver));
+    request->error = driver->error;
+    return DECIDED;
 }
 
 /* The command's own word on what was decided: another step, or its answer. */
@@ -255,12 +225,6 @@ static enum request_state conclude(struct smb_request *request)
 static enum request_state go_on_with(struct smb_request *request)
 {
     return after(request, request->row->go_on(request));
-}
-
-static enum request_state load(struct smb_request *request)
-{
-    request->row->load(request);
-    return GOING_ON;
 }
 
 /* ---- HELD, AWAITS: something in this process wakes it ---- */
@@ -288,13 +252,11 @@ static enum request_state hold(struct smb_request *request)
 static enum request_state become_durable(struct smb_request *request)
 {
     struct decision *d = &request->decision;
-    uint64_t awaited = request->lasting == LASTING ? d->seen : request->seen;
-    enum store_result result = store_durable(d->store, awaited);
+    uint64_t awaited = request->lasting == LASTING ? d->seen : request->driver.seen;
+    enum store_result result = driver_durable(&request->driver, awaited);
 
-    if (result == STORE_WAIT) {
-        store_wait_durable(d->store, awaited, request_arm(request));
+    if (result == STORE_WAIT)
         return request_wait(request);
-    }
     if (result) {
         request->error = decision_fail_store(d, result);
         request->status = nt_status_of(request->error);
@@ -351,27 +313,10 @@ static enum request_state enter(struct smb_request *request)
         return begin(request);
     case DECIDE:
         return decide(request);
-    case DECIDE_IN_POOL:
-        return request_to_pool(request, decide);
-    case COMMIT:
-        return commit(request);
-    case COMMIT_IN_POOL:
-        return request_to_pool(request, commit);
-    case ASK:
-        return ask_others(request);
-    case ASK_IN_POOL:
-        return request_to_pool(request, ask_others);
-    case OTHERS:
-        return await_others(request);
     case DECIDED:
         return conclude(request);
     case GOING_ON:
         return go_on_with(request);
-    case GOING_ON_LATER:
-        request->state = GOING_ON;
-        return request_wait(request);
-    case LOADS:
-        return request_to_pool(request, load);
     case HELD:
     case AWAITS:
         return hold(request);
@@ -379,8 +324,6 @@ static enum request_state enter(struct smb_request *request)
         return become_durable(request);
     case ANSWER:
         return answer(request);
-    case POOLED:
-        return request->pooled_next;
     case ANSWERED:
     case WAITING:
         break;

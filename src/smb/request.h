@@ -2,11 +2,9 @@
 #ifndef LAGRA_SMB_REQUEST_H
 #define LAGRA_SMB_REQUEST_H
 
-#include <stdatomic.h>
+#include <stddef.h>
 
-#include "base/waiter.h"
-#include "service/decide_pool.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "smb/commands.h"
 #include "smb/status.h"
 #include "smb/wire.h"
@@ -17,44 +15,26 @@ struct smb_session;
 struct smb_tree;
 
 enum request_state {
-    ADMIT,          /* what every command needs: admit.c */
-    PACED,          /* waits until the rates of its account allow it */
-    BEGIN,          /* its own function reads it */
-    DECIDE,         /* an attempt */
-    DECIDE_IN_POOL, /* something is not in memory */
-    COMMIT,
-    COMMIT_IN_POOL,
-    ASK, /* what it asks of others is committed, then it waits for them */
-    ASK_IN_POOL,
-    OTHERS,         /* it waits for others (service/waiting.h) */
-    DECIDED,        /* or committed: the command goes on, or is done */
-    DURABLE,        /* wait until what was seen and done is on disk */
-    ANSWER,         /* write the body */
-    GOING_ON,       /* the command has a step of its own */
-    GOING_ON_LATER, /* the same, once the waiter that it has armed is woken */
-    LOADS,          /* the same, once what it reads has been loaded in the pool */
-    HELD,           /* it waits for something in this process, which wakes it: parked */
-    AWAITS,         /* the same, for so short a time that it is not parked */
-    POOLED,         /* a step runs in the pool, or has run there */
-    ANSWERED,       /* it is over */
-    WAITING,        /* only as a step's result: woken by a post; the same state is entered again */
-};
-
-/* As struct pause of service/: arming may wake before the request is left to wait. */
-struct request_pause {
-    struct waiter waiter;
-    atomic_int state;
+    ADMIT,    /* what every command needs: admit.c */
+    PACED,    /* waits until the rates of its account allow it */
+    BEGIN,    /* its own function reads it */
+    DECIDE,   /* the driver decides and commits (service/driver.h) */
+    DECIDED,  /* or committed: the command goes on, or is done */
+    DURABLE,  /* wait until what was seen and done is on disk */
+    ANSWER,   /* write the body */
+    GOING_ON, /* the command has a step of its own */
+    HELD,     /* it waits for something in this process, which wakes it: parked */
+    AWAITS,   /* the same, for so short a time that it is not parked */
+    ANSWERED, /* it is over */
+    WAITING,  /* only as a step's result: woken by a post; request->state is entered again */
 };
 
 struct smb_request {
     struct smb_message *message;
     struct smb_request *next_woken;
-    struct request_pause pause;
-    struct pool_job job;
+    struct driver driver;
     enum request_state state;
     bool waits; /* it is woken before it goes on */
-    enum request_state (*pooled)(struct smb_request *request);
-    enum request_state pooled_next;
 
     struct smb_header header;
     struct bytes bytes; /* from its header to the next one's */
@@ -84,8 +64,6 @@ struct smb_request {
     struct input input;
     attempt_fn *attempt;
     void *of;
-    uint64_t turn;
-    uint64_t seen;            /* what the newest decision rested on */
     enum error error;         /* of the newest decision, once DECIDED */
     void *parameters;         /* the command's own */
     struct decision decision; /* the last: see struct flow */
@@ -97,11 +75,15 @@ void request_run(struct smb_request *request);
 /* ---- how it waits: request_wait.c ---- */
 
 void request_init_pause(struct smb_request *request);
+static inline struct smb_request *request_of_driver(struct driver *driver)
+{
+    return (struct smb_request *)(void *)((char *)driver - offsetof(struct smb_request, driver));
+}
 /* After the waiter was kept: until it is woken. returns WAITING */
 enum request_state request_wait(struct smb_request *request);
-/* Runs the step in the pool, and what it returns is next. returns WAITING */
+/* Runs the step in the pool. returns WAITING */
 enum request_state request_to_pool(struct smb_request *request,
-                                   enum request_state (*step)(struct smb_request *request));
+                                   void (*step)(struct driver *driver));
 /* The waiter for whatever wakes it: before STEP_WAIT. */
 struct waiter *request_arm(struct smb_request *request);
 /* Wakes one after STEP_HOLD or STEP_AWAIT. Owner's thread. */

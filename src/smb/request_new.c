@@ -1,5 +1,6 @@
 /* Messages and their requests, as they begin. */
 #include "smb/message.h"
+#include "smb/opens.h"
 
 #include <assert.h>
 
@@ -47,5 +48,20 @@ struct smb_request *message_add(struct smb_message *message)
     request->state = ADMIT;
     request_init_pause(request);
     message->current = request;
+    return request;
+}
+
+struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row)
+{
+    struct smb_connection *connection = open->tree->session->connection;
+    struct smb_message *message = message_new(connection, smb_message_arena(connection), 0);
+    struct smb_request *request = message_add(message);
+
+    message->is_own = true;
+    request->row = row;
+    request->state = BEGIN;
+    request->session = session_hold(open->tree->session);
+    request->tree = smb_tree_hold(open->tree);
+    request->open = open_hold(open);
     return request;
 }

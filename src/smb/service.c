@@ -80,6 +80,7 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
     while (session->id == 0 || find(service, session->id));
     session->next_id = *bucket_of(service, session->id);
     *bucket_of(service, session->id) = session;
+    session->is_known = true;
     service->session_count++;
     lock_give(&service->lock);
 }
@@ -135,24 +136,50 @@ struct smb_session *service_next_session(struct smb_service *service,
 void service_list_session(struct smb_service *service, struct smb_session *session)
 {
     lock_take(&service->lock);
-    session->is_listed = true;
+    session->is_listed = session->was_valid = true;
     add_to_client(service, session);
     lock_give(&service->lock);
 }
 
-void service_remove_session(struct smb_service *service, struct smb_session *session)
+void service_unlist_session(struct smb_service *service, struct smb_session *session)
+{
+    lock_take(&service->lock);
+    if (session->is_listed)
+        remove_from_client(service, session);
+    session->is_listed = false;
+    lock_give(&service->lock);
+}
+
+/* Removes it from its bucket. Returns what waits for its end. */
+static struct session_wait *forget(struct smb_service *service, struct smb_session *session)
 {
     struct smb_session **at = bucket_of(service, session->id);
+    struct session_wait *awaiting = session->awaiting;
 
-    lock_take(&service->lock);
+    lock_assert_held(&service->lock);
+    assert(!session->is_listed && service->session_count > 0);
     while (*at != session)
         at = &(*at)->next_id;
     *at = session->next_id;
-    if (session->is_listed)
-        remove_from_client(service, session);
-    assert(service->session_count > 0);
     service->session_count--;
+    session->is_known = false;
+    session->awaiting = NULL;
+    return awaiting;
+}
+
+void service_remove_session(struct smb_service *service, struct smb_session *session)
+{
+    struct session_wait *awaiting = NULL, *next;
+
+    assert(session->state == SESSION_ENDS && session->open_count == 0);
+    lock_take(&service->lock);
+    if (session->is_known)
+        awaiting = forget(service, session);
     lock_give(&service->lock);
+    for (; awaiting; awaiting = next) {
+        next = awaiting->next; /* it belongs to a request that may be over once it is woken */
+        awaiting->waiter->wake(awaiting->waiter);
+    }
 }
 
 /* Has its connection come to the caller's thread, and wake the caller there; it may be called by one at a time. */
@@ -194,16 +221,19 @@ enum found service_find_session(struct smb_request *request, uint64_t id, enum w
 }
 
 /* What is read of the other session is set before it is listed as valid, and its connection outlives its being
- * listed. */
-void service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by)
+ * known. */
+bool service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by,
+                          struct session_wait *wait)
 {
     struct smb_connection *connection = NULL;
     struct smb_session *session;
 
     lock_take(&service->lock);
     session = find(service, id);
-    if (session && session != by && session->is_listed &&
+    if (session && session != by && session->was_valid &&
         strcmp(session->account, by->account) == 0) {
+        wait->next = session->awaiting;
+        session->awaiting = wait;
         connection = session->connection;
         atomic_store(&session->is_to_end, true);
         atomic_store(&connection->sessions_end, true);
@@ -211,7 +241,8 @@ void service_end_previous(struct smb_service *service, uint64_t id, const struct
     }
     lock_give(&service->lock);
     if (!connection)
-        return;
+        return false;
     smb_post(connection, NULL);
     atomic_fetch_sub(&connection->posters, 1);
+    return true;
 }

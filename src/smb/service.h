@@ -47,6 +47,9 @@ struct smb_service {
 void service_add_session(struct smb_service *service, struct smb_session *session);
 /* It is valid: its account is known. */
 void service_list_session(struct smb_service *service, struct smb_session *session);
+/* It ends: no break goes to it, and no connection is bound to it from now on. */
+void service_unlist_session(struct smb_service *service, struct smb_session *session);
+/* It has ended, and its last handle is closed: wakes the requests that wait for that. Owner's thread */
 void service_remove_session(struct smb_service *service, struct smb_session *session);
 /* The client's next valid session behind that place; NULL: none. Under the service's lock */
 struct smb_session *service_next_session(struct smb_service *service,
@@ -58,8 +61,14 @@ enum who_moves { NOBODY_MOVES, WE_MOVE, IT_MOVES };
  * with IT_MOVES it comes here if it can, and the request, whose waiter is armed, is woken then. */
 enum found service_find_session(struct smb_request *request, uint64_t id, enum who_moves who,
                                 struct smb_session **ret_session);
-/* Ends a session of another connection, if it is of this account; it goes by and by.
- * ms-smb2: 3.3.5.5.3 step 10 */
-void service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by);
+/* A request that waits for the end of another session. */
+struct session_wait {
+    struct session_wait *next;
+    struct waiter *waiter; /* armed */
+};
+/* Ends a session of another connection if it belongs to the account of `by`. Returns true if some of its handles may still be
+ * open; the waiter is woken once the last one is closed or disconnected. ms-smb2: 3.3.5.5.3 step 10 */
+bool service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by,
+                          struct session_wait *wait);
 
 #endif

@@ -40,9 +40,9 @@ static bool is_account_of(const struct smb_session *session, struct bytes name)
 }
 
 /* Somebody new. A session that cannot be sealed is refused unless the operator allows it. */
-static enum nt_status become_valid(struct smb_session *session, struct smb_request *request,
-                                   uint64_t previous)
+static enum nt_status become_valid(struct smb_session *session, struct smb_request *request)
 {
+    struct session_setup *setup = request->parameters;
     struct smb_connection *connection = session->connection;
     struct bytes name = account_name(spnego_account(session->logon));
 
@@ -56,15 +56,15 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
     session->requires_signing |= connection->agreed.client_requires_signing;
     session->state = SESSION_VALID;
     service_list_session(connection->service, session);
-    if (previous > 0 && previous != session->id)
-        service_end_previous(connection->service, previous, session);
+    setup->previous_end.waiter = request_arm(request);
+    setup->awaits_previous =
+        service_end_previous(connection->service, setup->previous, session, &setup->previous_end);
     request->is_signed = true; /* whatever is agreed on: it proves that the server has the key */
     connection_authenticated(connection, session->of);
     return STATUS_SUCCESS;
 }
 
-static enum nt_status logged_on(struct smb_session *session, struct smb_request *request,
-                                uint64_t previous)
+static enum nt_status logged_on(struct smb_session *session, struct smb_request *request)
 {
     enum nt_status status = STATUS_SUCCESS;
 
@@ -73,7 +73,7 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
         if (!is_account_of(session, account_name(spnego_account(session->logon))))
             status = STATUS_ACCESS_DENIED;
     } else {
-        status = become_valid(session, request, previous);
+        status = become_valid(session, request);
     }
     drop_logon(session);
     return status;
@@ -101,7 +101,9 @@ static enum smb_step step(struct smb_request *request)
         session_setup_step(request, &session->logon, is_first ? &session->preauth : NULL);
 
     if (!status)
-        status = logged_on(session, request, setup->previous);
+        status = logged_on(session, request);
+    if (setup->awaits_previous)
+        return STEP_WAIT;
     return !status || status == STATUS_MORE_PROCESSING_REQUIRED ? smb_refuse(request, status)
                                                                 : refuse_logon(request, status);
 }
@@ -114,6 +116,8 @@ static enum smb_step log_on(struct smb_request *request)
 
     if (session->state == SESSION_ENDS)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
+    if (setup->awaits_previous)
+        return smb_refuse(request, STATUS_SUCCESS);
     if (!session_setup_may_try(request->message->connection))
         return session_setup_hold(request) ? STEP_WAIT
                                            : refuse_logon(request, session_setup_locked_out());

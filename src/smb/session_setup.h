@@ -3,11 +3,14 @@
 #define LAGRA_SMB_SESSION_SETUP_H
 
 #include "smb/message.h"
+#include "smb/service.h"
 #include "smb/sessions.h"
 
 struct spnego;
 
 struct session_setup {
+    bool awaits_previous; /* all is done, once the client's previous session has ended */
+    struct session_wait previous_end;
     bool binds;
     unsigned moves;     /* of one that binds */
     uint8_t mode;       /* SecurityMode */

@@ -28,7 +28,11 @@ struct smb_session {
     enum session_state state;
     atomic_bool is_to_end; /* another connection ended it */
     struct spnego *logon;  /* while it authenticates, also again; NULL: not */
-    bool is_listed;        /* under the service's lock: it is valid, and may be ended by another */
+    /* Under the service's lock: */
+    bool is_known;                 /* found by its id: until its last handle is closed */
+    bool was_valid;                /* its account is constant */
+    bool is_listed;                /* it is valid, and may be ended by another */
+    struct session_wait *awaiting; /* its end; linked by next */
     struct smb_session *next_of_client, *before_of_client; /* under that lock: service.h */
     uint64_t place;                                        /* in that order; 0: not yet */
     struct smb_request *awaited_by;                        /* LOGOFF, until the last open is gone */

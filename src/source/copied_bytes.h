@@ -1,4 +1,4 @@
-/* How gathered bytes are laid out in their source. */
+/* The layout of gathered bytes in their source. */
 #ifndef LAGRA_SOURCE_COPIED_BYTES_H
 #define LAGRA_SOURCE_COPIED_BYTES_H
 
@@ -7,14 +7,14 @@
 struct copied_bytes {
     const struct content_block *blocks; /* ids and lengths of its committed blocks, in order */
     size_t block_count;
-    const struct content_range *ranges; /* of a sparse one: where they lie */
+    const struct content_range *ranges; /* sparse source: the ranges that contain bytes */
     size_t range_count;
 };
 
-/* A step of a sparse one that is copied step by step. */
+/* A step of a sparse source that is copied in steps. */
 struct copied_step {
-    uint64_t from, to; /* the part of the source */
-    uint64_t length;   /* of the source */
+    uint64_t from, to; /* copied range of the source */
+    uint64_t length;   /* of the entire source */
     const struct body *body;
     const struct copied_bytes *bytes;
 };

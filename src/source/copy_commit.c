@@ -2,7 +2,7 @@
 #include "source/copy_commit.h"
 
 #include "base/gate.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 
 static struct decision decision_of(struct copying *c)
 {
@@ -13,7 +13,7 @@ static struct decision decision_of(struct copying *c)
                               .attempt = arena_mark(c->arena) };
 }
 
-/* Opens the destination, and reads what is left to do as it is now. */
+/* Opens the destination, and reads the remaining work as it is now. */
 static enum error find(struct decision *d, const struct copying *c, struct copy_found *ret_found)
 {
     decision_open_subject(d, c->partition);
@@ -21,7 +21,7 @@ static enum error find(struct decision *d, const struct copying *c, struct copy_
     return c->job->of->find(d, &c->job->base.id, ret_found);
 }
 
-/* Test builds stop between a decision and its commit, and behind the last commit. */
+/* Test-build gates: between decision and commit, and after the last commit. */
 static void pass_gates(const struct copy_verdict *verdict)
 {
     bool is_last = verdict->kind == COPY_COMPLETES;
@@ -51,7 +51,7 @@ static enum error attempt(struct decision *d, void *of)
     struct copy_found found;
     enum error e;
 
-    pass_last_gate(attempt->verdict, false); /* of the attempt before */
+    pass_last_gate(attempt->verdict, false); /* for the previous attempt */
     e = find(d, attempt->c, &found);
     if (!e)
         e = attempt->c->job->of->decide(d, &found, attempt->verdict);
@@ -63,7 +63,7 @@ static enum error attempt(struct decision *d, void *of)
     return OK;
 }
 
-/* returns as the service decides; E_NoPendingCopyOperation also when the space is gone */
+/* Returns the service's errors, or E_NoPendingCopyOperation if the space was dropped. */
 static enum error commit_once(struct decision *d, struct attempt *of)
 {
     enum error e = deciding_run_unawaited(d, attempt, of);
@@ -81,11 +81,11 @@ enum error copy_commit(struct copying *c, const struct copy_verdict *verdict)
     enum error e;
 
     if (store_await(d.store, c->seen))
-        return E_ServerBusy; /* the task comes again */
+        return E_ServerBusy; /* the task will be retried */
     e = commit_once(&d, &of);
     if (e)
         return e;
-    arena_rewind(c->arena, d.attempt); /* a slow source sees a hundred thousand of these */
+    arena_rewind(c->arena, d.attempt); /* a slow source causes a hundred thousand of these */
     return store_await(d.store, d.seen) ? E_ServerBusy : OK;
 }
 

@@ -1,5 +1,5 @@
-/* Inside source/ only: what a job that copies decides and commits, on the state of the destination as it is
- * then. */
+/* Internal to source/: the decisions and commits of a copy job, on the current state of the
+ * destination. */
 #ifndef LAGRA_SOURCE_COPY_COMMIT_H
 #define LAGRA_SOURCE_COPY_COMMIT_H
 
@@ -7,34 +7,33 @@
 #include "source/copy_run.h"
 
 struct copy_job {
-    struct background_job base; /* first */
+    struct background_job base; /* must be first */
     const struct pending_copies *of;
     const struct endpoint *endpoint;
     struct guid space;
     size_t key_length;
-    char key[]; /* of the partition of the destination */
+    char key[]; /* key of the destination's partition */
 };
 
-/* A job while it runs. */
+/* A running job. */
 struct copying {
-    struct source_watch watch; /* first */
+    struct source_watch watch; /* must be first */
     struct copy_job *job;
     struct arena *arena;
     struct partition partition;
-    struct copy_found found; /* at its beginning */
-    uint64_t seen;           /* newest sequence of what was read of the source */
+    struct copy_found found; /* as read at the start */
+    uint64_t seen;           /* newest sequence of the data read from the source */
     struct problem problem;
-    instant shown; /* when progress was written last */
+    instant shown; /* time of the last progress update */
 };
 
-/* Decides and commits it. What was read of the source must have come to be before anything is made of it.
- * A commit that never came to be is made again while what it needs is here, not after the source has
- * been read once more.
- * returns OK, E_NoPendingCopyOperation (also when the space of the destination is gone), E_ServerBusy, as the decisions of
- *         the service */
+/* Decides and commits the verdict. Data read from the source must be committed before a copy of it
+ * is. Retries a failed commit while its data is in memory, instead of reading the source again.
+ * Returns OK, E_NoPendingCopyOperation (also if the space of the destination was dropped),
+ * E_ServerBusy, or errors of the service's decisions. */
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict);
-/* Reads what is left to do. Returns false where there is nothing, or nobody can say now what: the task
- * comes again. */
+/* Reads the remaining work. Returns false if there is none, or it cannot be determined now; the
+ * task will be retried. */
 bool copy_find_pending(struct copying *c);
 
 #endif

@@ -1,7 +1,7 @@
-/* See copy_run.h. A job reads all of the source into a stage, shows from time to time how far it is, and
- * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
- * nothing of it until the end. What is copied by steps goes into a content that nobody sees before the end; a
- * run goes on where one before it stopped. rest: Copy-Blob */
+/* See copy_run.h. A job reads the entire source into a stage, updates the progress from time to
+ * time, and ends with one commit. After a restart or failure it starts again; the destination is
+ * unchanged until the end. A copy in steps writes to a content that is invisible until the end; a
+ * job continues where the previous one stopped. rest: Copy-Blob */
 #include "source/copy_run.h"
 
 #include <inttypes.h>
@@ -12,27 +12,27 @@
 #include "source/copy_commit.h"
 #include "source/page_walk.h"
 
-/* How soon it is looked whether a copy is still under way. */
+/* Interval for checking that a copy is still running. */
 #define LOOK_TICKS     (5 * TICKS_PER_SECOND)
-/* When there are more than can be done at once. */
+/* Delay before retrying when there are too many jobs. */
 #define FULL_TICKS     (30 * TICKS_PER_SECOND)
-/* rest: Copy-Blob: given up after two weeks. */
+/* rest: Copy-Blob: aborted after two weeks. */
 #define COPY_MAX_TICKS (14 * 24 * 3600 * TICKS_PER_SECOND)
-/* Progress is written so often. */
+/* Interval of progress updates. */
 #define PROGRESS_TICKS TICKS_PER_SECOND
-/* What a list of the pieces of so much takes in memory. decision: 56 */
+/* Limited by the memory for a list of its pieces. decision: 56 */
 #define COPY_MAX       (UINT64_C(1) << 40)
-/* What it holds: that list, or what a step changes, at most some 1,000 units with 175 KiB
- * of records each (PAGES_DIFFERENCE_RANGES), besides a destination's record. decision: 245 */
+/* For that list, or the changes of a step, at most about 1,000 units with 175 KiB of records each
+ * (PAGES_DIFFERENCE_RANGES), plus a destination's record. decision: 245 */
 #define ARENA_MAX      ((size_t)512 << 20)
 
-/* A source may send so slowly that it never ends. */
+/* A source may send so slowly that the copy never ends. */
 static bool is_late(const struct copying *c, instant now)
 {
     return now > c->found.pending->begun && now - c->found.pending->begun > COPY_MAX_TICKS;
 }
 
-/* Is it to go on? Shows how far it is. */
+/* Checks whether to continue, and updates the progress. */
 static enum error look(struct source_watch *watch, uint64_t bytes_read)
 {
     struct copying *c = (struct copying *)(void *)watch;
@@ -47,7 +47,7 @@ static enum error look(struct source_watch *watch, uint64_t bytes_read)
     return copy_commit(c, &show);
 }
 
-/* Of the service that the source is of. */
+/* Returns the endpoint of the source's service. */
 static const struct endpoint *endpoint_of(const struct copying *c)
 {
     const struct endpoint *here = c->job->endpoint;
@@ -61,7 +61,7 @@ static const struct endpoint *endpoint_of(const struct copying *c)
     return here;
 }
 
-/* A call that asks for the source as the request did which began the copy. */
+/* Creates a call that requests the source like the request that started the copy. */
 static void make_call(struct copying *c, struct request *request, struct copy_source *source,
                       struct call *call)
 {
@@ -85,8 +85,9 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
     };
 }
 
-/* The source must be what it was when the copy began. A server of others may say the same ETag of
- * something else: the steps that are there must be of a source of this length. rest: Copy-Blob "Remarks" */
+/* Checks that the source has not changed since the copy started. Another server may return the same
+ * ETag for different data, so the steps already copied must be from a source of this length.
+ * rest: Copy-Blob "Remarks" */
 static enum error check_same(const struct copying *c, const struct open_source *source)
 {
     struct bytes etag = c->found.pending->etag;
@@ -102,7 +103,7 @@ static enum error check_same(const struct copying *c, const struct open_source *
 
 /* ---- all at once ---- */
 
-/* One reading of the whole source, and the commit that ends it. */
+/* Reads the entire source, and completes the copy. */
 static enum error copy_bytes(struct copying *c, struct gathering *g,
                              const struct copy_source *source, struct open_source *open)
 {
@@ -115,7 +116,7 @@ static enum error copy_bytes(struct copying *c, struct gathering *g,
     return e ? e : copy_commit(c, &complete);
 }
 
-/* ---- by steps ---- */
+/* ---- in steps ---- */
 
 static enum error copy_step(struct copying *c, struct page_walk *walk)
 {
@@ -164,7 +165,7 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
     return e ? e : copy_commit(c, &complete);
 }
 
-/* Where an earlier run stopped. */
+/* Continues where an earlier job stopped. */
 static void go_on_at(struct copying *c, struct copy_source *source)
 {
     if (!c->found.pending->is_own && c->found.copied > 0)
@@ -207,9 +208,9 @@ static enum error copy(struct copying *c)
     return e;
 }
 
-/* ---- how it ends ---- */
+/* ---- ending ---- */
 
-/* May it succeed later? */
+/* Returns true if a retry may succeed. */
 static bool is_passing(const struct copying *c, enum error e)
 {
     int status = c->problem.source_status;
@@ -219,7 +220,7 @@ static bool is_passing(const struct copying *c, enum error e)
     return status == 0 || status >= 500 || status == 408 || status == 429;
 }
 
-/* "404 BlobNotFound" */
+/* Formats a description such as "404 BlobNotFound". */
 static struct bytes describe(const struct copying *c, enum error e)
 {
     const struct problem *problem = &c->problem;
@@ -247,7 +248,7 @@ static void give_up(struct copying *c, enum error e)
     struct copy_verdict verdict = { .kind = COPY_SHOWS };
 
     if (decision_is_unfinished(e))
-        e = E_ServerBusy; /* the source's state went away: again, on a newer one */
+        e = E_ServerBusy; /* the source's state was dropped: retry on a newer one */
     verdict.description = describe(c, e);
     if (background_is_stopping(c->job->base.background) || e == E_NoPendingCopyOperation)
         return;

@@ -8,7 +8,7 @@
 
 /* ---- the headers ---- */
 
-/* An empty one counts as absent. */
+/* Adds a header; an empty one counts as absent. */
 static void add_header(struct copy_source *source, const char *name, struct bytes value)
 {
     if (value.len > 0)
@@ -17,7 +17,7 @@ static void add_header(struct copy_source *source, const char *name, struct byte
         };
 }
 
-/* The date is of a write, so it must be readable. decision: 848 */
+/* The date belongs to a write, so it must be valid. decision: 848 */
 static enum error check_date(struct call *call, const char *name)
 {
     struct bytes text = call_condition(call, name);
@@ -28,7 +28,7 @@ static enum error check_date(struct call *call, const char *name)
     return call_fail_header(call, E_InvalidHeaderValue, name, text);
 }
 
-/* Collects the headers of the read of the source that state conditions. */
+/* Collects the conditional headers for reading the source. */
 static enum error read_conditions(struct call *call, struct copy_source *source)
 {
     static const char *const names[][2] = {
@@ -45,7 +45,7 @@ static enum error read_conditions(struct call *call, struct copy_source *source)
     return e ? e : check_date(call, "x-ms-source-if-unmodified-since");
 }
 
-/* Collects its other headers. */
+/* Collects the other headers for reading the source. */
 static void read_headers(const struct call *call, struct copy_source *source)
 {
     static const char *const names[][2] = {
@@ -74,7 +74,7 @@ static enum error read_sum(struct call *call, const char *name, void *sum, size_
     return OK;
 }
 
-/* Content-MD5 is of the bytes that become the body, as x-ms-source-content-md5 is.
+/* Content-MD5 covers the bytes that become the body, like x-ms-source-content-md5.
  * rest: Append-Block-From-URL, Put-Blob-From-URL "Content-MD5" */
 static enum error read_content_md5(struct call *call, struct copy_source *source)
 {
@@ -154,9 +154,9 @@ struct body_sums source_sums(struct call *call, struct copy_source *source, enum
     return sums;
 }
 
-/* ---- does it lie on this server? ---- */
+/* ---- local or remote ---- */
 
-/* "account.blob.host" without its first two labels, which addresses by path lack. */
+/* Returns "account.blob.host" without its first two labels, which path-style hosts do not have. */
 static struct bytes without_account(struct bytes host)
 {
     struct bytes account, service, rest;
@@ -170,8 +170,8 @@ static struct bytes without_account(struct bytes host)
                : host;
 }
 
-/* The service that listens on the port. The port of the request's own Host names the service that it came
- * to, even if that port is mapped to another one. */
+/* Returns the service listening on the port. The port of the request's own Host identifies its
+ * service even if it is mapped to another port. */
 static const struct endpoint *endpoint_at(const struct call *call, unsigned port, unsigned own)
 {
     const struct endpoint_set *all = call->endpoint->all;
@@ -185,7 +185,7 @@ static const struct endpoint *endpoint_at(const struct call *call, unsigned port
     return NULL;
 }
 
-/* It does if its host is the one that this request came to, or if both are names of this machine. */
+/* The source is local if its host is that of this request, or if both are names of this machine. */
 const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source)
 {
     struct bytes authority = call->request->authority;

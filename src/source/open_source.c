@@ -38,11 +38,11 @@ struct pending_source source_pending(const struct gathering *g, const struct cop
 
 /* ---- reading ---- */
 
-/* How many bytes of an own source, which is fast, are read between two calls of the watch. */
+/* Bytes of a fast local source read between two calls of the watch. */
 #define LOOK_BYTES (4u << 20)
 
 struct reading {
-    struct gather_source bytes; /* first */
+    struct gather_source bytes; /* must be first */
     struct gathering *g;
     struct open_source *open;
     struct source_watch *watch;
@@ -75,7 +75,7 @@ static const uint64_t *block_lengths(struct gathering *g, const struct copied_by
     return lengths;
 }
 
-/* Opens the reader of an own source. */
+/* Opens the reader of a local source. */
 static enum error begin_own(struct reading *reading, struct copied_bytes *ret_blocks)
 {
     struct gathering *g = reading->g;
@@ -94,7 +94,8 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     return e;
 }
 
-/* Operations that always answer a sum do not name the expected one in the error, as recorded. */
+/* For operations that always return a checksum, the error does not contain the expected one, as
+ * recorded. */
 static enum error fail_sum(struct gathering *g, const struct copy_source *source, enum error e,
                            const void *given, const void *computed, size_t size)
 {
@@ -102,7 +103,7 @@ static enum error fail_sum(struct gathering *g, const struct copy_source *source
                                               : call_fail_sum(g->call, e, given, computed, size);
 }
 
-/* Compares the sums with those that the request names for the source. */
+/* Compares the checksums with those in the request. */
 static enum error check_sums(struct gathering *g, const struct copy_source *source)
 {
     const struct body *body = &g->call->input.body;
@@ -143,7 +144,8 @@ enum error source_gather_block(struct gathering *g, const struct copy_source *so
     enum error e = source_open(g, source, &open);
 
     if (!e)
-        e = body_check_size(g->call, limits, open.length); /* unknown: checked as bytes arrive */
+        /* unknown length: checked as bytes arrive */
+        e = body_check_size(g->call, limits, open.length);
     if (!e)
         e = source_gather(g, source, &open, max, NULL, NULL);
     source_close(&open);

@@ -1,5 +1,4 @@
-/* The source of a copy, open for reading: on this server (own_source.h) or on
- * another (remote_source.h). */
+/* An open source of a copy: on this server (own_source.h) or on another (remote_source.h). */
 #ifndef LAGRA_SOURCE_OPEN_SOURCE_H
 #define LAGRA_SOURCE_OPEN_SOURCE_H
 
@@ -8,48 +7,48 @@
 #include "source/copied_bytes.h"
 #include "source/pending_source.h"
 
-/* A source that may be read, and its properties. Of an own source, all reads see one state, even if the blob
- * is changed or deleted meanwhile. */
+/* A readable source, and its properties. All reads of a local source see one state, even if the
+ * blob is then changed or deleted. */
 struct open_source {
     bool is_own;
-    struct inner *inner; /* of an own one */
-    bool by_key;         /* of an own one: the request was signed with the key of its account */
-    struct source_facts facts; /* of a remote one: what headers say */
-    struct bytes etag;         /* as it goes out; ptr NULL: it has none */
-    struct snapshot *snapshot; /* of an own one, until the reader has it */
+    struct inner *inner; /* local source */
+    bool by_key;         /* local source: the request was signed with the key of its account */
+    struct source_facts facts; /* of a remote source: according to its headers */
+    struct bytes etag;         /* as sent in headers; ptr NULL if none */
+    struct snapshot *snapshot; /* local source, until the reader takes it over */
     struct content_reader *reader;
-    struct fetch *fetch; /* of a remote one */
-    uint64_t offset,
-        length;    /* of its bytes that are asked for; length HTTP_LENGTH_UNKNOWN: not known */
-    uint64_t skip; /* of a remote one that sends all of itself: bytes before those */
+    struct fetch *fetch;     /* remote source */
+    uint64_t offset, length; /* of the requested bytes; HTTP_LENGTH_UNKNOWN if unknown */
+    uint64_t skip; /* remote source that sends everything: bytes before the requested ones */
 };
 
-/* Finds the source and checks that it may be read; call source_close() in any case.
- * returns OK, or the error to answer with. Thread that may block. */
+/* Finds the source and checks that it may be read. Call source_close() in any case. Returns OK, or
+ * the error for the response. May block. */
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
 
-/* Called now and then while bytes are read; any result but OK ends the reading, and is its result. */
+/* Called from time to time while bytes are read; any result other than OK ends the reading with
+ * that result. */
 struct source_watch {
     enum error (*look)(struct source_watch *watch, uint64_t bytes_read);
 };
-/* Gathers its bytes: at most `max`.
+/* Gathers the requested bytes: at most `max`.
  *
- * ret_blocks  keeps the committed blocks of the source apart; NULL: it does not matter
- * watch       NULL: nothing is called
+ * ret_blocks  returns the committed blocks of the source separately; NULL if not needed
+ * watch       NULL if there is none
  * returns     OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
 enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
                          struct source_watch *watch);
 void source_close(struct open_source *open);
-/* What a copy with this id needs to read it again later: whose it is, or what authorizes the read.
- * Without `begun`. */
+/* Returns the data that a copy with this id needs to read the source again later: its account, or
+ * the authorization. Does not set `begun`. */
 struct pending_source source_pending(const struct gathering *g, const struct copy_source *source,
                                      const struct open_source *open, struct guid id);
 
-/* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of
- * which is `max`, allow. Opens and closes it.
- * returns OK, E_RequestBodyTooLarge, as source_open() and source_gather() */
+/* Gathers the source as a block: at least one byte, and at most the limits, the greatest of which
+ * is `max`. Opens and closes the source. Returns OK, E_RequestBodyTooLarge, or an error of
+ * source_open() and source_gather(). */
 enum error source_gather_block(struct gathering *g, const struct copy_source *source,
                                const struct size_limit *limits, uint64_t max);
 

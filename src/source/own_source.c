@@ -6,7 +6,7 @@
 
 /* ---- errors ---- */
 
-/* Recorded: a source whose tags do not match is answered ConditionNotMet. */
+/* Recorded: a source whose tags do not match is ConditionNotMet. */
 static bool only_tags(const struct copy_source *source)
 {
     bool tags = false;
@@ -38,7 +38,7 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
 
 /* ---- opening ---- */
 
-/* Has the URL a signature of its own? Then the source is read with its rights. */
+/* Returns true if the URL has its own signature, which then authorizes the read. */
 static bool is_signed(const struct copy_source *source)
 {
     struct bytes query = source->url.query, name, value;
@@ -59,7 +59,7 @@ static bool names_who_asks(const struct copy_source *source)
     return is_signed(source);
 }
 
-/* The bytes that are asked for. */
+/* Determines the requested bytes. */
 static enum error cut(struct gathering *g, const struct copy_source *source,
                       struct open_source *open)
 {
@@ -99,7 +99,7 @@ void own_close(struct open_source *open)
         inner_end(open->inner);
 }
 
-/* Reads its properties, and keeps the snapshot that they were read from. */
+/* Reads the properties, and keeps the snapshot that they were read from open. */
 static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
                             const struct inner_request *asked, struct open_source *open)
 {
@@ -111,8 +111,8 @@ static enum error read_head(struct gathering *g, const struct endpoint *endpoint
     return e;
 }
 
-/* A file's path as the service reads it: "%5C" separates names, too (recorded). Blobs' names have '/'
- * for it anyway (decision 39). decision: 862 */
+/* Returns a file's path as read by the service: "%5C" is a separator too (recorded). In blob names
+ * it becomes '/' anyway (decision 39). decision: 862 */
 static struct bytes own_path(struct arena *arena, const struct endpoint *endpoint,
                              struct bytes path)
 {
@@ -134,8 +134,8 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                     const struct copy_source *source, struct open_source *open)
 {
     const struct input *input = &g->call->input;
-    /* rest: Copy-Blob: within its account the key is enough. In all other cases the source is read with
-     * the rights of its URL or of x-ms-copy-source-authorization, or because it is public. */
+    /* rest: Copy-Blob: within its account the key is sufficient. Otherwise the read is authorized
+     * by the URL, by x-ms-copy-source-authorization, or by public access. */
     bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
                   !names_who_asks(source);
     const struct inner_request asked = {

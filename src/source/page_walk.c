@@ -7,7 +7,7 @@
 #include "source/remote_source.h"
 
 #define PAGE_SIZE    512u
-/* Bytes that a step reads of another server's blob. */
+/* Bytes read per step from another server's blob. */
 #define BUFFER_BYTES (4u << 20)
 
 void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
@@ -27,9 +27,9 @@ void page_walk_end(struct page_walk *walk)
     free(walk->buffer);
 }
 
-/* ---- the ranges of a step ---- */
+/* ---- ranges of a step ---- */
 
-/* Limits the ranges to those of one step. */
+/* Truncates the ranges to those of one step. */
 static void cut_step(struct page_walk *walk)
 {
     for (size_t i = 0; i < walk->range_count; i++) {
@@ -48,7 +48,7 @@ static void cut_step(struct page_walk *walk)
     }
 }
 
-/* Of a source without holes: all of it. */
+/* Treats a source without holes as one range. */
 static enum error look_dense(struct page_walk *walk)
 {
     walk->ranges = arena_array(walk->g->call->arena, 1, sizeof walk->ranges[0]);
@@ -82,16 +82,17 @@ static bool is_zero(const char *page, size_t length)
     return page[0] == 0 && memcmp(page, page + 1, length - 1) == 0;
 }
 
-/* The pages in the buffer that have bytes, as ranges. */
+/* Finds the pages in the buffer that are not all zeros, as ranges. */
 static void find_pages(struct page_walk *walk)
 {
-    uint64_t end = walk->position; /* of the last range */
+    uint64_t end = walk->position; /* end of the last range */
 
     walk->ranges =
         arena_array(walk->g->call->arena, walk->buffered / PAGE_SIZE + 1, sizeof walk->ranges[0]);
     for (size_t at = 0; at < walk->buffered; at += PAGE_SIZE) {
         uint64_t start = walk->position + at, left = walk->buffered - at;
-        size_t length = left < PAGE_SIZE ? (size_t)left : PAGE_SIZE; /* of the last one of a file */
+        /* the last page of a file may be short */
+        size_t length = left < PAGE_SIZE ? (size_t)left : PAGE_SIZE;
 
         if (is_zero(walk->buffer + at, length))
             continue;
@@ -136,13 +137,13 @@ enum error page_walk_look(struct page_walk *walk)
     return walk->open->facts.content.form == CONTENT_SPARSE ? look_own(walk) : look_dense(walk);
 }
 
-/* ---- its bytes ---- */
+/* ---- bytes of a step ---- */
 
 struct range_source {
-    struct gather_source bytes; /* first */
+    struct gather_source bytes; /* must be first */
     struct page_walk *walk;
-    size_t range; /* the next one */
-    uint64_t at;  /* in it, of a buffer */
+    size_t range; /* next range */
+    uint64_t at;  /* position in the buffered range */
 };
 
 static enum error read_own(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)

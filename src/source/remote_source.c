@@ -1,17 +1,17 @@
-/* See remote_source.h. The source is the answer of a server to a GET: its bytes, and the
- * properties in its headers. That server is not trusted: its headers must obey the rules for those of a
- * request, and its bytes must be the range that was requested. decisions: 240, 241 */
+/* See remote_source.h. The source is the response of a server to a GET: its bytes, and the
+ * properties in its headers. The server is not trusted: its headers must obey the rules for request
+ * headers, and its bytes must be the requested range. decisions: 240, 241 */
 #include "source/remote_source.h"
 
 #include "base/encode.h"
 #include "base/log.h"
 #include "service/metadata.h"
 
-/* The time limit for a source that is read while its request waits. decision: 55 */
+/* Time limit for reading a source while its request waits. decision: 55 */
 #define READ_S        600u
-/* The most bytes of headers that become the blob's: as many as a request may have. decision: 49 */
+/* Maximum size of the headers copied to the blob, the same as in a request. decision: 49 */
 #define KEPT_SIZE_MAX ((size_t)16 * 1024)
-/* The codes of the reference have up to 50 letters. */
+/* Error codes in the reference have up to 50 letters. */
 #define CODE_SIZE_MAX 100u
 
 /* ---- errors ---- */
@@ -23,16 +23,16 @@ static enum error fail_fetch(struct gathering *g, const struct open_source *open
 
     if (result == FETCH_STOPPED)
         return E_ServerBusy;
-    log_line(LOG_INFO, "a source of a copy cannot be read: %s", fetch_problem(open->fetch));
+    log_line(LOG_INFO, "cannot read the source of a copy: %s", fetch_problem(open->fetch));
     if (result != FETCH_REFUSED)
         return E_CannotVerifyCopySource;
     problem->source_status = 403;
     problem->source_message =
-        bytes_from_string("This server does not read sources of that address.");
+        bytes_from_string("This server does not read sources at that address.");
     return E_CannotVerifyCopySource;
 }
 
-/* Returns the source's error code, if it has the form of those of the reference. */
+/* Returns the source's error code, if it has the form of the reference's codes. */
 static struct bytes error_code_of(struct gathering *g, const struct open_source *open)
 {
     struct bytes code = fetch_header(open->fetch, "x-ms-error-code");
@@ -46,7 +46,7 @@ static struct bytes error_code_of(struct gathering *g, const struct open_source 
     return code.len <= CODE_SIZE_MAX ? arena_copy(g->call->arena, code) : bytes_of(NULL, 0);
 }
 
-/* Answers with the source's status, if that is one of an error. */
+/* Fails with the source's status, if that is an error status. */
 static enum error fail_status(struct gathering *g, const struct copy_source *source,
                               const struct open_source *open)
 {
@@ -56,23 +56,23 @@ static enum error fail_status(struct gathering *g, const struct copy_source *sou
     if (source->rule == SOURCE_COPIED && (status == 304 || status == 412))
         return E_SourceConditionNotMet;
     if (status < 300 || status > 599)
-        status = 500; /* an unexpected success, or a status that does not exist */
+        status = 500; /* an unexpected success, or an invalid status */
     problem->source_status = status;
     if (status != 304 && status != 412)
         problem->source_code = error_code_of(g, open);
     return E_CannotVerifyCopySource;
 }
 
-/* ---- its properties ---- */
+/* ---- properties ---- */
 
-/* Headers that are kept. */
+/* The headers that are copied. */
 struct keeping {
     struct gathering *g;
     const struct open_source *open;
-    size_t size; /* of them as header lines */
+    size_t size; /* size as header lines */
 };
 
-/* Counts a header line. */
+/* Adds the size of a header line. */
 static enum error count_header(struct keeping *k, const char *name, struct bytes value)
 {
     k->size += strlen(name) + value.len + sizeof ": \r\n" - 1;
@@ -109,7 +109,7 @@ static void read_md5(struct gathering *g, const struct open_source *open,
     memcpy(http->md5, md5.ptr, MD5_SIZE);
 }
 
-/* Reads its x-ms-meta- headers by the rules for those of a request. */
+/* Reads the x-ms-meta- headers by the rules for requests. */
 static enum error read_metadata(struct gathering *g, const struct open_source *open,
                                 struct bytes *ret_metadata)
 {
@@ -173,7 +173,7 @@ static enum error read_facts(struct gathering *g, const struct copy_source *sour
     return keep_metadata(&keeping, &open->facts.metadata);
 }
 
-/* ---- which bytes ---- */
+/* ---- range ---- */
 
 /* rfc: 9112 6.3: chunked coding overrides Content-Length. */
 static uint64_t announced_length(const struct open_source *open)
@@ -186,10 +186,10 @@ static uint64_t announced_length(const struct open_source *open)
     return bytes_parse_u64(text, INT64_MAX, &length) ? length : HTTP_LENGTH_UNKNOWN;
 }
 
-/* "bytes a-b/total". rfc: 9110 14.4 */
+/* Parsed "bytes a-b/total". rfc: 9110 14.4 */
 struct sent_range {
     uint64_t first, last;
-    uint64_t total; /* HTTP_LENGTH_UNKNOWN: "*" */
+    uint64_t total; /* HTTP_LENGTH_UNKNOWN for "*" */
 };
 
 static bool read_sent_range(const struct open_source *open, struct sent_range *ret_range)
@@ -206,7 +206,7 @@ static bool read_sent_range(const struct open_source *open, struct sent_range *r
            ret_range->first <= ret_range->last && ret_range->last < ret_range->total;
 }
 
-/* The range must be the requested one, or a shorter one that ends where the source ends. */
+/* The range must be the requested one, or a shorter one that ends at the end of the source. */
 static enum error find_part(struct gathering *g, const struct copy_source *source,
                             struct open_source *open)
 {
@@ -224,7 +224,7 @@ static enum error find_part(struct gathering *g, const struct copy_source *sourc
     return OK;
 }
 
-/* A server without range requests sends everything: bytes outside of the range are skipped. */
+/* A server without range support sends everything: bytes outside of the range are skipped. */
 static enum error find_bytes(struct gathering *g, const struct copy_source *source,
                              struct open_source *open)
 {
@@ -238,7 +238,7 @@ static enum error find_bytes(struct gathering *g, const struct copy_source *sour
     if (range_parse(source->range, announced, &open->offset, &open->length) != RANGE_PART)
         return source_cannot_verify(g, E_InvalidRange);
     if (announced == HTTP_LENGTH_UNKNOWN && open->length == announced - open->offset)
-        open->length = HTTP_LENGTH_UNKNOWN; /* to its end, which is not known */
+        open->length = HTTP_LENGTH_UNKNOWN; /* to the end of the source, which is unknown */
     open->skip = open->offset;
     return OK;
 }
@@ -264,7 +264,8 @@ enum error remote_open(struct gathering *g, const struct copy_source *source,
     enum error e;
 
     if (!g->endpoint->fetcher)
-        return call_fail(g->call, E_NotImplemented, "This server reads no sources of others.");
+        return call_fail(g->call, E_NotImplemented,
+                         "This server does not read sources on other servers.");
     for (size_t i = 0; i < source->header_count; i++)
         add(&asked, headers, arena_string(g->call->arena, source->headers[i].name),
             source->headers[i].value);
@@ -298,7 +299,7 @@ enum error remote_read(struct gathering *g, struct open_source *open, char *to, 
         open->skip -= *ret_count;
     } while (!result && *ret_count > 0);
     if (!result && *ret_count == 0 && (open->skip > 0 || open->length != HTTP_LENGTH_UNKNOWN))
-        result = FETCH_FAILED; /* shorter than announced, or than requested */
+        result = FETCH_FAILED; /* shorter than announced or requested */
     if (result)
         return fail_fetch(g, open, result);
     if (open->length != HTTP_LENGTH_UNKNOWN)

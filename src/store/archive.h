@@ -1,7 +1,8 @@
-/* Reading a backup, for those who restore a part of it: raw records of a space, whatever room they belong to. Nothing in
- * the folder is changed, and several may read it. What a backup is: backup/backup.h. One thread; waits for the disk.
+/* Reads a backup in order to restore a part of it: raw records of a space, of any service. The
+ * folder is not changed, and can have several readers. The format: backup/backup.h. One thread;
+ * waits for the disk.
  *
- * Every record and every piece is held against its sum (store invariant 5). */
+ * Every record and every piece is verified against its checksum (store invariant 5). */
 #ifndef LAGRA_STORE_ARCHIVE_H
 #define LAGRA_STORE_ARCHIVE_H
 
@@ -9,27 +10,31 @@
 
 struct archive;
 
-/* folder: of one backup. *ret_problem: as store_open_embedded().
- * returns STORE_OK, STORE_NOT_FOUND: not an archive, STORE_CORRUPT, STORE_IO */
+/* folder: of one backup. *ret_problem: as store_open_embedded()
+ *
+ * Returns STORE_OK, STORE_NOT_FOUND if it is not a backup, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_open(const char *folder, struct archive **ret_archive,
                                const char **ret_problem);
 void archive_close(struct archive *archive);
 
-/* The key of the first partition of the space behind `after` (ptr NULL: of all), in the arena.
- * returns STORE_OK, STORE_NOT_FOUND: there is none, STORE_CORRUPT, STORE_IO */
+/* Returns the key of the first partition of the space after `after` (ptr NULL: the very first), in
+ * the arena.
+ *
+ * Returns STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_partition(struct archive *archive, struct guid space, struct bytes after,
                                     struct arena *arena, struct bytes *ret_key);
 
-/* What is found is valid during the call. False: it is enough. */
+/* Its arguments are valid during the call. Returns false to stop. */
 typedef bool archive_record_found(void *context, enum record_family family,
                                   const struct record *record);
-/* The records of a partition: LISTED ones, then INNER ones.
- * returns STORE_OK, also where it was enough; STORE_CORRUPT, STORE_IO */
+/* Calls found() for the records of a partition: first LISTED, then INNER.
+ *
+ * Returns STORE_OK, also if found() stopped; STORE_CORRUPT, STORE_IO. */
 enum store_result archive_records(struct archive *archive, struct partition partition,
                                   archive_record_found *found, void *context);
 
-/* Of an index: a record of this partition; a counter: partition.ptr NULL, value 8 le; a deferred task: key.ptr NULL, due
- * and kind, value: its payload (ptr NULL: none). */
+/* An index record of this partition; or a counter: partition_key.ptr NULL, value 8 le; or a
+ * deferred task: key.ptr NULL, due, kind, and value: its payload (ptr NULL: none). */
 struct archive_row {
     struct bytes partition_key, key, value;
     instant due;
@@ -43,7 +48,7 @@ enum store_result archive_counters(struct archive *archive, struct guid space,
 enum store_result archive_tasks(struct archive *archive, struct guid space,
                                 archive_row_found *found, void *context);
 
-/* All bytes of a piece. returns STORE_OK, STORE_CORRUPT, STORE_IO (logged) */
+/* Reads all bytes of a piece. Returns STORE_OK, STORE_CORRUPT, STORE_IO (logged). */
 enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* The list of changes that a decision collects for one partition: puts, deletes, references of
- * pieces, dropped spaces. It lives in an arena and knows no engine. */
+/* The list of changes that a decision collects for one partition: puts, deletes, references to
+ * pieces, dropped spaces. It is in an arena and independent of the engine. */
 #include "store/store_private.h"
 
 #include <assert.h>
@@ -105,7 +105,7 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
 
     change->family = family;
     change->value = record_value_encode(changes->arena, value, pieces, piece_count);
-    assert(change->value.len > value.len); /* with its version */
+    assert(change->value.len > value.len); /* it includes the version */
     changes->bytes += change->value.len;
     add_references(changes, pieces, piece_count, 1);
 }
@@ -190,7 +190,7 @@ void changes_drop_space(struct changes *changes, struct guid space)
     assert_changes(changes);
 }
 
-/* Of deferred tasks the order does not matter. */
+/* The order of deferred tasks does not matter. */
 static void append_task(struct changes *changes, struct task_change *more)
 {
     while (more) {
@@ -202,7 +202,7 @@ static void append_task(struct changes *changes, struct task_change *more)
     }
 }
 
-/* Room for `count` more pieces. */
+/* Appends the changes of pieces. */
 static void append_pieces(struct changes *changes, const struct piece_change *more, size_t count)
 {
     struct piece_change *grown =
@@ -287,8 +287,8 @@ bool changes_have_pieces(const struct changes *changes)
     return changes->piece_count > 0;
 }
 
-/* Adds up the changes of each piece: how many pieces are left with one. False: two records say that one
- * piece has different lengths. */
+/* Adds up the changes of each piece, and returns how many pieces remain. False: two records
+ * disagree on the length of a piece. */
 static bool add_up(struct piece_change *changes, size_t count, size_t *ret_kept)
 {
     size_t kept = 0;

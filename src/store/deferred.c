@@ -1,4 +1,4 @@
-/* The list of deferred tasks. */
+/* See deferred.h. */
 #include "store/deferred.h"
 
 #include <assert.h>
@@ -31,7 +31,8 @@ void deferred_init(struct deferred *deferred)
     pthread_rwlockattr_t attributes;
     int failed = pthread_rwlockattr_init(&attributes);
 
-    /* Those who add are many and quick: the one who looks must not wait for a gap between them. */
+    /* Many commits add tasks, each only briefly: the runner that looks must not wait for a gap
+     * between them. */
     failed = failed || pthread_rwlockattr_setkind_np(&attributes,
                                                      PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     failed = failed || pthread_rwlock_init(&deferred->adding, &attributes);
@@ -159,7 +160,7 @@ static enum store_result read_task(const struct cursor *cursor, struct arena *ar
         return STORE_CORRUPT;
     memcpy(task.partition.space.b, rest.ptr, sizeof task.partition.space.b);
     rest = bytes_from(rest, sizeof task.partition.space.b);
-    rest.len -= 2; /* the end of an escaped key */
+    rest.len -= 2; /* the terminator of an escaped key */
     task.partition.key = rest;
     if (rest.len > 0) {
         char *key = arena_bytes(arena, rest.len);
@@ -172,8 +173,8 @@ static enum store_result read_task(const struct cursor *cursor, struct arena *ar
     return STORE_OK;
 }
 
-/* Nobody adds anything below the floor that this returns, from now on; what was added before is
- * there to be seen. */
+/* Raises the floor and returns it. From now on nothing is added below it, and everything added
+ * before is visible. */
 static instant raise_floor(struct deferred *deferred, instant now)
 {
     instant floor;
@@ -187,7 +188,7 @@ static instant raise_floor(struct deferred *deferred, instant now)
     return floor;
 }
 
-/* Where to begin to look at the front. *ret_returns: for raise_mark() */
+/* Returns where a look at the front begins. *ret_returns: for raise_mark() */
 static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
 {
     instant mark;
@@ -201,7 +202,7 @@ static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
     return mark;
 }
 
-/* Not by a look at a list that has become another one meanwhile. */
+/* Raises the mark, unless the list was replaced during the look. */
 static void raise_mark(struct deferred *deferred, unsigned returns, instant mark)
 {
     lock_take(&deferred->lock);
@@ -221,7 +222,7 @@ static struct cursor *look(struct store *store, const struct key *from,
     return cursor;
 }
 
-/* The first task from that key on. */
+/* Reads the first task at or after that key. */
 static enum store_result read_first(struct store *store, struct key *from, struct arena *arena,
                                     struct deferred_task *ret_task)
 {

@@ -1,5 +1,5 @@
-/* Scans of a partition and iterators over a space: both are an engine's cursor whose keys and values
- * are taken apart here. */
+/* Scans of a partition and iterators over a space: both use an engine's cursor and split its keys
+ * and values. */
 #include "store/store_private.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* The pieces of one record that is read without an arena of the caller, or of a space iterator. */
+/* For the pieces of one record read by a scan without a caller's arena, or by a space iterator. */
 #define READING_ARENA_MAX (64u << 20)
 
 static enum store_result malformed(struct bytes key)
@@ -20,8 +20,8 @@ static enum store_result malformed(struct bytes key)
 }
 
 struct scan {
-    struct cursor *cursor;       /* NULL: the space is gone, nothing to read */
-    struct arena *arena;         /* of what the last call returned, when the caller had no arena */
+    struct cursor *cursor;       /* NULL: the space is gone, there is nothing to read */
+    struct arena *arena;         /* for the result of the last call, if the caller had no arena */
     struct key from;             /* where to begin */
     size_t partition_prefix_len; /* of each full key */
     bool begun;
@@ -103,13 +103,13 @@ void scan_close(struct scan *scan)
     free(scan);
 }
 
-/* Room for a key that has to be unescaped. */
+/* Buffer for a key that must be unescaped. */
 struct unescaped {
     char *ptr;
     size_t capacity;
 };
 
-/* Returns the key of an escaped one, in place where nothing is escaped. */
+/* Unescapes a key; returns it in place if nothing is escaped. */
 static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes *ret_key)
 {
     size_t length;
@@ -133,9 +133,9 @@ struct space_iterator {
     struct cursor *cursor; /* NULL: the space is gone */
     struct guid space;
     uint64_t sequence;
-    struct key from; /* where to go on, when `seeking` */
+    struct key from; /* where to continue, if `seeking` */
     bool seeking;
-    struct arena *arena; /* of the pieces that a value names, thrown away */
+    struct arena *arena; /* for the pieces of a value, which are not used */
     struct unescaped partition;
 };
 

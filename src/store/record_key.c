@@ -1,4 +1,4 @@
-/* Full keys made and taken apart; the form is drawn in record_key.h. */
+/* Makes and splits full keys; record_key.h describes them. */
 #include "store/record_key.h"
 
 #include <assert.h>
@@ -89,7 +89,7 @@ static void append_escaped(struct key *key, struct bytes rest)
 
 static const struct bytes end_of_escaped = BYTES("\0\x01");
 
-/* Each snapshot begins with it: written as one. */
+/* Every snapshot needs this prefix, so it is written in one go. */
 void key_set_partition(struct key *key, enum record_family family, struct partition partition)
 {
     struct bytes space = bytes_of((const char *)partition.space.b, sizeof partition.space.b);

@@ -1,4 +1,4 @@
-/* Values of records and of rows of the piece index, as they lie on disk.
+/* Values of records and of rows of the piece index, as stored on disk.
  *
  *   record value   1     version (1)
  *                  v     number of pieces, varint
@@ -11,8 +11,8 @@
  *                  v     length in bytes
  *                  v     references, 1 or more
  *
- * A newer program reads older versions; when the form changes: version up, old reader kept, image
- * added in tests/unit/store/images. Any thread. */
+ * Newer programs read older versions. When the format changes: increment the version, keep the old
+ * reader, add an image in tests/unit/store/images. Any thread. */
 #ifndef LAGRA_STORE_RECORD_VALUE_H
 #define LAGRA_STORE_RECORD_VALUE_H
 
@@ -24,12 +24,13 @@
 struct bytes record_value_encode(struct arena *arena, struct bytes payload,
                                  const struct piece *pieces, size_t piece_count);
 
-/* Reads a value; pieces go into the arena, the payload points into the value.
- * returns STORE_OK, STORE_CORRUPT (the caller logs) */
+/* Decodes a value; pieces are allocated in the arena, the payload points into the value.
+ *
+ * Returns STORE_OK, STORE_CORRUPT (the caller logs). */
 enum store_result record_value_decode(struct bytes value, struct arena *arena,
                                       struct bytes *ret_payload, const struct piece **ret_pieces,
                                       size_t *ret_count);
-/* As above, with the payload copied into the arena, into a record. */
+/* Like record_value_decode(), but into a record, with the payload copied into the arena. */
 enum store_result record_value_read(struct bytes value, struct arena *arena,
                                     struct record *ret_record);
 

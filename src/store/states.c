@@ -1,4 +1,4 @@
-/* States other than the newest. */
+/* See states.h. */
 #include "store/states.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The public functions of store.h that are one call into the engine, and the texts of results. */
+/* The public functions of store.h that only call the engine, and the texts of results. */
 #include "store/store_private.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ const char *store_result_text(enum store_result result)
         [STORE_IO] = "the disk failed",
         [STORE_FULL] = "no space left",
         [STORE_SHORTAGE] = "descriptors or memory ran out",
-        [STORE_BUSY] = "another process uses this data folder",
+        [STORE_BUSY] = "another process uses this data directory",
         [STORE_WAIT] = "not yet",
     };
 
@@ -24,8 +24,8 @@ const char *store_result_text(enum store_result result)
     return texts[result];
 }
 
-/* Asserts what store.h promises of the result of a read or a commit: STORE_WAIT only where it may not
- * block, and nothing that belongs to other functions. */
+/* Asserts what store.h promises for the result of a read or a commit: STORE_WAIT only if it may not
+ * block, and no results of other functions. */
 static void assert_result(enum store_result result, struct store_access access)
 {
     assert(result != STORE_WAIT || !access.may_block);
@@ -75,7 +75,8 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
     struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
 
     assert_snapshot(snapshot);
-    assert(snapshot->store == store || store->operations->shows_until); /* that of another one */
+    /* a lagging view returns a snapshot of its store */
+    assert(snapshot->store == store || store->operations->shows_until);
     assert(guid_equal(&snapshot->space, &partition.space));
     snapshot->access = access;
     return snapshot;
@@ -121,7 +122,7 @@ bool snapshot_is_gone(const struct snapshot *snapshot)
     return snapshot->gone;
 }
 
-/* prefix: of what may be read ahead; NULL: nothing. */
+/* prefix: of keys that may be read ahead; NULL: none */
 static enum store_result get(struct snapshot *snapshot, enum record_family family,
                              const struct bytes *prefix, struct bytes key, struct arena *arena,
                              struct record *ret_record)

@@ -1,12 +1,13 @@
-/* The only way to data. Words as in the Windows Azure Storage paper (SOSP 2011) where it has them.
+/* The only access to stored data. Terms as in the Windows Azure Storage paper (SOSP 2011) where it
+ * has them.
  *
  *   space      a 128-bit id; each incarnation of a container, table, queue or share has its own
  *   partition  (space, key): the unit of snapshot isolation; a commit changes one or several
- *   record     ordered key -> value inside a partition, in one of two families: LISTED records are
- *              what an iterator over the space returns; INNER records are not
+ *   record     ordered key -> value inside a partition, in one of two families: an iterator over
+ *              the space returns LISTED records, but not INNER ones
  *   piece      immutable bulk bytes, written once and made durable before the commit that refers to
- *              them; each sector has a CRC-32C. A record refers to pieces of its own partition; several
- *              records may refer to one piece (the store counts references)
+ *              them; each sector has a CRC-32C. A record refers to pieces of its own partition;
+ *              several records may refer to one piece (the store counts references)
  *
  * To make a change: open a snapshot of each partition involved; read them; collect changes; commit.
  * The commit applies all changes or none, and only if no partition has changed since its snapshot.
@@ -14,27 +15,29 @@
  *
  * Reads, commits and durability:
  *  - Any function that takes an access, or reads through an object that was opened with one, may
- *    return STORE_WAIT if the access does not allow it to block: the record is not in memory. Nothing
- *    has been returned and nothing has changed. The caller repeats the whole decision on a thread that
- *    may block (STORE_MAY_BLOCK), where these functions never return STORE_WAIT.
+ *  return STORE_WAIT if the access does not allow it to block: the record is not in memory. Nothing
+ *  has been returned and nothing has changed. The caller repeats the whole decision on a thread
+ *  that may block (STORE_MAY_BLOCK), where these functions never return STORE_WAIT.
  *  - A decision that is repeated on the same state must have the same result.
- *  - A commit is final when store_commit() has returned STORE_OK, but it is not durable yet, and snapshots
- *    show it at once. Nothing that was read or committed is reported to a client before it is durable:
- *    store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
+ *  - A commit is final when store_commit() has returned STORE_OK, but it is not durable yet, and
+ *  snapshots show it at once. Nothing that was read or committed is reported to a client before it
+ *  is durable: store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
  *
  * Store invariants, cited as "store invariant N":
- *  (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
- *      different partitions are not of the same moment: a reader of two may see one before and the
- *      other after a commit to both. A decision that rests on both commits both, one perhaps as a guard.
- *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it, everything
- *      that the snapshot showed or the commit wrote survives a crash, and so does all up to that sequence.
- *  (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
- *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
- *  (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
- *      accepting commits (STORE_IO).
+ *   (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
+ *       different partitions are not of the same moment: a reader of two may see one before and the
+ *       other after a commit to both. A decision that depends on both includes both in its commit,
+ *       one perhaps as a guard.
+ *   (2) A record never refers to a piece that is not durable.
+ *   (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it,
+ *       what the snapshot showed or the commit wrote survives a crash, and so does everything up to
+ *       that sequence.
+ *   (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
+ *   (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
+ *   (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
+ *       accepting commits (STORE_IO).
  *
- * No function here waits for a disk write. Reads wait for the disk only where they may block. */
+ * No function here waits for a disk write. Reads wait for the disk only if they may block. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
@@ -50,8 +53,9 @@ enum store_result {
     STORE_CORRUPT,   /* a checksum or the form of stored data is wrong; logged where it was found */
     STORE_IO,        /* the disk failed, or had failed before; logged */
     STORE_FULL,      /* too little space is left for what grows; nothing was changed */
-    STORE_SHORTAGE, /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
-                     * changed: try later. Any function that returns STORE_IO may return it */
+    /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
+     * changed: try later. Any function that returns STORE_IO may return it */
+    STORE_SHORTAGE,
     STORE_BUSY, /* another process has this data folder (open only) */
     STORE_WAIT, /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
                  * memory; decide again with STORE_MAY_BLOCK */
@@ -63,10 +67,10 @@ struct store;
 /* What a function does if a record is not in memory. */
 struct store_access {
     bool may_block; /* waits for it; only on threads that may block */
-    /* Of commits: store_returns() before anything was read; 0: it rests on nothing but its parts. */
+    /* Of commits: store_returns() before anything was read; 0: it depends only on its parts. */
     uint64_t returns;
-    /* Of commits: nobody waits for it yet. It is durable within STORE_LEISURE_MS, and as soon as any other
-     * when somebody does wait. */
+    /* Of commits: nobody waits for it yet. It becomes durable within STORE_LEISURE_MS, and as soon
+     * as any other when someone waits for it. */
     bool at_leisure;
 };
 #define STORE_LEISURE_MS 100
@@ -92,7 +96,7 @@ struct piece {
     uint32_t extent;
     uint32_t length; /* 1..PIECE_MAX_BYTES */
     uint64_t offset;
-    /* One CRC-32C a sector of PIECE_SECTOR_BYTES; the last sector may be short. */
+    /* One CRC-32C per sector of PIECE_SECTOR_BYTES; the last sector may be short. */
     const uint32_t *sector_crc;
 };
 static inline uint32_t piece_sectors(const struct piece *piece)
@@ -104,60 +108,67 @@ static inline uint32_t piece_sectors(const struct piece *piece)
 
 struct store_options {
     const char *location;           /* data folder, created if missing; NULL for the memory store */
-    bool must_exist;                /* only a folder that holds a store is opened */
+    bool must_exist;                /* opens only an existing store */
     const char *const *known_files; /* paths, then NULL: may lie in a new folder; or NULL */
     size_t cache_bytes;             /* record cache; 0: default */
-    /* While less is free, what grows is STORE_FULL; 0: 640 MiB, at most a quarter of the disk */
+    /* while less is free, growing returns STORE_FULL; 0: 640 MiB, at most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
     bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
-    uint64_t whole_bytes; /* of records: of more a start proves what is read; 0: 64 MiB */
+    /* of records: above this, a start verifies only what is read; 0: 64 MiB */
+    uint64_t whole_bytes;
 };
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.
- * *ret_problem: a message for the operator if the result is not STORE_OK (static or leaked). Start-up. */
+ * *ret_problem: a message for the operator if the result is not STORE_OK (static or leaked).
+ * Startup. */
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators and stages must be closed. */
+/* Waits until everything is durable, stops the threads and closes the store. All snapshots,
+ * iterators and stages must be closed. */
 void store_close(struct store *store);
-/* The most file descriptors that the store will have open until it has grown by 128 GiB. Any thread. */
+/* Returns the maximum number of file descriptors that the store opens until it has grown by 128
+ * GiB. Any thread. */
 unsigned store_descriptors(struct store *store);
-/* False after a write or sync has failed, for ever (store invariant 6). Any thread. */
+/* Returns false after a write or sync has failed, permanently (store invariant 6). Any thread. */
 bool store_healthy(struct store *store);
-/* True after the engine ran out of descriptors or memory: every commit then returns STORE_SHORTAGE, until the store has been
- * closed and opened again. Nothing is lost: reads continue, and what was committed becomes durable. Any thread. */
+/* Returns true after the engine ran out of descriptors or memory: every commit then returns
+ * STORE_SHORTAGE until the store has been closed and opened again. Nothing is lost: reads continue,
+ * and what was committed becomes durable. Any thread. */
 bool store_wants_reopening(struct store *store);
 
-/* True while what grows is STORE_FULL: looks at the disk unless that was done just now. Any thread. */
+/* Returns true while growing returns STORE_FULL: checks the disk unless it just did. Any thread. */
 bool store_is_full(struct store *store);
 
-/* What an engine has at this moment, for those who watch it. */
+/* Current figures of an engine, for monitoring. */
 struct store_figures {
     uint64_t disk_free_bytes, disk_reserve_bytes;
-    uint64_t piece_bytes;           /* that records refer to */
+    uint64_t piece_bytes;           /* referenced by records */
     uint64_t extents, extents_open; /* files of pieces, and those of them that are open */
-    uint64_t record_bytes, memory_table_bytes; /* in files of records; in none yet but the log */
-    uint64_t live_record_bytes; /* estimated: of both, without what was replaced or deleted */
-    uint64_t compaction_bytes;  /* that have to be rewritten */
+    /* in record files; in memory tables, otherwise only in the log */
+    uint64_t record_bytes, memory_table_bytes;
+    uint64_t live_record_bytes;        /* estimated: of both, without replaced and deleted ones */
+    uint64_t compaction_bytes;         /* to be rewritten */
     uint64_t cache_hits, cache_misses; /* of records, since the start */
     uint64_t block_cache_bytes;
-    bool is_stalled; /* commits are slowed down, or wait, for files to be rewritten */
+    bool is_stalled; /* commits are slowed down or blocked by compaction */
 };
-/* False: the engine has no such figures. Any thread; may wait for a lock, not for the disk. */
+/* Returns false if the engine has no figures. Any thread; may wait for a lock, not for the disk. */
 bool store_figures(struct store *store, struct store_figures *ret_figures);
 
 /* Content up to this size is better stored in a record than as a piece. */
 #define STORE_INLINE_BYTES (16u << 10)
-/* The most bytes of key and value of one record, together, but for the partition's key: larger ones make commits
- * and compactions slow for all. */
+/* The maximum size of key and value of a record together, without the partition's key: larger ones
+ * make commits and compactions slow for everyone. */
 #define STORE_RECORD_BYTES (4u << 20)
-/* The most parts of one commit. Independent partitions cost less in one commit than in one each. */
+/* The maximum number of parts of one commit. Independent partitions are cheaper in one commit than
+ * in one each. */
 #define COMMIT_PARTS_MAX   16
 
 /* ---- snapshots ---- */
 
-/* One committed state of one partition: that of the opening. Belongs to one thread at a time. */
+/* The committed state of one partition when it was opened. Belongs to one thread at a time. */
 struct snapshot;
 
 /* Never waits. The access applies to all reads through the snapshot. */
@@ -167,16 +178,20 @@ void snapshot_close(struct snapshot *snapshot);
 struct store_access snapshot_access(const struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
-/* The sequence that must be durable before anything read here may be reported (store invariant 3). */
+/* Returns the sequence that must be durable before anything read here may be reported (store
+ * invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
-/* An instant not below that of any commit of the partition, which each commit raises. The instant of a decision must be
- * greater, whatever the clock of this machine says: now = max(clock_now(), this + 1), read after the snapshot was opened. */
+/* Returns an instant not before that of any commit of the partition, which each commit raises. The
+ * instant of a decision must be greater, whatever the clock of this machine says: now =
+ * max(clock_now(), this + 1), read after the snapshot was opened. */
 instant snapshot_instant(const struct snapshot *snapshot);
-/* Is the partition as the snapshot has it, whatever else has been committed? It is much less than a snapshot to
- * compare with. False: it may have changed, or its engine cannot tell; look again. That the partition's space has
- * been dropped is not seen here. Not of a snapshot that a commit has spent. Never waits. */
+/* Returns true if the partition has not changed since the snapshot, whatever else has been
+ * committed. Much cheaper than opening another snapshot. False: it may have changed, or the engine
+ * cannot tell; look again. Does not notice that the partition's space was dropped. Not for a
+ * snapshot spent by a commit. Never waits. */
 bool snapshot_is_newest(const struct snapshot *snapshot);
-/* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before the snapshot was opened. */
+/* After a read returned STORE_NOT_FOUND: returns true if the reason is that the space had been
+ * dropped before the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);
 
 struct record {
@@ -189,19 +204,21 @@ struct record {
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO, STORE_SHORTAGE */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
-/* As snapshot_get(), for records that are read one after another in the order of their keys: an engine that has to read this one
- * from a disk may read ahead those that follow it under `prefix`. */
+/* Like snapshot_get(), for records read one after another in key order: if the engine must read
+ * this one from a disk, it may read ahead those that follow it under `prefix`. */
 enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
                                      struct bytes prefix, struct bytes key, struct arena *arena,
                                      struct record *ret_record);
 
-/* The records of a family whose keys begin with `prefix`, in order, from the first key at or after `from`. Where records are
- * consumed from the front (messages), the caller remembers where the front is: a scan that starts before it steps over the
- * tombstones of all that were deleted. */
+/* Opens a scan of the records of a family whose keys begin with `prefix`, in order, from the first
+ * key at or after `from`. If records are consumed from the front (messages), the caller should
+ * remember where the front is: a scan that starts before it steps over the tombstones of all
+ * deleted ones. */
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
-/* As scan_open(), of small records that are consumed from the front: cheap however many were deleted there. */
+/* Like scan_open(), for small records that are consumed from the front: cheap however many were
+ * deleted there. */
 struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
@@ -215,25 +232,27 @@ void scan_close(struct scan *scan);
 /* A list of changes to one partition, in an arena. Keys and values are copied. */
 struct changes;
 struct changes *changes_new(struct arena *arena);
-/* The arena of the list: for values that are built for it. */
+/* Returns the arena of the list, for building values in it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
 /* Bytes of all keys and values; pieces count as their records name them. */
 uint64_t changes_bytes(const struct changes *changes);
-/* Moves all changes of `more`, of the same arena and partition, to the end of the list: for decisions
- * that are made one after another and committed as one. */
+/* Moves all changes of `more`, of the same arena and partition, to the end of the list: for
+ * consecutive decisions that are committed as one. */
 void changes_append(struct changes *changes, struct changes *more);
 /* Writes a record, with a reference to each of the pieces. */
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
                  struct bytes value, const struct piece *pieces, size_t piece_count);
 /* Deletes a record. */
 void changes_delete(struct changes *changes, enum record_family family, struct bytes key);
-/* Releases references that a record overwritten or deleted in this list had. References added and released in one list cancel
- * out. A piece with no reference left is freed after the commit is durable and no open snapshot can see it. */
+/* Releases references that a record overwritten or deleted in this list had. References added and
+ * released in one list cancel out. A piece with no reference left is freed after the commit is
+ * durable and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
-/* A record of an index: ordered by its own key over all partitions of the space, and read by an index_iterator. It belongs to
- * the partition of the commit; the same key in another partition is another record. Put replaces the value. Index records are
- * written in the same commit, and dropped with the space. */
+/* An index record: ordered by its own key over all partitions of the space, and read by an
+ * index_iterator. It belongs to the partition of the commit; the same key in another partition is
+ * another record. Put replaces the value. Index records are written in the same commit, and dropped
+ * with the space. */
 void changes_index_put(struct changes *changes, struct bytes key, struct bytes value);
 void changes_index_delete(struct changes *changes, struct bytes key);
 /* Adds to a counter of the partition's space (store_count()). Counters are not part of a snapshot:
@@ -245,29 +264,29 @@ void changes_count(struct changes *changes, struct bytes name, int64_t delta);
  * returns  the id of the task, for changes_task_done() before it is due */
 struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,
                           struct bytes payload);
-/* Removes a task, in the commit of what it did, or when there was nothing to do. */
+/* Removes a task, in the commit of its work, or when there was nothing to do. */
 struct deferred_task;
 void changes_task_done(struct changes *changes, const struct deferred_task *task);
-/* Drops a whole space in the same commit. All its partitions are gone at once for every new snapshot
- * and iterator; commits to it return STORE_NOT_FOUND; its contents are deleted in the background. */
+/* Drops a whole space in the same commit. All its partitions disappear at once for every new
+ * snapshot and iterator; commits to it return STORE_NOT_FOUND; its contents are deleted in the
+ * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
 
 /* One partition of a commit. */
 struct commit_part {
     struct snapshot *snapshot;
     const struct changes
-        *changes; /* NULL: a guard. Nothing is written, but the commit is refused if
-                                    * the partition has changed since the snapshot */
+        *changes; /* NULL: a guard, which writes nothing but must be unchanged too */
 };
 
 /* Applies the changes of all parts atomically, if no partition has changed since its snapshot. Each
- * partition is in at most one part, and at least one part has changes. Use a guard where a rule
- * spans two partitions (a rename, a create in a directory, a quota), not on every write.
+ * partition is in at most one part, and at least one part has changes. Use a guard if a rule spans
+ * two partitions (a rename, a create in a directory, a quota), not on every write.
  *
  * To move a piece to another partition, one commit releases it in one part and puts it in another.
  *
- * After STORE_OK the snapshots of parts with changes are spent: they can only be closed. Those of guards
- * stay usable.
+ * After STORE_OK the snapshots of parts with changes are spent: they can only be closed. Those of
+ * guards remain usable.
  *
  * now           the instant the changes were decided at, above snapshot_instant() of every part
  * ret_sequence  must be durable before the success is reported
@@ -279,20 +298,21 @@ struct commit_part {
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, struct store_access access, uint64_t *ret_sequence);
 
-/* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A commit
- * stores them too, but there may be no commit for a long time. One thread at a time, not concurrently
- * with store_close(). */
+/* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A
+ * commit stores them too, but there may be no commit for a long time. One thread at a time, not
+ * concurrently with store_close(). */
 void store_checkpoint_clock(struct store *store);
 
 /* ---- time that passes ---- */
 
 /* Converts an instant to one without the steps of the wall clock that this store has followed until
- * then: for ends of durations that may be long (a message that is hidden for a week). The result may be
- * stored: it means the same in every process that opens the store, now and after a restart. The order of
- * instants is kept. The steps are in the store's clock rows (store_checkpoint_clock()). decision: 294 */
+ * then: for ends of durations that may be long (a message hidden for a week). The result may be
+ * stored: it means the same in every process that opens the store, now and after a restart. The
+ * order of instants is preserved. The steps are in the store's clock rows
+ * (store_checkpoint_clock()). decision: 294 */
 instant store_time_passed(struct store *store, instant t);
-/* Converts such a time back, by the clock as it is now: for clients, and for the due instants of
- * deferred tasks. */
+/* Converts such a time back, by the current clock: for clients, and for the due times of deferred
+ * tasks. */
 instant store_time_shown(struct store *store, instant passed);
 
 /* ---- durability ---- */
@@ -300,16 +320,16 @@ instant store_time_shown(struct store *store, instant passed);
 /* Calls waiter->wake once everything up to `sequence` is durable, or the store has
  * failed; immediately, in this call, if that is so already. Any thread. */
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter);
-/* Is everything that was read or committed up to `sequence` durable? Any thread.
- * returns STORE_OK, STORE_WAIT: not yet; STORE_IO: it is not, and the store has failed */
+/* Returns whether everything read or committed up to `sequence` is durable: STORE_OK; STORE_WAIT if
+ * not yet; STORE_IO if the store has failed before. Any thread. */
 enum store_result store_durable(struct store *store, uint64_t sequence);
-/* Waits until it is; for threads that may block. returns STORE_OK, STORE_IO */
+/* Waits until it is; for threads that may block. Returns STORE_OK, STORE_IO. */
 enum store_result store_await(struct store *store, uint64_t sequence);
 
 /* ---- iterating over the partitions of a space ---- */
 
-/* The LISTED records of a space in order of (partition key, record key), as they were when the iterator was
- * opened. */
+/* The LISTED records of a space in order of (partition key, record key), as of the opening of the
+ * iterator. */
 struct space_iterator;
 /* Starts at the first record at or after (from_partition, from_record). Never waits. */
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
@@ -353,70 +373,78 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
                                       struct index_record *ret_record);
 void index_iterator_close(struct index_iterator *iterator);
 
-/* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the space is dropped.
- * *ret_sequence: as snapshot_sequence(). returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+/* Returns the sum of all additions to a counter of the space by commits up to now; 0 if there were
+ * none, or the space is dropped. *ret_sequence: as snapshot_sequence(). Returns STORE_OK,
+ * STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
 /* ---- deferred tasks ---- */
 
-/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it necessary, and removed by the
- * commit that does it. So it runs at least once: again after a crash or a conflict. Its handler first
- * checks what there is still to do.
+/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes
+ * it necessary, and removed by the commit that does it. So it runs at least once: again after a
+ * crash or a conflict. Its handler first checks what is still to be done.
  *
  * How a runner (one thread) uses it:
  *     loop: store_task_next(store, clock_now(), NULL, ..)
- *       STORE_OK         open a snapshot of task.partition; decide; commit, with changes_task_done().
- *                        To do it again later: changes_defer() with a later instant, same commit.
- *                        STORE_NOT_FOUND from the commit: the space is dropped: store_task_discard()
+ *       STORE_OK         open a snapshot of task.partition; decide; commit, with
+ *                        changes_task_done(). To do it again later: changes_defer() with a later
+ *                        instant, same commit.
+ *                        STORE_NOT_FOUND from the commit: the space is dropped:
+ *                        store_task_discard().
  *                        Any other failure: leave it; continue with store_task_next(.., after that
  *                        task, ..) to do the others; start again with NULL after a while
- *       STORE_NOT_FOUND  store_task_wait(store, due, waiter), and sleep until woken or until *ret_due
- * A deadline that moves all the time (a week after the last use) does not need a task for each move:
- * when the task is due, its handler finds that the deadline has moved, and adds the next task. */
+ *       STORE_NOT_FOUND  store_task_wait(store, due, waiter), and sleep until woken or until
+ *                        *ret_due
+ * A deadline that moves all the time (a week after the last use) does not need a task for each
+ * move: when the task is due, its handler finds that the deadline has moved, and adds the next
+ * task. */
 struct deferred_task {
     instant due;
     uint32_t kind;
     struct partition partition;
-    struct bytes payload; /* ptr NULL: none was given */
-    struct guid id;       /* of the store */
+    struct bytes payload; /* ptr NULL: none */
+    struct guid id;       /* assigned by the store */
 };
 
-/* The first task that is due at `now`; with `after`, the first after that one. In the arena. May wait
- * for a disk read. returns STORE_OK, STORE_CORRUPT, STORE_IO, or
- *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is empty */
+/* Returns the first task that is due at `now`; with `after`, the first after that one. In the
+ * arena. May wait for a disk read. Returns STORE_OK, STORE_CORRUPT, STORE_IO, or
+ *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is
+ *                          empty */
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* As store_task_next(), for who only looks: whenever it is due, and nothing that the runner relies on changes. Any thread. returns
- * STORE_OK, STORE_NOT_FOUND (none follows), STORE_CORRUPT, STORE_IO */
+/* Like store_task_next(), but only for looking: returns the task whenever it is due, and changes
+ * nothing that the runner relies on. Any thread. Returns STORE_OK, STORE_NOT_FOUND at the end,
+ * STORE_CORRUPT, STORE_IO. */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
-/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last store_task_next() without `after`. One
- * waiter at a time. */
+/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
+ * store_task_next() without `after`. One waiter at a time. */
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* Removes the waiter. False: it has been woken, or is being woken. */
 bool store_task_forget(struct store *store, struct waiter *waiter);
-/* Moves a task to later, as another kind. May wait for a disk. returns STORE_OK; STORE_NOT_FOUND: its space is dropped; others: it
- * is where it was */
+/* Reschedules a task to a later time, as another kind. May wait for a disk. Returns STORE_OK;
+ * STORE_NOT_FOUND if its space is dropped; on other results it is unchanged. */
 enum store_result store_task_move(struct store *store, const struct deferred_task *task,
                                   instant due, uint32_t kind, struct bytes payload,
                                   struct arena *arena);
-/* Removes a task whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
+/* Removes a task whose space is dropped. May wait for a disk. Returns STORE_OK, STORE_IO. */
 enum store_result store_task_discard(struct store *store, const struct deferred_task *task);
 
-/* ---- looking after ---- */
+/* ---- maintenance ---- */
 
 struct store_usage {
     uint64_t extent_count;
-    uint64_t piece_bytes;     /* referred to by records */
-    uint64_t allocated_bytes; /* of the file system, in extents */
-    uint64_t pending_bytes;   /* freed, not yet given back */
+    uint64_t piece_bytes;     /* referenced by records */
+    uint64_t allocated_bytes; /* in the file system, by extents */
+    uint64_t pending_bytes;   /* freed, but not returned to the file system yet */
 };
-/* Measures, once all is collected that can be. For tests and `lagra check`; may wait for disks. */
+/* Collects everything that can be collected, then measures. For tests and `lagra check`; may wait
+ * for disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);
 #ifdef LAGRA_GATES
-/* Frees all caches, so that a test sees what else is held. No other thread uses the store. */
+/* Frees all caches, so that a test can see what else is held. No other thread may use the store. */
 void store_drop_caches(struct store *store);
 #endif
 

@@ -1,11 +1,11 @@
-/* Inside the store room only: what an engine (memory/, embedded/) implements for store.h, and what the
- * engines share.
+/* Inside store/ only: the interface that an engine (memory/, embedded/) implements for store.h, and
+ * what the engines share.
  *
  * An engine is an ordered map from full keys (record_key.h) to values (record_value.h), with
- * snapshots of one partition, cursors over a run of keys, an atomic commit, and a place for pieces.
- * Everything about records, prefixes and partitions' names is done above it, in store.c and
- * reading.c. Each object begins with the part defined here, so that the public functions find the
- * engine; the engine's own part follows. */
+ * snapshots of one partition, cursors over a range of keys, an atomic commit, and storage for
+ * pieces. Records, prefixes and partition names are handled above it, in store.c and reading.c.
+ * Each object begins with the part defined here, so that the public functions find the engine; the
+ * engine's own part follows. */
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
@@ -21,23 +21,24 @@
 struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
-    _Atomic uint64_t returns;  /* to states that were kept; changed where no commit is under way */
+    /* number of returns to kept states; changes only while no commit is running */
+    _Atomic uint64_t returns;
 };
 
-/* The first member of an engine's snapshot; but for `access` immutable once open. */
+/* The first member of an engine's snapshot; immutable once open, except `access`. */
 struct snapshot {
     struct store *store;
-    uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
-                        * its space */
-    instant newest;    /* snapshot_instant() */
+    /* at least that of the newest change to the partition, or of the drop of its space */
+    uint64_t sequence;
+    instant newest; /* snapshot_instant() */
     struct store_access access;
     struct guid space;
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
 };
 
-/* The first member of an engine's cursor. key and value are those of the record the cursor stands
- * on, valid until it moves or closes. Belongs to one thread at a time. */
+/* The first member of an engine's cursor. key and value are those of the current record, valid
+ * until the cursor moves or closes. Belongs to one thread at a time. */
 struct cursor {
     struct store *store;
     struct bytes key;
@@ -48,21 +49,21 @@ struct cursor {
 struct stage {
     struct store *store;
     bool wants_md5;        /* immutable once bytes have been written */
-    struct md5_stream md5; /* of the hasher, until stage_finish() returns STORE_OK */
-    uint64_t taken;        /* bytes that stage_write() has taken, by calls that have returned */
-    uint64_t cut_begin;    /* a piece begins after so many bytes, where the stage was cut last .. */
-    uint64_t cut;          /* .. and ends after so many; not above `taken`: anywhere */
+    struct md5_stream md5; /* owned by the hasher until stage_finish() returns STORE_OK */
+    uint64_t taken;        /* bytes taken by calls of stage_write() that have returned */
+    uint64_t cut_begin;    /* a piece begins after this many bytes, at the last cut .. */
+    uint64_t cut;          /* .. and ends after this many; if not above `taken`: anywhere */
 };
 
-/* SCAN_AHEAD: STORE_WAIT where it would step over much that was deleted. */
+/* SCAN_AHEAD: returns STORE_WAIT instead of stepping over many deleted keys. */
 enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 
-/* One row an engine. Results and threads as in store.h, unless said here. */
+/* One table per engine. Results and threads as in store.h, unless noted here. */
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
     bool (*wants_reopening)(struct store *store); /* NULL: never */
-    /* NULL: has none */
+    /* NULL: no figures */
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
     bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
@@ -71,37 +72,37 @@ struct store_operations {
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
     void (*snapshot_close)(struct snapshot *snapshot);
     bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
-    /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
+    /* Reads the record with a full key into the arena; does not set ret_record->key. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
-    /* The same; what is read ahead lies below `end`. NULL: nothing is. */
+    /* Like get(), and may read ahead keys below `end`. NULL: no reading ahead. */
     enum store_result (*get_ahead)(struct snapshot *snapshot, struct bytes key, struct bytes end,
                                    struct arena *arena, struct record *ret_record);
-    /* No space of a part was gone when its snapshot was opened. */
+    /* Not called if the space of a part was gone when its snapshot was opened. */
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);
 
-    /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
-     * is closed before it; the one of a space iterator sees the newest state and returns its sequence, and
-     * is NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
+    /* Cursors see only keys below `end` (copied). That of a scan sees the snapshot's state and is
+     * closed before it; that of a space iterator sees the newest state and returns its sequence, or
+     * NULL if the space is dropped. Both have no position until cursor_seek(). */
     struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end, enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence);
-    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
+    /* Both return STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
     enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
     enum store_result (*cursor_next)(struct cursor *cursor);
     void (*cursor_close)(struct cursor *cursor);
 
-    /* As a space's, over rows that belong to no space; may wait for a disk read. */
+    /* Like space_cursor(), for rows that belong to no space; may wait for a disk read. */
     struct cursor *(*row_cursor)(struct store *store, struct bytes end);
-    /* Deletes such a row, which is of this space, if that is dropped. */
+    /* Deletes such a row, made for this space, if the space is dropped. */
     enum store_result (*delete_row)(struct store *store, const struct guid *space,
                                     struct bytes key);
-    void (*checkpoint_clock)(struct store *store); /* NULL: it forgets */
-    /* full key of the counter */
+    void (*checkpoint_clock)(struct store *store); /* NULL: not stored */
+    /* key: the full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
                                struct store_access access, int64_t *ret_sum,
                                uint64_t *ret_sequence);
@@ -115,20 +116,20 @@ struct store_operations {
 
     enum store_result (*piece_read)(struct store *store, const struct piece *piece, uint32_t offset,
                                     uint32_t length, void *to, struct waiter *waiter);
-    /* NULL, both: no piece lies in a file that a reader could be given. */
+    /* NULL, both: pieces are not in files that a reader could use. */
     enum store_result (*piece_check)(struct store *store, const struct piece *piece,
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
     void (*piece_give)(struct store *store, const struct piece_file *file);
 
-    /* NULL, all three: it has no files. */
+    /* NULL, all three: no files to back up. */
     enum store_result (*backup_begin)(struct store *store, struct backup_state *ret_state);
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
-    struct store *(*open_lagging)(struct store *store, uint64_t ticks); /* NULL: it cannot */
-    instant (*shows_until)(struct store *store); /* NULL: all that there is */
-    /* NULL, all three: no state is kept. */
+    struct store *(*open_lagging)(struct store *store, uint64_t ticks); /* NULL: not supported */
+    instant (*shows_until)(struct store *store);                        /* NULL: it does not lag */
+    /* NULL, all three: states cannot be kept. */
     struct store_state *(*keep_state)(struct store *store);
     void (*drop_state)(struct store *store, struct store_state *state);
     enum store_result (*return_to)(struct store *store, struct store_state *state,
@@ -136,19 +137,20 @@ struct store_operations {
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
     enum store_result (*inspect)(struct store *store, inspect_visit *visit, inspect_say *say,
-                                 void *context); /* NULL: of an engine that nobody checks */
+                                 void *context); /* NULL: cannot be inspected */
 #ifdef LAGRA_GATES
-    void (*drop_caches)(struct store *store); /* NULL: it has none */
+    void (*drop_caches)(struct store *store); /* NULL: no caches */
 #endif
 };
 
-/* Was there a return since what the commit rests on was read? Where none can come before the commit has ended. */
+/* Returns true if the store returned to a kept state after the data for the commit was read. Call
+ * it where no return can happen before the commit ends. */
 static inline bool store_has_returned(const struct store *store, struct store_access access)
 {
     return access.returns > 0 && access.returns != atomic_load(&store->returns) + 1;
 }
 
-/* ---- what a list of changes holds, for the engines ---- */
+/* ---- contents of a list of changes, for the engines ---- */
 
 struct change {
     struct change *next;
@@ -166,14 +168,14 @@ struct count_change {
 
 struct task_change {
     struct task_change *next;
-    bool is_done; /* the item is removed */
+    bool is_done; /* the task is removed */
     instant due;
     struct guid id;
     uint32_t kind;
     struct bytes payload;
 };
 
-/* How many references a commit adds to a piece (or removes, when negative); never 0. */
+/* The number of references that a commit adds to a piece (negative: removes); never 0. */
 struct piece_change {
     uint32_t extent;
     uint32_t length;
@@ -181,15 +183,16 @@ struct piece_change {
     int64_t references;
 };
 
-/* In the order they were made: a later one to the same key wins. */
+/* In the order they were made: the last one to a key wins. */
 const struct change *changes_first(const struct changes *changes);
-/* Of index records, by their own keys; the family has no meaning. In the order they were made. */
+/* Index records, by their own keys; the family is unused. In the order they were made. */
 const struct change *changes_first_index(const struct changes *changes);
 const struct count_change *changes_first_count(const struct changes *changes);
 const struct task_change *changes_first_task(const struct changes *changes);
 bool changes_have_pieces(const struct changes *changes);
-/* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes.
- * returns STORE_OK, STORE_CORRUPT: records do not agree on the length of a piece */
+/* Combines all parts, sorted by (extent, offset), each piece once; in the arena of the changes.
+ *
+ * Returns STORE_OK; STORE_CORRUPT if records disagree on the length of a piece. */
 enum store_result commit_pieces(const struct commit_part *parts, size_t count,
                                 const struct piece_change **ret_pieces, size_t *ret_count);
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);

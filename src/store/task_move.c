@@ -1,8 +1,8 @@
-/* A task that is to be done later. */
+/* See store_task_move() in store.h. */
 #include "base/clock.h"
 #include "store/store_private.h"
 
-/* The partition may change meanwhile. */
+/* The partition may change in the meantime. */
 #define MOVES_MAX 10
 
 static enum store_result move(struct store *store, const struct deferred_task *task, instant due,

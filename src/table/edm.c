@@ -1,9 +1,9 @@
-/* Values of properties: see edm.h. */
+/* Property values: see edm.h. */
 #include "table/edm.h"
 
 #include <assert.h>
 
-/* size: 0 for those whose bytes are counted. */
+/* size: 0 for types of variable size. */
 static const struct {
     const char *name;
     size_t size;
@@ -39,7 +39,7 @@ int edm_compare_text(struct bytes a, struct bytes b)
 
         if (x == y)
             continue;
-        /* U+E000..U+FFFF, EE and EF, are behind the pairs of surrogates, F0 to F4. */
+        /* U+E000..U+FFFF (EE and EF) sort after surrogate pairs (F0 to F4). */
         if ((x == 0xEE || x == 0xEF) != (y == 0xEE || y == 0xEF) && x >= 0xEE && y >= 0xEE)
             return x < 0xF0 ? 1 : -1;
         return x < y ? -1 : 1;
@@ -47,7 +47,7 @@ int edm_compare_text(struct bytes a, struct bytes b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-/* The length of a String or Binary is counted beside its bytes. */
+/* The size of a String or Binary includes its length. */
 #define LENGTH_SIZE 4
 
 size_t edm_text_size(size_t units)

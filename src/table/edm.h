@@ -1,5 +1,5 @@
-/* Values of properties: the eight primitive types of the Entity Data Model that the Table
- * service has, their names, their sizes, and DateTime as text. Pure functions, any thread.
+/* Property values: the eight primitive types of the Entity Data Model in the Table service, their
+ * names, their sizes, and DateTime as text. Pure functions. Thread-safe.
  * rest: Understanding-the-Table-Service-Data-Model "Property Types" */
 #ifndef LAGRA_TABLE_EDM_H
 #define LAGRA_TABLE_EDM_H
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 
-/* The numbers are written into records: they stay. */
+/* Stored in records: do not change the numbers. */
 enum edm_type {
     EDM_STRING = 0,
     EDM_INT32 = 1,
@@ -25,7 +25,7 @@ struct edm_value {
     union {
         struct bytes bytes; /* EDM_STRING: UTF-8; EDM_BINARY */
         int64_t integer;    /* EDM_INT32 (within its range), EDM_INT64 */
-        double real;        /* EDM_DOUBLE, NaN and infinities too */
+        double real;        /* EDM_DOUBLE, including NaN and infinities */
         bool boolean;       /* EDM_BOOLEAN */
         instant time;       /* EDM_DATETIME: EDM_DATETIME_MIN .. EDM_DATETIME_MAX */
         struct guid guid;   /* EDM_GUID */
@@ -35,25 +35,24 @@ struct edm_value {
 /* 1601-01-01T00:00:00Z and the last tick of the year 9999. */
 #define EDM_DATETIME_MIN    504911232000000000ull
 #define EDM_DATETIME_MAX    3155378975999999999ull
-/* Most bytes of a String (as UTF-16) or Binary. */
+/* Maximum size of a String (as UTF-16) or Binary. */
 #define EDM_VALUE_BYTES_MAX (64u << 10)
 
-/* "Edm.Int64" and so on. */
+/* Returns "Edm.Int64" and so on. */
 const char *edm_type_name(enum edm_type type);
-/* False for a name that is not one of the eight; names have one case. */
+/* Returns false for other names; case is significant. */
 bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
 
-/* The order of two UTF-8 texts by their UTF-16 code units, as .NET compares ordinally: <0, 0,
- * >0. */
+/* Compares two UTF-8 texts by UTF-16 code units, like .NET's ordinal comparison: <0, 0, >0. */
 int edm_compare_text(struct bytes a, struct bytes b);
-/* Bytes as the service counts them for the limit of an entity: 2 for each code unit of a String
- * and 4, the length of a Binary and 4, else the size of the type. decision: 160 */
+/* Returns the size that counts towards the limit of an entity: 2 bytes per code unit of a String
+ * plus 4, the length of a Binary plus 4, otherwise the size of the type. decision: 160 */
 size_t edm_value_size(const struct edm_value *value);
-/* The same of a String of so many code units. */
+/* Returns the size of a String with this number of code units. */
 size_t edm_text_size(size_t units);
 
-/* "2017-01-05T03:26:33.347125Z": without zeros at the end of the fraction, without a fraction of
- * zero, as recorded. Returns its length. */
+/* Writes "2017-01-05T03:26:33.347125Z", without trailing zeros or a zero fraction, as recorded.
+ * Returns its length. */
 #define EDM_DATETIME_SIZE INSTANT_ISO_SIZE
 size_t edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
 

@@ -1,4 +1,4 @@
-/* Values as texts: see edm_text.h. */
+/* Text forms of values: see edm_text.h. */
 #include "table/edm_text.h"
 
 #include <assert.h>
@@ -57,15 +57,15 @@ static bool is_decimal(struct bytes text)
 /* More digits than any double needs. */
 #define DECIMAL_MAX 1100
 
-/* Powers of ten that doubles are exactly. */
+/* Powers of ten that are exact as doubles. */
 static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7 };
 #define POWER_MAX    7u
-/* Any whole number of so many digits is a double. */
+/* Integers with this many digits are exact as doubles. */
 #define SHORT_DIGITS 15u
 
-/* Digits with a point in them or none. Both the number that they make and the power of ten that the point
- * divides it by are doubles, so the quotient is the double nearest to the text.
- * returns false: it is no such text */
+/* Parses digits with an optional point. Both the integer that they form and the power of ten to
+ * divide it by are exact, so the quotient is the double nearest to the text. Returns false if the
+ * text has another form. */
 static bool parse_short(struct bytes text, double *ret_value)
 {
     uint64_t digits = 0;
@@ -108,10 +108,10 @@ bool edm_parse_double(struct bytes text, double *ret_value)
     return true;
 }
 
-/* A double with at most 4 digits behind the point and 15 in all: d digits as a whole number, divided by a
- * power of ten, are the double that is nearest to them, so if that is the value, these are the digits
- * that printing it with 15 gives. Not 0, whose sign would be lost.
- * returns false: it is no such value */
+/* Formats a double with at most 4 decimals and 15 digits. d digits as an integer, divided by a
+ * power of ten, yield the nearest double, so if that equals the value, these are the digits that
+ * printing with 15 would produce. Not 0, because its sign would be lost. Returns false for other
+ * values. */
 static bool format_short(double value, char buffer[EDM_DOUBLE_SIZE])
 {
     const size_t decimals_max = 4;
@@ -162,7 +162,7 @@ void edm_double_format(double value, char buffer[EDM_DOUBLE_SIZE])
 
 #define MINUTE_TICKS (60 * TICKS_PER_SECOND)
 
-/* Takes Z, +hh:mm or -hh:mm off the end; a date alone has two dashes of its own. */
+/* Removes Z, +hh:mm or -hh:mm from the end; a date without zone has two dashes of its own. */
 static bool take_zone(struct bytes *text, int64_t *ret_minutes)
 {
     static const size_t zone_length = sizeof "+hh:mm" - 1, date_length = sizeof "yyyy-mm-dd" - 1;
@@ -187,7 +187,7 @@ static bool take_zone(struct bytes *text, int64_t *ret_minutes)
     return true;
 }
 
-/* Digits of a fraction as ticks, which may be a whole second when rounded up. */
+/* Converts the digits of a fraction to ticks, which rounding up may make a full second. */
 static bool round_fraction(struct bytes digits, uint64_t *ret_ticks)
 {
     uint64_t ticks = 0;
@@ -217,7 +217,7 @@ enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time)
     if (!take_zone(&whole, &minutes))
         return EDM_MALFORMED;
     bytes_cut(whole, '.', &whole, &fraction);
-    /* A time without seconds is no xsd:dateTime; of an instant it is. */
+    /* A time without seconds is valid as an instant but not as an xsd:dateTime. */
     if (whole.len != seconds_length && (fraction.ptr || whole.len != sizeof "yyyy-mm-dd" - 1))
         return EDM_MALFORMED;
     if (fraction.ptr && !round_fraction(fraction, &ticks))
@@ -228,7 +228,8 @@ enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time)
     if (!instant_parse_iso(bytes_of(buffer, whole.len), &t))
         return EDM_MALFORMED;
     t += ticks;
-    /* No zone moves what is so far below the range into it, nor below the first instant. */
+    /* Values this far below the range remain below it in any zone, and the subtraction would
+     * underflow. */
     if (t >= EDM_DATETIME_MIN / 2)
         t -= (uint64_t)(minutes * (int64_t)MINUTE_TICKS);
     *ret_time = t;

@@ -14,7 +14,7 @@ const struct property *entity_find(const struct entity *entity, struct bytes nam
     return NULL;
 }
 
-/* What the service counts beside the texts themselves. decision: 160 */
+/* Overhead that the service adds to the size of the data. decision: 160 */
 #define ENTITY_OVERHEAD   4
 #define PROPERTY_OVERHEAD 8
 
@@ -29,7 +29,7 @@ size_t entity_size(const struct entity *entity)
     return size;
 }
 
-/* At least its size: no text has more code units than bytes. */
+/* Returns an upper bound of the size: a text has at most as many code units as bytes. */
 static size_t size_at_most(const struct entity *entity)
 {
     size_t size = ENTITY_OVERHEAD + 2 * (entity->partition_key.len + entity->row_key.len);
@@ -110,7 +110,7 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded)
     return key_map(arena, encoded, (const uint8_t[2][2]){ { 0xF8, 0xEE }, { 0xF9, 0xEF } });
 }
 
-/* What may not be in a key, and U+0080..U+00BF, of which one half may. */
+/* Tests for characters not allowed in a key, and for U+0080..U+00BF, half of which are. */
 static word_bytes not_of_key(word_bytes text)
 {
     return word_below(text, 0x20) | word_equal(text, 0x7F) | word_equal(text, '/') |

@@ -1,4 +1,4 @@
-/* What the operations on one entity decide: see entity_operations.h. */
+/* Decisions of the operations on one entity: see entity_operations.h. */
 #include "base/log.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
@@ -27,16 +27,16 @@ enum error get_entity_decide(struct decision *d, const struct get_entity_paramet
 
 /* ---- Insert, Update, Merge and Delete Entity ---- */
 
-/* The instant of a change, which becomes the ETag: above that of the state before, which every
- * state of the partition is. */
+/* Returns the instant of a change, which becomes the ETag; it is greater than the ETag of any
+ * earlier state in the partition. */
 static instant begin_change(struct decision *d)
 {
     d->subject.etag = etag_after(d->subject.etag, d->now);
     return d->subject.etag.v;
 }
 
-/* Writes the entity where the request names it.
- * returns OK, E_TooManyProperties, E_EntityTooLarge */
+/* Writes the entity under the key in the request. Returns OK, E_TooManyProperties,
+ * E_EntityTooLarge. */
 static enum error write_entity(struct decision *d, const struct entity *entity)
 {
     struct bytes key = entity_key_encode(d->arena, entity->row_key);
@@ -47,7 +47,8 @@ static enum error write_entity(struct decision *d, const struct entity *entity)
         return e;
     value = entity_encode(d->arena, entity);
     if (key.len + value.len > STORE_RECORD_BYTES)
-        return decision_fail(d, E_EntityTooLarge, "The server's store takes smaller entities.");
+        return decision_fail(d, E_EntityTooLarge,
+                             "The entity exceeds the limit of the server's store.");
     changes_put(d->changes, RECORD_LISTED, key, value, NULL, 0);
     return OK;
 }

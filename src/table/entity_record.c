@@ -1,4 +1,4 @@
-/* Entities as values of records; entity.h describes the form. */
+/* Encodes and decodes entities as record values; the format is in entity.h. */
 #include "base/endian.h"
 #include "table/entity.h"
 
@@ -6,7 +6,7 @@
 
 #define RECORD_VERSION 1
 
-/* Small numbers of either sign become small: 0, -1, 1, -2, .. as 0, 1, 2, 3, .. */
+/* Maps small numbers of either sign to small ones: 0, -1, 1, -2, .. to 0, 1, 2, 3, .. */
 static uint64_t zigzag(int64_t value)
 {
     return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
@@ -48,10 +48,10 @@ static void encode_value(struct text *out, const struct edm_value *value)
     case EDM_TYPES:
         break;
     }
-    assert(false); /* no type */
+    assert(false); /* unknown type */
 }
 
-/* At least as much as the value needs: type, varints, and what is not of fixed size. */
+/* Returns an upper bound for the size of the value: types, varints, and variable-size data. */
 static size_t value_capacity(const struct entity *entity)
 {
     size_t capacity = 1 + 2 * VARINT_BYTES_MAX;

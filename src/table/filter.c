@@ -1,4 +1,4 @@
-/* Whether a filter holds: see filter.h. */
+/* Evaluates filters: see filter.h. */
 #include "table/filter.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static bool holds_order(enum filter_operator operator, int order)
     return false;
 }
 
-/* As IEEE 754: nothing is equal to NaN, or less, or greater. */
+/* Compares per IEEE 754: NaN is unequal to everything, and neither less nor greater. */
 static bool holds_doubles(enum filter_operator operator, double a, double b)
 {
     if (a < b || a > b || a == b)
@@ -52,7 +52,7 @@ static int order_values(const struct edm_value *a, const struct edm_value *b)
     case EDM_TYPES:
         break;
     }
-    assert(false); /* no type that has an order */
+    assert(false); /* not an ordered type */
     return 0;
 }
 
@@ -71,7 +71,7 @@ static bool holds_value(const struct filter_comparison *c, const struct edm_valu
 
 /* ---- comparisons ---- */
 
-/* Bytes of two texts that are compared in a step. */
+/* Bytes of two texts compared per step. */
 #define STEP_BYTES 16
 
 static uint64_t steps_of(const struct edm_value *a, const struct edm_value *b)
@@ -97,7 +97,7 @@ static bool compare_text(const struct filter_comparison *c, struct bytes text, u
     return compare(c, &(struct edm_value){ .type = EDM_STRING, .as.bytes = text }, steps);
 }
 
-/* The first in the order of names that is not before `name`. */
+/* Returns the index of the first comparison, in the order of names, not before `name`. */
 static size_t first_of(const struct filter *filter, struct bytes name, uint64_t *steps)
 {
     size_t from = 0, to = filter->name_count;
@@ -124,7 +124,8 @@ static void compare_property(const struct filter *filter, const struct property 
             compare(filter->by_name[i], &p->value, steps);
 }
 
-/* Looks at the properties of a record, once for all comparisons. False: an unknown form. */
+/* Evaluates all comparisons on the properties of a record in one pass. Returns false for an unknown
+ * format. */
 static bool look_at_record(const struct filter *filter, struct bytes record, bool *results,
                            uint64_t *steps)
 {
@@ -143,7 +144,7 @@ static bool look_at_record(const struct filter *filter, struct bytes record, boo
     return decoder_ok(&reader.in);
 }
 
-/* Some comparison is about more than keys. */
+/* Returns true if a comparison is not about keys only. */
 static bool needs_record(const struct filter *filter)
 {
     for (size_t i = 0; i < filter->comparison_count; i++)
@@ -161,7 +162,7 @@ static bool look(const struct filter *filter, struct filter_subject *subject, bo
     for (size_t i = 0; i < filter->comparison_count; i++) {
         const struct filter_comparison *c = &filter->comparisons[i];
 
-        results[i] = false; /* also for a property that is not there */
+        results[i] = false; /* also for a missing property */
         if (c->field == FIELD_PARTITION_KEY)
             results[i] = compare_text(c, subject->partition_key, steps);
         else if (c->field == FIELD_ROW_KEY)

@@ -1,4 +1,4 @@
-/* $filter: conditions on entities, or on the names of tables. Pure functions, any thread.
+/* $filter: conditions on entities, or on the names of tables. Pure functions. Thread-safe.
  *
  *   or-expression    = and-expression *( "or" and-expression )
  *   and-expression   = unary *( "and" unary )
@@ -8,12 +8,12 @@
  *   literal          = 'text' | 12 | 12L | 1.5 | 1e3 | 1.5d | NaN | INF | -INF | true | false
  *                      | datetime'..' | guid'..' | X'0aFF' | binary'0aFF'
  *
- * Words have one case, but for true and false; a quote inside a text is doubled. One side of a comparison is a property
- * and the other a literal; a property alone is compared with true. A property that an entity
- * does not have, or that has another type than the literal, makes its comparison false, "ne"
- * too; an Int32 literal is also compared with Int64 and Double. What OData has besides
- * (functions, arithmetic, two properties) is E_NotImplemented, the literal null E_InvalidInput. decision: 165, 166, 167
- * rest: Querying-Tables-and-Entities */
+ * Words are case-sensitive, except true and false; a quote inside a text is doubled. A comparison
+ * has a property on one side and a literal on the other; a property without operator is compared
+ * with true. If an entity does not have the property, or has it with another type than the literal,
+ * the comparison is false, even with "ne"; an Int32 literal is also compared with Int64 and Double.
+ * Other OData features (functions, arithmetic, two properties) are E_NotImplemented, the literal
+ * null E_InvalidInput. decision: 165, 166, 167 rest: Querying-Tables-and-Entities */
 #ifndef LAGRA_TABLE_FILTER_H
 #define LAGRA_TABLE_FILTER_H
 
@@ -21,11 +21,11 @@
 
 #define FILTER_BYTES_MAX       (32u << 10)
 #define FILTER_COMPARISONS_MAX 128 /* decision: 167 */
-#define FILTER_DEPTH_MAX       128 /* parentheses and "not" in one another */
-/* Each comparison, an operator between two, and "not" as often as it may be nested. */
+#define FILTER_DEPTH_MAX       128 /* nesting of parentheses and "not" */
+/* All comparisons, an operator between each two, and "not" up to the nesting limit. */
 #define FILTER_NODES_MAX       (2 * FILTER_COMPARISONS_MAX + FILTER_DEPTH_MAX)
 
-/* What is filtered: entities, or tables by their one property TableName. */
+/* What is filtered: entities, or tables by their only property TableName. */
 enum filter_of { FILTER_ENTITIES, FILTER_TABLES };
 
 enum filter_operator {
@@ -58,54 +58,53 @@ enum filter_kind { NODE_COMPARISON, NODE_CONSTANT, NODE_AND, NODE_OR, NODE_NOT }
 struct filter_node {
     enum filter_kind kind;
     bool constant;
-    uint16_t left, right; /* the comparison; or the operands, which are nodes before this one */
+    uint16_t left, right; /* index of the comparison, or the operands, which are earlier nodes */
 };
 
 struct filter {
     struct filter_comparison *comparisons;
     size_t comparison_count;
-    const struct filter_comparison **by_name; /* those of FIELD_PROPERTY, in the order of names */
+    const struct filter_comparison **by_name; /* comparisons of FIELD_PROPERTY, sorted by name */
     size_t name_count;
     struct filter_node *nodes; /* the last is the root */
     size_t node_count;
 };
 
-/* arena   the filter lies there; texts of it there or in `text`
- * ret_message  the message of the refusal; NULL: that of its code
+/* Parses a filter into the arena; its strings are there or point into `text`.
+ * ret_message  the error message, or NULL for the code's default message
  * returns  OK, E_InvalidInput, E_NotImplemented */
 enum error filter_parse(struct arena *arena, struct bytes text, enum filter_of of,
                         struct filter *ret_filter, const char **ret_message);
 
-/* What is looked at: the value of an entity's record (entity.h) with its keys, or a table's
+/* The subject of a filter: the value of an entity's record (entity.h) with its keys, or a table's
  * name. */
 struct filter_subject {
     struct bytes partition_key, row_key;
-    struct bytes record; /* ptr NULL: of a table */
+    struct bytes record; /* ptr NULL for a table */
     struct bytes table_name;
-    uint64_t steps; /* filter_holds() adds what it took */
+    uint64_t steps; /* incremented by filter_holds() */
 };
-/* False also for a record of an unknown form.
+/* Evaluates the filter. Returns false for a record with an unrecognized format too.
  *
- * The comparisons of a property are looked up by its name, so what it takes grows with the properties
- * and the comparisons, not with their product. A step is about 10 ns: a property that is read, a name
- * that is compared, a comparison, 16 bytes of two texts that are compared, a node. */
+ * The comparisons of a property are found by its name, so the cost grows with the number of
+ * properties plus comparisons, not with their product. A step is about 10 ns: a property read, a
+ * name compared, a comparison, 16 bytes of text compared, a node. */
 bool filter_holds(const struct filter *filter, struct filter_subject *subject);
 
-/* ---- where to look ----
- * Keys are encoded (entity_key_encode()); `to` is the first that is not in the range, ptr NULL:
- * there is no end. */
+/* ---- key ranges ----
+ * Keys are encoded (entity_key_encode()); `to` is exclusive, ptr NULL: unlimited. */
 struct key_interval {
     struct bytes from, to;
 };
 struct key_range {
     struct key_interval partitions;
-    bool one_partition;       /* partitions.from alone */
-    struct key_interval rows; /* of that partition; of several: all rows */
+    bool one_partition;       /* only partitions.from */
+    struct key_interval rows; /* of that partition; all rows if there are several */
 };
 #define FILTER_RANGES_MAX 64
 
-/* Ranges that contain every entity for which the filter may hold, in the order of keys,
- * disjoint, at most FILTER_RANGES_MAX; none: it holds for no entity. */
+/* Disjoint ranges, in key order, that contain every entity for which the filter may be true, at
+ * most FILTER_RANGES_MAX; none if it is true for no entity. */
 struct key_ranges {
     struct key_range *ranges;
     size_t count;

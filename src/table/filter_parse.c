@@ -1,19 +1,19 @@
-/* $filter, parsed by precedence over the grammar of filter.h. */
+/* Precedence-climbing parser of $filter for the grammar in filter.h. */
 #include "table/filter.h"
 #include "table/filter_token.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* Comparisons take no other comparison as an operand: those are asked for before. */
+/* A comparison is never an operand of another one; parentheses are handled before. */
 enum precedence { BINDS_OR, BINDS_AND, BINDS_NOT, BINDS_COMPARISON };
 
 static const struct operator_row {
     const char *word;
-    const char *kind; /* in messages, as OData names it */
+    const char *kind; /* name in OData error messages */
     enum precedence precedence;
     enum filter_operator operator; /* BINDS_COMPARISON */
-    enum filter_operator turned;   /* with its sides exchanged */
+    enum filter_operator turned;   /* the operator with its operands swapped */
 } operators[] = {
     { "or", "Or", BINDS_OR, 0, 0 },
     { "and", "And", BINDS_AND, 0, 0 },
@@ -24,10 +24,10 @@ static const struct operator_row {
     { "lt", "LessThan", BINDS_COMPARISON, FILTER_LESS, FILTER_GREATER },
     { "le", "LessThanOrEqual", BINDS_COMPARISON, FILTER_LESS_EQUAL, FILTER_GREATER_EQUAL },
 };
-/* OData has them, the service does not. */
+/* In OData, but not in the service. */
 static const char *const unbuilt_operators[] = { "add", "sub", "mul", "div", "mod" };
 
-/* What an expression has come to: a node that is true or false, or what may become one. */
+/* The result of a parsed expression: a boolean node, or an operand of a comparison. */
 enum operand_kind { OPERAND_NODE, OPERAND_PROPERTY, OPERAND_LITERAL };
 struct operand {
     enum operand_kind kind;
@@ -46,9 +46,9 @@ struct parser {
     const char *message;
 };
 
-/* ---- refusals ---- */
+/* ---- errors ---- */
 
-/* The position is behind the token that does not fit, as recorded: 7 in 'aaa bbb ccc'. */
+/* The position is after the offending token, as recorded: 7 in 'aaa bbb ccc'. */
 static enum error syntax_error(struct parser *p)
 {
     struct bytes shown = p->text;
@@ -102,7 +102,7 @@ static enum error add_comparison(struct parser *p, struct filter_comparison comp
     return add_node(p, (struct filter_node){ .kind = NODE_COMPARISON, .left = (uint16_t)at }, to);
 }
 
-/* The type that a property has in every entity; EDM_TYPES: each has its own. */
+/* Returns the fixed type of a system property; EDM_TYPES if the type depends on the entity. */
 static enum edm_type declared_type(const struct filter_comparison *property)
 {
     if (property->field == FIELD_PROPERTY)
@@ -110,7 +110,7 @@ static enum edm_type declared_type(const struct filter_comparison *property)
     return property->field == FIELD_TIMESTAMP ? EDM_DATETIME : EDM_STRING;
 }
 
-/* Makes an operand of `and`, `or`, `not` or the whole one that is true or false. */
+/* Converts an operand of `and`, `or`, `not`, or the entire expression, to a boolean node. */
 static enum error to_node(struct parser *p, struct operand *o, const struct operator_row *row)
 {
     enum edm_type type;
@@ -210,7 +210,7 @@ static enum error parse_property(struct parser *p, struct operand *to)
     advance(p);
     if (p->next.kind == TOKEN_OPEN) /* a function */
         return E_NotImplemented;
-    /* Tables have one property. */
+    /* A table has only one property. */
     if (p->of == FILTER_TABLES && to->property.field == FIELD_PROPERTY)
         return syntax_error(p);
     return OK;
@@ -226,7 +226,7 @@ static enum error parse_operand(struct parser *p, struct operand *to)
         advance(p);
         return OK;
     case TOKEN_WORD:
-        if (bytes_is(p->next.text, "null")) /* refused without a reason. decision: 165 */
+        if (bytes_is(p->next.text, "null")) /* refused without details. decision: 165 */
             return E_InvalidInput;
         return bytes_is(p->next.text, "not") ? parse_not(p, to) : parse_property(p, to);
     case TOKEN_CLOSE:
@@ -248,7 +248,7 @@ static enum error compare(struct parser *p, const struct operator_row *row, stru
     struct filter_comparison comparison = property->property;
     enum edm_type type = declared_type(&comparison);
 
-    /* Two properties, two literals, or what is true or false already. */
+    /* Two properties, two literals, or a boolean expression. */
     if (property->kind != OPERAND_PROPERTY || (turned ? left : right)->kind != OPERAND_LITERAL)
         return E_NotImplemented;
     if (type != EDM_TYPES && type != value->type)
@@ -282,7 +282,7 @@ static bool is_unbuilt(const struct token *token)
     return false;
 }
 
-/* An expression of operators that bind at least so strongly. */
+/* Parses an expression of operators with at least this precedence. */
 static enum error parse_expression(struct parser *p, enum precedence least, struct operand *to)
 {
     enum error e = parse_operand(p, to);
@@ -305,7 +305,7 @@ static enum error parse_expression(struct parser *p, enum precedence least, stru
     return e;
 }
 
-/* ---- the comparisons by their names ---- */
+/* ---- comparisons sorted by name ---- */
 
 static int by_name(const void *a, const void *b)
 {

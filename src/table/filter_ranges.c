@@ -1,7 +1,7 @@
-/* Where the entities lie for which a filter may hold: see filter.h. Conditions on keys become
+/* Finds the key ranges in which a filter may be true: see filter.h. Conditions on keys become
  * areas: an interval of partitions and one of rows in each of them. `and` is the intersection of
- * two sets of areas, `or` their union, `not` is moved down to the comparisons. A set may always
- * be taken larger. */
+ * two sets of areas, `or` their union; `not` is pushed down to the comparisons. Any set may be
+ * replaced by a larger one. */
 #include "table/filter.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@ struct area {
     struct key_interval partitions, rows;
 };
 
-/* Not in order, and perhaps one over another. */
+/* Unsorted, possibly overlapping. */
 struct areas {
     struct area *areas;
     size_t count;
@@ -26,7 +26,7 @@ static const struct key_interval everything = { BYTES(""), { NULL, 0 } };
 
 /* ---- intervals ---- */
 
-/* The first key behind one: no key has a byte below 20. */
+/* Returns the key after this one: no key has a byte below 20. */
 static struct bytes key_behind(struct arena *arena, struct bytes key)
 {
     struct text to;
@@ -67,7 +67,7 @@ static bool is_empty(struct key_interval interval)
     return !is_before(interval.from, interval.to);
 }
 
-/* It holds one key and no other. */
+/* Returns true if it contains a single key. */
 static bool is_one(struct key_interval interval)
 {
     return interval.to.ptr && interval.to.len == interval.from.len + 1 &&
@@ -99,8 +99,7 @@ static size_t wide_count(const struct areas *set)
     return count;
 }
 
-/* Of two sets that both hold what is looked for, the one in which less is to be read, most
- * likely. */
+/* Returns the set that likely requires less reading; both contain all results. */
 static struct areas narrower(struct areas a, struct areas b)
 {
     size_t wide_a = wide_count(&a), wide_b = wide_count(&b);
@@ -128,7 +127,7 @@ static struct areas intersection(struct finder *f, struct areas a, struct areas 
     return both;
 }
 
-/* One area around all: when there are too many. */
+/* Returns one area around all of them, if there are too many. */
 static struct areas hull(struct finder *f, const struct area *areas, size_t count)
 {
     struct areas one = new_areas(f, 1);
@@ -158,7 +157,7 @@ static struct areas set_union(struct finder *f, struct areas a, struct areas b)
     return either;
 }
 
-/* ---- a filter's ---- */
+/* ---- areas of a filter ---- */
 
 static enum filter_operator opposite(enum filter_operator operator)
 {
@@ -221,7 +220,7 @@ static struct areas of_comparison(struct finder *f, const struct filter_comparis
     return to;
 }
 
-/* Recurses no deeper than the parser did, and as many operators. */
+/* Recurses no deeper than the parser, and at most once per operator. */
 static struct areas of_node(struct finder *f, size_t at, bool negated)
 {
     const struct filter_node *n = &f->filter->nodes[at];
@@ -244,7 +243,7 @@ static struct areas of_node(struct finder *f, size_t at, bool negated)
                                             : set_union(f, left, right);
 }
 
-/* ---- ranges in order ---- */
+/* ---- sorted ranges ---- */
 
 static int compare_areas(const void *a, const void *b)
 {
@@ -261,7 +260,7 @@ static struct key_range range_of(const struct area *area)
     return (struct key_range){ area->partitions, one, one ? area->rows : everything };
 }
 
-/* Adds what does not come before the last range; joins the two where they touch. */
+/* Adds a range that does not start before the last one, merging the two if they touch. */
 static void add_range(struct key_ranges *to, struct key_range added)
 {
     struct key_range *last = to->count > 0 ? &to->ranges[to->count - 1] : NULL;

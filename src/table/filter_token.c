@@ -17,7 +17,7 @@ static bool is_digit(char c)
 
 static bool is_space(char c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r'); /* tab, line feed, the like */
+    return c == ' ' || (c >= '\t' && c <= '\r'); /* tab, line feed and similar */
 }
 
 static char at_or_nul(struct bytes text, size_t at)
@@ -25,10 +25,10 @@ static char at_or_nul(struct bytes text, size_t at)
     return at < text.len ? text.ptr[at] : '\0';
 }
 
-/* ---- literals in quotes ---- */
+/* ---- quoted literals ---- */
 
-/* The text in the quotes of which the first is at `at`, doubled ones being one; *ret_end is
- * behind them. Returns ptr NULL where they do not end. */
+/* Returns the text of a quoted literal that starts at `at`, with doubled quotes reduced; *ret_end
+ * is the position after it. Returns ptr NULL if the closing quote is missing. */
 static struct bytes read_quoted(struct arena *arena, struct bytes text, size_t at, size_t *ret_end)
 {
     struct text out;
@@ -43,12 +43,12 @@ static struct bytes read_quoted(struct arena *arena, struct bytes text, size_t a
             *ret_end = i + 1;
             return out.len > 0 ? text_bytes(&out) : bytes_of("", 0);
         }
-        begin = ++i; /* the second of the two */
+        begin = ++i; /* the second quote of a pair */
     }
     return bytes_of(NULL, 0);
 }
 
-/* Pairs of hexadecimal digits as bytes. */
+/* Converts pairs of hexadecimal digits to bytes. */
 static bool parse_hex(struct arena *arena, struct bytes digits, struct bytes *ret_bytes)
 {
     char *to = arena_bytes(arena, digits.len / 2 + 1);
@@ -72,7 +72,7 @@ static bool parse_quoted(struct arena *arena, struct bytes text, struct edm_valu
     case EDM_STRING:
         to->as.bytes = text;
         return true;
-    case EDM_DATETIME: /* dates that no entity can have are fine to compare with */
+    case EDM_DATETIME: /* dates outside the range of entities are allowed in comparisons */
         return edm_parse_datetime(text, &to->as.time) != EDM_MALFORMED;
     case EDM_GUID:
         return guid_parse(text, &to->as.guid);
@@ -88,7 +88,7 @@ static bool parse_quoted(struct arena *arena, struct bytes text, struct edm_valu
     return false;
 }
 
-/* The type that a word before quotes stands for. */
+/* Returns the type for a prefix of a quoted literal. */
 static enum edm_type quoted_type(struct bytes word)
 {
     static const struct {
@@ -105,7 +105,7 @@ static enum edm_type quoted_type(struct bytes word)
 
 /* ---- numbers and words ---- */
 
-/* 12, -12, 12L, 1.5, 1e-3, 12d */
+/* Parses 12, -12, 12L, 1.5, 1e-3, 12d. */
 static bool parse_number(struct bytes text, struct edm_value *to)
 {
     char last = text.ptr[text.len - 1];
@@ -144,7 +144,7 @@ static struct token read_number(struct bytes text, size_t at)
     return token;
 }
 
-/* Words that are values, Booleans in either case; "-INF" begins as a number does. */
+/* Parses literal words, Booleans in either case; "-INF" is read as a number first. */
 static bool is_literal_word(struct bytes word, struct edm_value *to)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Tokens of a $filter. Of filter_parse.c alone. */
+/* Tokens of a $filter. Internal to filter_parse.c. */
 #ifndef LAGRA_TABLE_FILTER_TOKEN_H
 #define LAGRA_TABLE_FILTER_TOKEN_H
 
@@ -9,20 +9,21 @@ enum token_kind {
     TOKEN_END,
     TOKEN_OPEN,
     TOKEN_CLOSE,
-    TOKEN_WORD,    /* a property, an operator, or the name of a function */
-    TOKEN_LITERAL, /* its value */
+    TOKEN_WORD,    /* a property, an operator, or a function name */
+    TOKEN_LITERAL, /* a value */
     TOKEN_BAD,
 };
 
 struct token {
     enum token_kind kind;
-    size_t at;          /* byte of the text, from 0 */
-    struct bytes text;  /* as written */
-    enum edm_type type; /* TOKEN_BAD: of the malformed literal; EDM_TYPES: no literal begins here */
+    size_t at;         /* byte offset in the text */
+    struct bytes text; /* as written */
+    /* TOKEN_BAD: type of the malformed literal; EDM_TYPES if it is not a literal */
+    enum edm_type type;
     struct edm_value value;
 };
 
-/* The token that begins at or behind `at`. */
+/* Reads the next token, at or after `at`. */
 struct token token_read(struct arena *arena, struct bytes text, size_t at);
 
 #endif

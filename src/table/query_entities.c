@@ -1,46 +1,46 @@
-/* Query Entities: an iterator over the table's space, in the ranges of keys that the filter leaves.
+/* Query Entities: an iterator over the table's space, limited to the key ranges of the filter.
  *
- * (1) The work of a page is bounded: it ends at the results that were asked for, or after so much
- *     was looked at, wanted or not, or after so long. Keys that the filter rules out are not looked
- *     at. At least one entity is looked at, so that the next page begins behind.
- * (2) A page is taken from one state of the table, and that state is durable before the page is
- *     sent.
- * (3) The next page begins at the first entity that this one did not look at, by its keys: whatever
- *     writers do, no page loses or repeats an entity that was there all the time.
+ * (1) The work of a page is bounded: it ends at the requested number of results, at a maximum cost,
+ *     or after a maximum time. Keys excluded by the filter are not read. At least one entity is
+ *     read, so that the next page makes progress.
+ * (2) A page is read from one consistent state of the table, and that state is durable before the
+ *     page is sent.
+ * (3) The next page starts at the key of the first entity that this one did not read. So whatever
+ *     writers do, no page misses or repeats an entity that existed all the time.
  * rest: Query-Entities, Query-Timeout-and-Pagination */
 #include "service/small_record.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
 #include "table/key_limits.h"
 
-/* An entity costs one, one more for each KiB, and one for each 128 steps that its filter and its
- * answer take: each is about a microsecond. decision: 192, 254 */
+/* Maximum cost: an entity costs 1, plus 1 per KiB, plus 1 per 128 steps of its filter and its
+ * rendering; each is about a microsecond. decision: 192, 254 */
 #define PAGE_COST_MAX     50000u
-/* However slow the disk is, a page takes no longer; the clock is looked at once in so much cost. */
+/* Maximum duration of a page, however slow the disk is; the clock is read once per CLOCK_COST. */
 #define PAGE_TICKS_MAX    (5 * TICKS_PER_SECOND)
 #define CLOCK_COST        256u
-/* What a worker does of it; a page that needs more is made in the pool. */
+/* Maximum cost on a worker; a page that needs more is computed in the pool. */
 #define WORKER_COST_MAX   4000u
 #define COST_BYTES_SHIFT  10
 #define COST_STEPS        128u
 
-/* What one entity needs while it is looked at. */
+/* Memory for one entity. */
 #define SCRATCH_CAP_BYTES (64u << 20)
 
 struct page {
     struct decision *d;
-    struct arena *scratch; /* of the entity that is looked at */
+    struct arena *scratch; /* for the current entity */
     const struct query_entities_parameters *asked;
     struct key_limits limits;
     struct space_iterator *iterator;
     uint32_t shown;
-    uint64_t cost, clock_cost; /* so far; when the clock is looked at next */
-    uint64_t steps;            /* that have not made one of the cost yet */
-    instant end;               /* no entity is looked at after it */
+    uint64_t cost, clock_cost; /* so far; when to read the clock next */
+    uint64_t steps;            /* not yet added to the cost */
+    instant end;               /* deadline for reading another entity */
     bool late;
-    bool complete;             /* nothing more is to be looked at */
-    struct entity_place place; /* all before it was looked at */
-    struct entity_place next;  /* keys in UTF-8; partition.ptr NULL: there is no next page */
+    bool complete;             /* no more entities are needed */
+    struct entity_place place; /* all entities before it were read */
+    struct entity_place next;  /* keys in UTF-8; partition.ptr NULL if there is no next page */
 };
 
 static bool in_range(const struct key_range *range, struct entity_place at)
@@ -93,7 +93,7 @@ static bool is_wanted(struct page *page, struct filter_subject *subject)
     return holds;
 }
 
-/* returns STORE_OK, STORE_CORRUPT */
+/* Returns STORE_OK, STORE_CORRUPT. */
 static enum store_result add_entity(struct page *page, struct bytes partition_key,
                                     struct bytes row_key, struct bytes value)
 {
@@ -109,8 +109,8 @@ static enum store_result add_entity(struct page *page, struct bytes partition_ke
     return STORE_OK;
 }
 
-/* Looks at one entity, which is in the range.
- * returns STORE_OK: go on; STORE_NOT_FOUND: the page is complete; STORE_CORRUPT */
+/* Processes one entity in the range. Returns STORE_OK to continue, STORE_NOT_FOUND if the page is
+ * complete, STORE_CORRUPT. */
 static enum store_result look_at(struct page *page, const struct space_record *record)
 {
     struct entity_place at = { record->partition_key, record->record_key };
@@ -131,7 +131,7 @@ static enum store_result look_at(struct page *page, const struct space_record *r
     return add_entity(page, subject.partition_key, subject.row_key, record->value);
 }
 
-/* returns STORE_OK, STORE_WAIT, STORE_CORRUPT.. */
+/* Returns STORE_OK, STORE_WAIT, STORE_CORRUPT.. */
 static enum store_result add_range(struct page *page, const struct key_range *range)
 {
     struct entity_place begin = begin_of(page, range);
@@ -194,7 +194,7 @@ enum error query_entities_decide(struct decision *d, const struct query_entities
     decision_saw(d, space_iterator_sequence(page.iterator));
     for (size_t i = 0; i < ranges.count && !result && !page.complete; i++)
         result = add_range(&page, &ranges.ranges[i]);
-    /* The space was dropped after the table had been read: there is no such table now. */
+    /* The space was dropped after the table was read: the table no longer exists. */
     if (!result && page.complete && space_iterator_is_gone(page.iterator))
         result = STORE_CONFLICT;
     space_iterator_close(page.iterator);

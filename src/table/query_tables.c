@@ -1,5 +1,5 @@
-/* Query Tables: an iterator over the account's space, where every table is a partition; and one
- * table of them. rest: Query-Tables */
+/* Query Tables: an iterator over the account's space, where every table is a partition; and a query
+ * for a single table. rest: Query-Tables */
 #include "base/log.h"
 #include "service/listing.h"
 #include "service/names.h"
@@ -14,12 +14,12 @@ enum error get_table_decide(struct decision *d, const struct get_table_parameter
     return OK;
 }
 
-/* What a worker does of a page with a long filter, as filter_holds() counts it; one that needs more is
- * made in the pool. decision: 254 */
+/* Steps of filter_holds() that a worker spends on a page with a long filter; a page that needs more
+ * is computed in the pool. decision: 254 */
 #define WORKER_STEPS_MAX 500000u
 
-/* Behind all names that begin with '$': those are of metrics, which "are not displayed when a table listing operation is
- * performed". rest: Storage-Analytics-Metrics-Table-Schema */
+/* After all names that start with '$', the metrics tables, which "are not displayed when a table
+ * listing operation is performed". rest: Storage-Analytics-Metrics-Table-Schema */
 static const struct bytes first_shown = BYTES("%");
 
 /* A page while it is filled. */
@@ -94,7 +94,7 @@ static enum store_result add_own(struct filling *f, const struct space_record *a
     struct table table;
 
     if (!table_decode(at->value, &table)) {
-        log_line(LOG_ERROR, "the record of table %.*s has an unknown form",
+        log_line(LOG_ERROR, "the record of table %.*s has an unrecognized format",
                  BYTES_ARG(at->partition_key));
         return STORE_CORRUPT;
     }
@@ -107,9 +107,8 @@ static enum store_result add_own(struct filling *f, const struct space_record *a
     return result;
 }
 
-/* Hands a page of tables to the sink. The work of a page is bounded: it ends after so many tables,
- * whether they were wanted or not.
- * returns  STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO.. */
+/* Passes a page of tables to the sink. The work per page is bounded: it ends after a maximum number
+ * of tables, whether they match or not. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO.. */
 static enum store_result add_page(struct filling *f, struct space_iterator *iterator)
 {
     for (uint32_t count = 0; !f->next.ptr; count++) {

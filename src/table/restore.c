@@ -1,4 +1,4 @@
-/* Tables of a backup: service/restore.h. */
+/* Restores tables from a backup: service/restore.h. */
 #include "table/restore.h"
 
 #include "table/tables.h"

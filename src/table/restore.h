@@ -1,4 +1,4 @@
-/* Tables of a backup: service/restore.h. */
+/* Restores tables from a backup: service/restore.h. */
 #ifndef LAGRA_TABLE_RESTORE_H
 #define LAGRA_TABLE_RESTORE_H
 

@@ -1,5 +1,5 @@
-/* What a request to the Table service is about: names, partitions, permission, and the state of the
- * table or entity that the generic steps look at. */
+/* The resource of a Table service request: names, partitions, permissions, and the state of the
+ * table or entity. */
 #include "service/names.h"
 #include "service/placement.h"
 #include "service/small_record.h"
@@ -32,7 +32,8 @@ enum error table_check_name(struct bytes name)
 static const char metrics[] = "$Metrics";
 #define METRICS_LENGTH (sizeof metrics - 1)
 
-/* "$MetricsHourPrimaryTransactionsBlob": a table that the service makes and fills itself. decision: 262, 511 */
+/* "$MetricsHourPrimaryTransactionsBlob": a table that the service creates and fills. decision: 262,
+ * 511 */
 static bool is_of_service(struct bytes name)
 {
     return name.len > METRICS_LENGTH &&
@@ -65,7 +66,7 @@ void table_signed_names(const struct resource *resource, struct bytes *ret_table
 
 /* ---- partitions ---- */
 
-/* Reads the table of a request about an entity: it lies in another partition than the entity. */
+/* Reads the table of a request for an entity, which is in another partition. */
 static enum error read_table(struct decision *d, struct partition at, struct table *ret_table)
 {
     struct decision_part *owner = decision_open(d, at, NULL);
@@ -126,9 +127,9 @@ enum error table_subject_named(struct decision *d)
     return load_table(d, E_ResourceNotFound);
 }
 
-/* Where the table's space was dropped after table_locate() had read the table, nothing is said
- * about the entity: it is located again. Before the body has said which entity it is, the table
- * alone counts. */
+/* If the table's space was dropped after table_locate() read the table, the entity's state is
+ * unknown, so it must be located again. Until the body has named the entity, only the table is
+ * checked. */
 enum error entity_subject_optional(struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);
@@ -169,10 +170,10 @@ enum error entity_subject(struct decision *d)
     return d->subject.exists ? OK : E_ResourceNotFound;
 }
 
-/* ---- permission ---- */
+/* ---- permissions ---- */
 
-/* A SAS of a table opens that table, and of its entities those between two keys: others cannot be
- * written, and are not there for reads. decision: 145 */
+/* The SAS of a table grants access to that table only, or to its entities between two keys: others
+ * cannot be written and are invisible to reads. decision: 145 */
 static enum error check_limits(const struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);
@@ -196,11 +197,11 @@ static enum error check_limits(const struct decision *d)
 
 enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
-    /* Others read what is in it, and delete it. */
+    /* Clients may read and delete its entities. */
     if (decision_may_change(d) && !d->input->by_service && is_of_service(table_asked(d)->table) &&
         decision_action(d) != ACTION_ENTITY_DELETE)
         return E_WriteNotAllowed;
-    /* A batch says by its parts what it is about; each is judged alone. */
+    /* A batch is authorized part by part. */
     if (d->level == LEVEL_BATCH) {
         ret_facts->known = false;
         return OK;

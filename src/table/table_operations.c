@@ -1,11 +1,11 @@
-/* What the operations on tables decide: see table_operations.h. */
+/* Decisions of the operations on tables: see table_operations.h. */
 #include "table/table_operations.h"
 
 #include "service/placement.h"
 
 /* ---- Create Table ---- */
 
-/* Creates a table; its space is new, so nothing of a deleted table of the same name is in it.
+/* Creates a table with a new space, so it contains nothing of a deleted table with the same name.
  *
  * returns  OK, E_TableAlreadyExists
  * rest: Create-Table; decision: 140 */
@@ -32,8 +32,8 @@ enum error create_table_decide(struct decision *d, const struct create_table_par
 
 /* ---- Delete Table ---- */
 
-/* Deletes the table's record and drops its space in one change: all entities are gone with it, for
- * every request that begins from now on. rest: Delete-Table; decision: 140 */
+/* Deletes the table's record and drops its space in one change, which removes all entities for new
+ * requests. rest: Delete-Table; decision: 140 */
 enum error delete_table_decide(struct decision *d, const struct delete_table_parameters *p,
                                struct delete_table_result *r)
 {
@@ -58,7 +58,7 @@ enum error get_table_acl_decide(struct decision *d, const struct get_table_acl_p
     return OK;
 }
 
-/* Replaces all policies: what is not sent is gone. */
+/* Replaces all policies; those not in the request are removed. */
 enum error set_table_acl_decide(struct decision *d, const struct set_table_acl_parameters *p,
                                 struct set_table_acl_result *r)
 {

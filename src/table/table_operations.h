@@ -1,5 +1,5 @@
-/* The operations on tables: what each is asked and what comes of it. The functions:
- * table_operations.c, query_tables.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on tables. Functions: table_operations.c,
+ * query_tables.c, and the files with these names in rest/. */
 #ifndef LAGRA_TABLE_TABLE_OPERATIONS_H
 #define LAGRA_TABLE_TABLE_OPERATIONS_H
 
@@ -10,9 +10,9 @@ struct odata;
 
 struct create_table_parameters {
     struct parameters base;
-    struct guid space;         /* of the new incarnation: fresh, so that it starts empty */
-    struct bytes name;         /* by parse */
-    const struct odata *odata; /* how it is answered: rest/odata.h */
+    struct guid space;         /* of the new table: a fresh id, so that it is empty */
+    struct bytes name;         /* set by parse */
+    const struct odata *odata; /* response format: rest/odata.h */
 };
 OPERATION_NO_RESULT(create_table);
 OPERATION_DECLARE(create_table);
@@ -22,7 +22,7 @@ OPERATION_NO_PARAMETERS(delete_table);
 OPERATION_NO_RESULT(delete_table);
 OPERATION_DECLARE(delete_table);
 
-/* One table of the set. */
+/* A single table. */
 struct get_table_parameters {
     struct parameters base;
     const struct odata *odata;
@@ -33,10 +33,10 @@ struct get_table_result {
 };
 OPERATION_DECLARE(get_table);
 
-/* The results of a page are handed over one by one, by their names. Starts anew with each attempt;
- * what it is given is gone after the call. */
+/* Receives the tables of a page by name, one by one. Restarted with each attempt; names are valid
+ * only during the call. */
 struct table_sink {
-    bool full; /* it takes no more */
+    bool full; /* the page is full */
     void (*begin)(struct table_sink *sink);
     /* key: the name in lower case, by which tables are ordered */
     void (*add)(struct table_sink *sink, struct bytes key, struct bytes name);
@@ -44,14 +44,15 @@ struct table_sink {
 struct query_tables_parameters {
     struct parameters base;
     const struct odata *odata;
-    const struct filter *filter; /* NULL: all */
+    const struct filter *filter; /* NULL if none */
     uint32_t top;                /* 1..QUERY_RESULTS_MAX */
-    struct bytes from; /* a name in lower case: where the page begins; ptr NULL: at the first */
+    /* lower-case name of the first table of the page; ptr NULL: from the start */
+    struct bytes from;
     struct table_sink *sink;
 };
 struct query_tables_result {
     struct result base;
-    struct bytes next; /* where the next page begins; ptr NULL: none */
+    struct bytes next; /* first table of the next page; ptr NULL if none */
 };
 OPERATION_DECLARE(query_tables);
 
@@ -64,7 +65,7 @@ OPERATION_DECLARE(get_table_acl);
 
 struct set_table_acl_parameters {
     struct parameters base;
-    struct policies policies; /* by parse */
+    struct policies policies; /* set by parse */
 };
 OPERATION_NO_RESULT(set_table_acl);
 OPERATION_DECLARE(set_table_acl);

@@ -1,7 +1,7 @@
 /* The record of a table: LISTED "t" in partition (account space, name in lower case).
  *
  *   version 1:  u8 1; space, 16 raw; bytes name; created, ticks; bytes policies (auth/policies.h)
- * To change it: a new version number, the old reader kept. */
+ * To change it, add a version number and keep the old reader. */
 #include "service/small_record.h"
 #include "table/tables.h"
 

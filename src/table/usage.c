@@ -1,4 +1,4 @@
-/* What a table holds, for operators: service/usage.h. */
+/* Contents of a table, for operators: service/usage.h. */
 #include "table/usage.h"
 
 #include "table/tables.h"

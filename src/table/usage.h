@@ -1,4 +1,4 @@
-/* What the Table service keeps: service/usage.h. */
+/* Storage usage of the Table service: service/usage.h. */
 #ifndef LAGRA_TABLE_USAGE_H
 #define LAGRA_TABLE_USAGE_H
 

@@ -18,10 +18,10 @@
 struct asker {
     const struct account_place *place;
     struct accounts *accounts;
-    const struct account *account; /* NULL: by a shared access signature */
+    const struct account *account; /* NULL with a shared access signature */
     struct fetch_client *client;
     bool was_unheard;
-    int64_t ahead; /* of the service's clock, before the local one; ticks */
+    int64_t ahead; /* the service's clock minus the local one; ticks */
     char problem[PROBLEM_BYTES];
 };
 
@@ -89,7 +89,7 @@ static void add_header(struct fetch_client_request *request, struct fetch_header
     headers[request->header_count++] = (struct fetch_header){ bytes_from_string(name), value };
 }
 
-/* As the service will see it. */
+/* Returns the string to sign as the service will compute it. */
 static struct bytes string_to_sign(const struct asker *asker, struct arena *arena,
                                    const struct asking *asking,
                                    const struct fetch_client_request *request)
@@ -156,7 +156,7 @@ static struct bytes url_of(const struct asker *asker, struct arena *arena,
     return text_bytes(&url);
 }
 
-/* returns true */
+/* Always returns true. */
 static bool note_date(struct asker *asker, const struct fetch_client_answer *answer)
 {
     instant date;
@@ -166,7 +166,7 @@ static bool note_date(struct asker *asker, const struct fetch_client_answer *ans
     return true;
 }
 
-/* Once. False: nothing was answered. */
+/* Sends the request once. Returns false if there is no response. */
 static bool ask_once(struct asker *asker, struct arena *arena, const struct asking *asking,
                      struct fetch_client_answer *ret_answer)
 {
@@ -194,7 +194,7 @@ static bool ask_once(struct asker *asker, struct arena *arena, const struct aski
            note_date(asker, ret_answer);
 }
 
-/* ---- again ---- */
+/* ---- retries ---- */
 
 static bool is_worth_a_try(const struct fetch_client_answer *answer)
 {

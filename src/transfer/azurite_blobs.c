@@ -1,4 +1,4 @@
-/* Containers and blobs in a data folder of Azurite, as items: see azurite.h. */
+/* Lists containers and blobs of an Azurite data directory as items: see azurite.h. */
 #include "transfer/azurite.h"
 
 #include "base/dates.h"
@@ -8,7 +8,8 @@
 
 /* ---- a blob ---- */
 
-/* {"0": 12, ..} as JSON has a Uint8Array, or {"type": "Buffer", "data": [12, ..]} of earlier versions. */
+/* Reads {"0": 12, ..}, JSON's form of a Uint8Array, or {"type": "Buffer", "data": [12, ..]} of
+ * earlier versions. */
 static void read_md5(struct azurite *a, const struct json_member *md5, struct item *item)
 {
     static const char *const data = "data";
@@ -89,7 +90,7 @@ static void add_tags(struct azurite *a, struct item *item, const struct json_mem
         item_header_string(a->arena, item, "x-ms-tags", text_bytes(&text));
 }
 
-/* ---- where its bytes are ---- */
+/* ---- location of data ---- */
 
 static bool add_pages(struct azurite *a, struct bytes list, struct text *parts)
 {
@@ -143,11 +144,12 @@ static bool add_parts(struct azurite *a, struct item *item, const struct json_me
         good = azurite_add_part(a, &parts, 0, one, &size);
     item->place = text_bytes(&parts);
     return (good && size == item->size) ||
-           worker_problem(a->worker, "%.*s/%.*s: where its bytes lie is damaged",
+           worker_problem(a->worker, "%.*s/%.*s: the location of its data is corrupt",
                           BYTES_ARG(item->parent), BYTES_ARG(item->name));
 }
 
-/* NULL: it is passed over (not committed, deleted), or damaged, which was said. */
+/* Returns NULL for a blob to be skipped (uncommitted or deleted), or after reporting a corrupt
+ * one. */
 static struct item *make_blob(struct azurite *a, const struct azurite_document *document)
 {
     enum { PROPERTIES, METADATA, COMMITTED, DELETED, ONE, BLOCKS, PAGES, TAGS, MEMBERS };
@@ -210,7 +212,7 @@ static bool put_group(struct azurite *a, const struct azurite_documents *blobs, 
     return goes_on;
 }
 
-/* ---- containers, and all of them ---- */
+/* ---- containers ---- */
 
 static bool put_container(struct azurite *a, const struct azurite_document *document)
 {

@@ -1,4 +1,4 @@
-/* A database of Azurite: see azurite.h. */
+/* Reads an Azurite database: see azurite.h. */
 #include "transfer/azurite.h"
 
 #include <errno.h>
@@ -14,17 +14,17 @@
 
 static bool damaged(struct azurite *a)
 {
-    return worker_problem(a->worker, "Azurite's database is not as it writes them");
+    return worker_problem(a->worker, "Azurite's database is corrupt or has an unrecognized format");
 }
 
-/* All of a file into a->text. */
+/* Reads an entire file into a->text. */
 static bool read_all(struct azurite *a, int fd, const char *name, struct bytes *ret_text)
 {
     struct stat status;
     ssize_t n;
 
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > DATABASE_MAX)
-        return worker_problem(a->worker, "%s: it is no file, or too large", name);
+        return worker_problem(a->worker, "%s: not a regular file, or too large", name);
     a->text = xmalloc((size_t)status.st_size + 1);
     n = file_read_at(fd, a->text, (size_t)status.st_size, 0);
     *ret_text = bytes_of(a->text, n > 0 ? (size_t)n : 0);
@@ -88,7 +88,7 @@ uint64_t azurite_number(const struct json_member *member)
     return number;
 }
 
-/* The list of documents of a collection; ptr NULL: there is none. */
+/* Finds the list of documents of a collection; ptr NULL if there is none. */
 static bool find_collection(struct azurite *a, const char *name, struct bytes *ret_data)
 {
     static const char *const names[] = { "name", "data" };
@@ -138,7 +138,7 @@ static void add_document(struct azurite *a, struct azurite_documents *documents,
     documents->of[documents->count++] = *document;
 }
 
-/* Tables' documents call it "account", those of entities have none. */
+/* Documents of tables name it "account"; those of entities have no account. */
 static bool is_of_account(const struct azurite *a, const struct json_member of[5])
 {
     const struct json_member *account = of[3].kind != JSON_ABSENT ? &of[3] : &of[4];
@@ -178,7 +178,7 @@ bool azurite_collect(struct azurite *a, const char *collection, const char *cons
     return !reader.bad || damaged(a);
 }
 
-/* ---- what documents have in common ---- */
+/* ---- fields common to documents ---- */
 
 void azurite_add_metadata(struct azurite *a, struct item *item, const struct json_member *metadata)
 {

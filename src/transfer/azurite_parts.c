@@ -1,4 +1,4 @@
-/* Bytes of Azurite's extents: see azurite.h. */
+/* Reads data from Azurite's extents: see azurite.h. */
 #include "transfer/azurite.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "transfer/safe_path.h"
 
-/* Of what was cleared. */
+/* Id of cleared ranges. */
 #define ZERO_ID "*ZERO*"
 
-/* Hexadecimal digits and '-' alone: the name of a file. */
+/* Accepts only hexadecimal digits and '-', because the id becomes a file name. */
 static bool is_id(struct bytes id)
 {
     for (size_t i = 0; i < id.len; i++) {
@@ -45,7 +45,7 @@ bool azurite_add_part(struct azurite *a, struct text *parts, uint64_t at,
     return true;
 }
 
-/* What of a part lies in the run that is read. */
+/* Reads the overlap of a part with the requested run. */
 static bool read_part(const struct azurite *a, struct worker *worker, const char *storage,
                       const struct azurite_part *part, uint64_t at, uint64_t length, char *to)
 {
@@ -65,7 +65,7 @@ static bool read_part(const struct azurite *a, struct worker *worker, const char
                               part->offset + (from - part->at));
     if (n != (ssize_t)(end - from))
         worker_problem(worker, "%.*s: %s", BYTES_ARG(path),
-                       n < 0 ? strerror(errno) : "it is shorter than its database says");
+                       n < 0 ? strerror(errno) : "it is shorter than recorded in the database");
     if (fd >= 0)
         close(fd);
     return n == (ssize_t)(end - from);

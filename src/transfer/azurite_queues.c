@@ -1,13 +1,13 @@
-/* Queues and messages in a data folder of Azurite, as items: see azurite.h. The source stays as it is: messages that
- * somebody has received are read like the others. */
+/* Lists queues and messages of an Azurite data directory as items: see azurite.h. The source is not
+ * changed: messages that a client has received are read like others. */
 #include "transfer/azurite.h"
 
 #include "base/clock.h"
 
-/* Of a message that Azurite lets in. */
+/* Maximum size of a message in Azurite. */
 #define TEXT_MAX ((uint64_t)1 << 20)
 
-/* As HTTP has it; false: it has expired. */
+/* Converts the expiry to HTTP's form. Returns false if the message has expired. */
 static bool read_expiry(struct azurite *a, const struct json_member *expiry, struct item *item)
 {
     char text[INSTANT_HTTP_SIZE];
@@ -36,7 +36,7 @@ static bool put_message(struct azurite *a, const struct azurite_document *docume
     if (!read_expiry(a, &of[1], &item))
         return true;
     if (!azurite_add_part(a, &parts, 0, &of[0], &count) || count > TEXT_MAX)
-        return worker_problem(a->worker, "queue %.*s: where a message lies is damaged",
+        return worker_problem(a->worker, "queue %.*s: the location of a message is corrupt",
                               BYTES_ARG(document->parent));
     put =
         azurite_read(a, a->worker, "__queuestorage__", text_bytes(&parts), 0, count, &item.body) &&
@@ -45,7 +45,7 @@ static bool put_message(struct azurite *a, const struct azurite_document *docume
     return put;
 }
 
-/* All messages, in the order of their queues; those before `at` are of queues before. */
+/* All messages, sorted by queue; those before `at` belong to earlier queues. */
 struct message_list {
     struct azurite_documents all;
     size_t at;
@@ -80,7 +80,7 @@ static bool put_queue(struct azurite *a, const struct azurite_document *document
     if (run_is_comparing(a->worker->run) || put != PUT_MADE)
         return put != PUT_STOPPED;
     if (!put_messages(a, messages, document->name))
-        return true; /* said why; other queues go on */
+        return true; /* error already reported; continue with other queues */
     item.kind = ITEM_QUEUE_END;
     item.body = azurite_policies(a, &of[1]);
     return run_put(a->worker->run, &item) != PUT_STOPPED;

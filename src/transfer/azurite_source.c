@@ -1,4 +1,4 @@
-/* Azurite's data folder as a source: see azurite.h. */
+/* An Azurite data directory as the source: see azurite.h. */
 #include "transfer/azurite.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool list(struct source *source, struct worker *worker)
         azurite_close(a);
     }
     return listed &&
-           (found > 0 || worker_problem(worker, "the folder has no database of Azurite's"));
+           (found > 0 || worker_problem(worker, "the folder contains no Azurite database"));
 }
 
 static bool read_bytes(struct source *source, struct worker *worker, const struct item *item,
@@ -56,8 +56,8 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
 
         memcpy(&part, item->place.ptr + i * sizeof part, sizeof part);
         if (!item_ranges_add(worker->arena, ret_ranges, part.at, part.count, item->size))
-            return worker_problem(worker, "%.*s/%.*s: its pages lie over one another",
-                                  BYTES_ARG(item->parent), BYTES_ARG(item->name));
+            return worker_problem(worker, "%.*s/%.*s: its pages overlap", BYTES_ARG(item->parent),
+                                  BYTES_ARG(item->name));
     }
     return true;
 }

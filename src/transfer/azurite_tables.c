@@ -1,4 +1,4 @@
-/* Tables and entities in a data folder of Azurite, as items: see azurite.h. */
+/* Lists tables and entities of an Azurite data directory as items: see azurite.h. */
 #include "transfer/azurite.h"
 
 #include "base/encode.h"
@@ -6,7 +6,7 @@
 #define TYPE_SUFFIX "@odata.type"
 #define GUID_TEXT   36u
 
-/* Newer versions keep the text of a GUID in base64. */
+/* Newer versions store the text of a GUID in base64. */
 static struct bytes plain_guid(struct azurite *a, struct bytes text)
 {
     struct bytes decoded = text.len == GUID_TEXT ? text : base64_decode(a->arena, text);
@@ -24,7 +24,7 @@ static bool is_guid(struct azurite *a, struct bytes properties, struct bytes nam
            bytes_is(member.text, "Edm.Guid");
 }
 
-/* As Insert Entity takes it. */
+/* Returns the body for Insert Entity. */
 static struct bytes make_body(struct azurite *a, struct bytes properties)
 {
     struct json_reader reader;

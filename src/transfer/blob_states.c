@@ -19,7 +19,7 @@ void blob_states_add(struct blob_states *states, struct item *item)
     states->count++;
 }
 
-/* Of two that are equal, the later one was listed later. */
+/* Orders by time; of two equal ones, the later listed comes later. */
 static int by_moment(const void *x, const void *y)
 {
     const struct place *a = x, *b = y;

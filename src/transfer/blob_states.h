@@ -1,5 +1,5 @@
-/* Internal to transfer/. Snapshots and versions of one blob, and the blob itself, in the order in which a source lists them:
- * services differ in whether the blob comes first or last, and a page may repeat what the one before had. */
+/* Internal to transfer/. Orders a blob with its snapshots and versions, in whatever order a source
+ * lists them: services differ in whether the blob comes first or last, and pages may overlap. */
 #ifndef LAGRA_TRANSFER_BLOB_STATES_H
 #define LAGRA_TRANSFER_BLOB_STATES_H
 
@@ -10,10 +10,10 @@ struct blob_states {
     uint64_t count;
 };
 
-/* The item becomes the collection's. */
+/* Takes ownership of the item. */
 void blob_states_add(struct blob_states *states, struct item *item);
-/* Returns the states as one item: oldest first, each once, the blob itself last. NULL if the blob itself is not among them.
- * The collection is not used afterwards. */
+/* Returns the states as one item: oldest first, without duplicates, the blob itself last. Returns
+ * NULL if the blob itself is not among them. The collection must not be used afterwards. */
 struct item *blob_states_order(struct blob_states *states, struct arena *arena);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define FIRST        1024u
 #define DIGEST_SIZE  16u
-/* Problems that are reported one by one; further ones are only counted. */
+/* Problems reported individually; further ones are only counted. */
 #define REPORTED_MAX 20u
 #define TEXTS_MAX    ((size_t)64 << 30)
 
@@ -13,12 +13,12 @@ struct listed {
     uint8_t name[DIGEST_SIZE];  /* kind, parent and name */
     uint8_t alike[DIGEST_SIZE]; /* item_hash_alike() */
     uint8_t md5[ITEM_MD5_SIZE];
-    uint64_t moment;  /* of a state */
-    const char *text; /* "container/blob" of a state of the source */
+    uint64_t moment;  /* of a snapshot or version */
+    const char *text; /* "container/blob" for a snapshot or version at the source */
     bool has_md5;
-    bool is_state;   /* a snapshot or a version */
+    bool is_state;   /* a snapshot or version */
     bool is_met;     /* at the target: the source lists an item of this name */
-    bool is_counted; /* .. and it was counted as the same */
+    bool is_counted; /* and it counted as equal */
 };
 
 struct listing {
@@ -30,12 +30,12 @@ struct comparison {
     struct arena *texts;
     struct listing there;   /* everything at the target */
     struct listing states;  /* snapshots and versions at the source */
-    struct listing missing; /* items of the source that the target does not have */
+    struct listing missing; /* items of the source missing at the target */
     struct comparison_count counts;
     comparison_report *report;
-    void *context;     /* of the report */
-    uint64_t reported; /* problems up to now */
-    uint64_t arrivals; /* states without a known time up to now */
+    void *context;     /* for `report` */
+    uint64_t reported; /* problems so far */
+    uint64_t arrivals; /* snapshots and versions without known time so far */
 };
 
 struct comparison *comparison_new(comparison_report *report, void *context)
@@ -64,7 +64,7 @@ struct comparison_count comparison_count(const struct comparison *comparison)
 
 /* ---- listings ---- */
 
-/* Messages and services are not compared: messages have no names. */
+/* Messages and services are not compared, because messages have no names. */
 static bool is_compared(const struct item *item)
 {
     return item->kind != ITEM_SERVICE && item->kind != ITEM_MESSAGE && item->kind != ITEM_QUEUE_END;
@@ -94,7 +94,8 @@ static struct listed describe(struct comparison *comparison, struct arena *arena
     return one;
 }
 
-/* By name; the item itself precedes its states, which are in the order in which they were taken. */
+/* Sorts by name; an item precedes its snapshots and versions, which are in the order of
+ * creation. */
 static int by_name(const void *x, const void *y)
 {
     const struct listed *a = x, *b = y;
@@ -111,7 +112,7 @@ static void sort(struct listing *listing)
         qsort(listing->of, listing->count, sizeof listing->of[0], by_name);
 }
 
-/* Returns the first item or state of a name, or NULL. */
+/* Returns the first item, or snapshot or version, of a name, or NULL. */
 static struct listed *find(const struct listing *listing, const uint8_t name[DIGEST_SIZE],
                            bool is_state)
 {
@@ -212,7 +213,8 @@ void comparison_meet(struct comparison *comparison, struct arena *arena, const s
 
 /* ---- snapshots ---- */
 
-/* Whether the source lists a blob of this name: otherwise the blob is deleted, and its snapshots and versions were left out. */
+/* Returns true if the source lists a blob of this name; otherwise the blob is deleted, and its
+ * snapshots and versions were omitted. */
 static bool exists_at_source(const struct comparison *comparison, const struct listed *state)
 {
     const struct listed *there = find(&comparison->there, state->name, false);
@@ -220,7 +222,7 @@ static bool exists_at_source(const struct comparison *comparison, const struct l
     return (there && there->is_met) || find(&comparison->missing, state->name, false);
 }
 
-/* Returns the number of states of a name, from `at` on, without those that the source has listed again. */
+/* Returns the number of snapshots and versions of a name, from `at` on, removing duplicates. */
 static size_t take_group(struct listing *states, size_t at, size_t *ret_next)
 {
     struct listed *of = states->of;
@@ -235,7 +237,7 @@ static size_t take_group(struct listing *states, size_t at, size_t *ret_next)
     return kept - at;
 }
 
-/* Looks for each state among the states of the target, each after the previous one. */
+/* Searches for each snapshot or version at the target, each after the previous one. */
 static void compare_states(struct comparison *comparison, struct arena *arena,
                            const struct listed *states, size_t count)
 {

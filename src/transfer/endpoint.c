@@ -21,7 +21,7 @@ static struct bytes without_slash(struct bytes url)
     return url;
 }
 
-/* ACCOUNT.blob.SUFFIX: the other services' hosts have their names in the place of "blob". */
+/* Derives ACCOUNT.blob.SUFFIX: other services have their names in place of "blob". */
 static void derive_hosts(struct arena *arena, const struct url *url, struct bytes suffix,
                          struct account_place *place)
 {
@@ -31,7 +31,8 @@ static void derive_hosts(struct arena *arena, const struct url *url, struct byte
                          BYTES_ARG(place->account), service_names[i], BYTES_ARG(suffix));
 }
 
-/* HOST:PORT/ACCOUNT: the other services have the ports behind, as they have by default here and in Azurite. */
+/* Derives HOST:PORT/ACCOUNT: the other services use the following ports, the default here and in
+ * Azurite. */
 static const char *derive_ports(struct arena *arena, const struct url *url,
                                 struct account_place *place)
 {
@@ -56,7 +57,7 @@ const char *place_read_url(struct arena *arena, struct bytes text, struct accoun
 
     *ret_place = (struct account_place){ .key = { NULL, 0 } };
     if (!url_parse(text, &url))
-        return "it is no URL of http or https";
+        return "it is not an http or https URL";
     if (url.query.len > 0)
         ret_place->sas = arena_copy(arena, url.query);
     bytes_cut(url.authority, '.', &label, &service);
@@ -93,7 +94,7 @@ static void read_members(struct bytes text, struct bytes of[MEMBERS])
     }
 }
 
-/* Those that are named, and no others; without any the hosts of Azure, by the suffix. */
+/* Uses the endpoints in the string, or if there are none, Azure's hosts with the suffix. */
 static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS],
                              struct account_place *place)
 {
@@ -108,7 +109,7 @@ static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS]
     for (size_t i = 0; i < ENDPOINT_KINDS; i++) {
         place->urls[i] = without_slash(of[BLOB + i]);
         if (place->urls[i].ptr && !url_parse(place->urls[i], &url))
-            return "one of its endpoints is no URL";
+            return "one of its endpoints is not a URL";
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Internal to transfer/. The mark of an export that was written to its end: complete.json, with the lines of its two other files.
- * decision: 910 */
+/* Internal to transfer/. The mark of a complete export: complete.json, with the number of lines of
+ * its two other files. decision: 910 */
 #ifndef LAGRA_TRANSFER_EXPORT_END_H
 #define LAGRA_TRANSFER_EXPORT_END_H
 
@@ -14,9 +14,9 @@ struct export_lines {
     uint64_t account, contents;
 };
 
-/* Counts the lines of the folder, and writes the mark. Reports a failure. */
+/* Counts the lines of the directory's files, and writes the mark. Reports errors. */
 bool export_end_write(struct worker *worker, int folder);
-/* Compares the mark with the lines that were read. Reports a folder that has none, or too few lines. */
+/* Compares the mark with the lines that were read. Reports a missing mark, or missing lines. */
 bool export_end_check(struct worker *worker, int folder, const struct export_lines *read);
 
 #endif

@@ -1,6 +1,6 @@
-/* An export as the target: a folder with two files of lines of JSON, each an item, and the bytes of blobs and files under
- * names of their own. account.jsonl has what is made one after the other, in its order; contents.jsonl the rest.
- * docs/import.md */
+/* An export as the target: a directory with two files of JSON lines, each an item, and the data of
+ * blobs and files in files of their own. account.jsonl has the items that must be created in order;
+ * contents.jsonl the others. docs/import.md */
 #include "transfer/sides.h"
 
 #include <errno.h>
@@ -20,12 +20,12 @@
 struct export_sink {
     struct sink sink;
     int folder;
-    int account, contents; /* the two files, to be appended to */
+    int account, contents; /* opened for appending */
 };
 
 /* ---- lines ---- */
 
-/* What a run that was killed has begun to write is no line: it is cut off. False: errno. */
+/* Truncates an incomplete line written by a killed run. Returns false with errno on failure. */
 static bool end_lines(int fd)
 {
     struct stat status;
@@ -55,7 +55,8 @@ static bool is_empty(int fd)
     return fstat(fd, &status) == 0 && status.st_size == 0;
 }
 
-/* Beside the lines of another export, each of this one would be there twice. returns -1: errno */
+/* Refuses a file with the lines of another export, which would then contain items twice. Returns -1
+ * with errno on failure. */
 static int open_lines(const struct run *run, int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -88,15 +89,15 @@ static bool write_line(struct export_sink *sink, struct worker *worker, const st
 
     text_init(&line, worker->arena, 1024);
     if (!item_write_json(&line, item))
-        return worker_problem(worker, "%.*s/%.*s: something that is said of it is no UTF-8",
-                              BYTES_ARG(item->parent), BYTES_ARG(item->name));
+        return worker_problem(worker, "%.*s/%.*s: a property is not UTF-8", BYTES_ARG(item->parent),
+                              BYTES_ARG(item->name));
     text_add_char(&line, '\n');
     n = write(is_of_contents(item->kind) ? sink->contents : sink->account, line.ptr, line.len);
     return n == (ssize_t)line.len || worker_problem(worker, "the export cannot be written: %s",
                                                     n < 0 ? strerror(errno) : "the disk is full");
 }
 
-/* ---- bytes ---- */
+/* ---- data ---- */
 
 struct writing {
     struct source *source;
@@ -150,7 +151,8 @@ static bool check_md5(struct writing *w)
     if (w->has_holes || !w->item->has_md5 || memcmp(digest, w->item->md5, sizeof digest) == 0)
         return true;
     return worker_problem(w->worker,
-                          "%.*s/%.*s: the source says another MD5 of it than that of its bytes",
+                          "%.*s/%.*s: MD5 mismatch: the source reports a different MD5 than that "
+                          "of the received data",
                           BYTES_ARG(w->item->parent), BYTES_ARG(w->item->name));
 }
 
@@ -168,7 +170,7 @@ static bool write_bytes(struct writing *w, struct item *item)
     return written && check_md5(w);
 }
 
-/* A name that leads through a file, or is a folder's, gets another place. */
+/* A name that leads through a file, or is a directory's, gets another path. */
 static int open_file(struct export_sink *sink, struct worker *worker, struct item *item,
                      unsigned state)
 {
@@ -221,7 +223,7 @@ static bool put(struct sink *sink, struct source *source, struct worker *worker,
     return write_line(export, worker, copy);
 }
 
-/* Before the journal goes, all of it is on the disk, and then the mark. */
+/* Makes everything durable before writing the mark and deleting the journal. */
 static bool end(struct sink *sink, struct worker *worker)
 {
     const struct export_sink *export = (const struct export_sink *)(const void *)sink;
@@ -260,7 +262,7 @@ struct sink *sink_export_new(struct worker *worker, const char *folder)
     if (export->contents >= 0)
         return &export->sink;
     worker_problem(worker, "%s: %s", folder,
-                   errno == EEXIST ? "it has an export already" : strerror(errno));
+                   errno == EEXIST ? "it already contains an export" : strerror(errno));
     free_sink(&export->sink);
     return NULL;
 }

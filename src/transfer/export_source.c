@@ -23,12 +23,12 @@ struct export_source {
     int folder;
 };
 
-/* Lines of one file up to now. */
+/* State of reading one file. */
 struct export_listing {
     struct worker *worker;
     const char *name;
     struct line_reader lines;
-    bool passes_over; /* the queue has its messages, or does not get any */
+    bool passes_over; /* skip messages, because the queue has them or does not get any */
     /* Queues without an end so far. A resumed export writes a queue from its start again. */
     char open[OPEN_QUEUES_MAX][QUEUE_SIZE];
     size_t open_count;
@@ -46,7 +46,7 @@ static void close_queue(struct export_listing *l, const char *name)
     }
 }
 
-/* Notes a queue's beginning or end. */
+/* Records the start or end of a queue. */
 static bool note_queue(struct export_listing *l, const struct item *item)
 {
     char name[QUEUE_SIZE];
@@ -65,7 +65,7 @@ static bool note_queue(struct export_listing *l, const struct item *item)
     return true;
 }
 
-/* Reports queues whose end is missing: further messages may be missing, too. */
+/* Reports queues without an end, which may lack messages. */
 static bool report_open(const struct export_listing *l)
 {
     for (size_t i = 0; i < l->open_count; i++)
@@ -76,7 +76,7 @@ static bool report_open(const struct export_listing *l)
 
 /* ---- lines ---- */
 
-/* An item that is listed. False: nothing more is to be listed. */
+/* Puts the item in a line. Returns false to end the listing. */
 static bool put_line(struct export_listing *l, struct arena *arena, struct bytes line)
 {
     const char *problem;
@@ -146,7 +146,7 @@ static bool read_bytes(struct source *source, struct worker *worker, const struc
     *ret_bytes = bytes_of(to, (size_t)length);
     return n == (ssize_t)length ||
            worker_problem(worker, "%.*s: %s", BYTES_ARG(item->place),
-                          n < 0 ? strerror(error) : "it is shorter than it was");
+                          n < 0 ? strerror(error) : "it is shorter than expected");
 }
 
 static bool read_ranges(struct source *source, struct worker *worker, const struct item *item,

@@ -137,7 +137,7 @@ static void add_number(struct sha256_ctx *hash, uint64_t number)
     sha256_update(hash, sizeof number, (const uint8_t *)&number);
 }
 
-/* With its length, so that no two lists of values are one run of bytes. */
+/* Adds the length too, so that different lists of values never hash the same bytes. */
 static void add_bytes(struct sha256_ctx *hash, struct bytes value)
 {
     add_number(hash, value.ptr ? value.len : UINT64_MAX);
@@ -180,7 +180,7 @@ void item_hash_noted(const struct item *item, struct item_hash *ret_hash)
     item_hash_source(item, ret_hash);
 }
 
-/* Adds a pair to a sum that does not depend on the order of pairs. */
+/* Adds a pair to a checksum that is independent of the order of pairs. */
 static void add_pair(uint64_t sum[4], struct bytes name, struct bytes value)
 {
     struct item_hash pair;
@@ -196,7 +196,7 @@ static void add_pair(uint64_t sum[4], struct bytes name, struct bytes value)
         sum[i] += words[i];
 }
 
-/* Numbers and times have several spellings. */
+/* Normalizes numbers and times, which have several spellings. */
 static struct bytes plain_value(struct arena *arena, const struct json_member *member, bool is_time)
 {
     char text[NUMBER_BYTES], iso[INSTANT_ISO_SIZE];
@@ -216,7 +216,7 @@ static struct bytes plain_value(struct arena *arena, const struct json_member *m
     return member->text;
 }
 
-/* Whether the property is said to be a time, in a member of its own. */
+/* Returns true if an annotation gives the property the type of a time. */
 static bool is_time(struct arena *arena, struct bytes entity, struct bytes name)
 {
     const char *type = arena_string(arena, arena_printf(arena, "%.*s@odata.type", BYTES_ARG(name)));
@@ -249,7 +249,8 @@ static void add_entity(struct arena *arena, struct bytes entity, uint64_t sum[4]
     }
 }
 
-/* What both sides hold: not what a service adds of its own, nor what a request alone says. */
+/* Returns true for headers that both sides store: not those added by a service, or used only in
+ * requests. */
 static bool is_alike(struct bytes name)
 {
     static const char *const passed_over[] = {

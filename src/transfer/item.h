@@ -1,5 +1,5 @@
-/* Inside of transfer/ only: what an account is made of, one after the other, as sources list it and sinks make it. Its
- * headers are those of the request that makes it. */
+/* Internal to transfer/: the items of an account, as listed by sources and created by sinks.
+ * Headers of an item are those of the request that creates it. */
 #ifndef LAGRA_TRANSFER_ITEM_H
 #define LAGRA_TRANSFER_ITEM_H
 
@@ -7,22 +7,22 @@
 #include "transfer/endpoint.h"
 
 enum item_kind {
-    ITEM_SERVICE,   /* parent: its name; body: its properties, XML */
-    ITEM_CONTAINER, /* parent; body: its access policies, XML */
+    ITEM_SERVICE,   /* parent: its name; body: service properties, XML */
+    ITEM_CONTAINER, /* parent; body: access policies, XML */
     ITEM_BLOB,      /* parent, name */
-    ITEM_QUEUE,     /* parent; its messages follow, and its end */
-    ITEM_MESSAGE,   /* parent; body: its text */
+    ITEM_QUEUE,     /* parent; followed by its messages, and its end */
+    ITEM_MESSAGE,   /* parent; body: text */
     ITEM_QUEUE_END, /* parent; body: policies */
     ITEM_TABLE,     /* parent; body: policies */
-    ITEM_ENTITY,    /* parent; body: JSON as Insert Entity takes it */
+    ITEM_ENTITY,    /* parent; body: JSON for Insert Entity */
     ITEM_SHARE,     /* parent; body: policies */
-    ITEM_DIRECTORY, /* parent, name: its path */
-    ITEM_FILE,      /* parent, name: its path */
+    ITEM_DIRECTORY, /* parent, name: path */
+    ITEM_FILE,      /* parent, name: path */
     ITEM_KINDS
 };
 extern const char *const item_kind_names[ITEM_KINDS];
 
-/* Metadata of a queue whose messages are not all copied yet. */
+/* Metadata that marks a queue whose messages are incomplete. */
 #define ITEM_QUEUE_MARK "x-ms-meta-lagra_unfinished"
 
 struct header_list {
@@ -32,7 +32,7 @@ struct header_list {
 
 #define ITEM_MD5_SIZE 16u
 
-/* A part of a blob's or file's bytes that is not zeros. */
+/* A part of a blob or file that is not zeros. */
 struct item_range {
     uint64_t at, length;
 };
@@ -44,63 +44,64 @@ struct item_ranges {
 struct item {
     enum item_kind kind;
     struct bytes parent, name;
-    /* Of a blob: the snapshot or version that it is at the source; ptr NULL: the blob itself. */
+    /* Blob: its snapshot or version at the source; ptr NULL for the blob itself. */
     struct bytes state;
-    uint64_t moment; /* when that snapshot or version was taken, in ticks; 0 if unknown */
-    /* Changes at the source when it is written to: its ETag; empty: not known. */
+    uint64_t moment; /* when that snapshot or version was created, in ticks; 0 if unknown */
+    /* Changes with every write at the source: ETag; empty if unknown. */
     struct bytes version;
-    uint64_t size; /* of a blob, a file */
+    uint64_t size; /* of a blob or file */
     struct header_list headers;
     struct bytes body;
-    struct bytes place; /* where the source has its bytes, in the source's words */
-    /* Of a file: when it was written to last; of a message: when it expires, as HTTP has it; ptr NULL: not known, never. */
+    struct bytes place; /* location of its bytes, defined by the source */
+    /* File: last write; message: expiry, in HTTP's form; ptr NULL if unknown, or never. */
     struct bytes date;
-    bool is_sealed;            /* an append blob */
-    struct item_ranges ranges; /* where the source lists them with the item */
+    bool is_sealed;            /* sealed append blob */
+    struct item_ranges ranges; /* if the source lists them with the item */
     bool has_md5;
     uint8_t md5[ITEM_MD5_SIZE];
-    /* Of a blob: its next newer state. The blob itself is the last one. */
+    /* Blob: next newer state. The blob itself is last. */
     struct item *next;
 };
 
-/* Parts that touch become one. False: it begins before the end of the last one, or ends past `size`. */
+/* Adds a range, merging adjacent ones. Returns false if it starts before the end of the last one,
+ * or ends past `size`. */
 bool item_ranges_add(struct arena *arena, struct item_ranges *ranges, uint64_t at, uint64_t length,
                      uint64_t size);
 
-/* name: static, or in the item's arena. A value whose ptr is NULL is left out. */
+/* Adds a header. name: static, or in the item's arena. A value with ptr NULL is omitted. */
 void item_header(struct arena *arena, struct item *item, struct bytes name, struct bytes value);
 void item_header_string(struct arena *arena, struct item *item, const char *name,
                         struct bytes value);
-/* ptr NULL: it has none of that name (lower case). */
+/* Returns the header's value (name in lower case); ptr NULL if there is none. */
 struct bytes item_find_header(const struct item *item, const char *name);
-/* A copy of it, and of the states behind it, all in that arena. */
+/* Copies the item and its states into the arena. */
 struct item *item_copy(struct arena *arena, const struct item *item);
-/* Bytes of it and of the states behind it. */
+/* Returns the total size of the item and its states. */
 uint64_t item_bytes(const struct item *item);
 
 #define ITEM_HASH_SIZE 32u
 struct item_hash {
     uint8_t of[ITEM_HASH_SIZE];
 };
-/* Of what it is at the source: the same for as long as it need not be copied again. */
+/* Hashes the item's state at the source; unchanged as long as it need not be copied again. */
 void item_hash_source(const struct item *item, struct item_hash *ret_hash);
-/* Hashes an item for the journal: like item_hash_source(), but a queue and its end by the name only. */
+/* Hashes an item for the journal: like item_hash_source(), but a queue and its end by name only. */
 void item_hash_noted(const struct item *item, struct item_hash *ret_hash);
-/* Hashes what two services list alike of one state of an item: its size, headers in any order, an entity's values; not names,
- * ETags, times or MD5s. */
+/* Hashes the properties of one state that both services list equally: size, headers in any order,
+ * an entity's values; not names, ETags, times or MD5s. */
 void item_hash_alike(struct arena *arena, const struct item *item, struct item_hash *ret_hash);
-/* Hashes kind, parent and name, of an entity its keys. */
+/* Hashes kind, parent and name, or the keys of an entity. */
 void item_hash_name(struct arena *arena, const struct item *item, struct item_hash *ret_hash);
-/* "container/blob", "queue", "table(PartitionKey='..',RowKey='..')": for messages. */
+/* Returns "container/blob", "queue", "table(PartitionKey='..',RowKey='..')", for messages. */
 struct bytes item_text(struct arena *arena, const struct item *item);
-/* Returns whether it is a snapshot or version of a blob, and not the blob itself. */
+/* Returns true if it is a snapshot or version of a blob. */
 bool item_is_state(const struct item *item);
 
-/* ---- as a line of JSON: item_json.c ---- */
+/* ---- JSON: item_json.c ---- */
 
-/* Without the line's end. False: a value is no UTF-8. */
+/* Writes a line without line end. Returns false if a value is not UTF-8. */
 bool item_write_json(struct text *to, const struct item *item);
-/* NULL: the line is not one of an item; *ret_problem, static. */
+/* Returns NULL with *ret_problem, static, if the line is not an item. */
 struct item *item_read_json(struct arena *arena, struct bytes line, const char **ret_problem);
 
 #endif

@@ -1,4 +1,4 @@
-/* Items as lines of JSON: what an export is made of (docs/import.md). */
+/* Items as lines of JSON, the format of an export (docs/import.md). */
 #include "transfer/item.h"
 
 #include "base/encode.h"
@@ -6,9 +6,9 @@
 
 #define LINE_DEPTH 6u
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
-/* name: static. A value whose ptr is NULL is left out. */
+/* name: static. A value with ptr NULL is omitted. */
 static bool write_text(struct json_writer *out, const char *name, struct bytes value)
 {
     if (value.ptr)
@@ -93,7 +93,7 @@ bool item_write_json(struct text *to, const struct item *item)
     return good;
 }
 
-/* ---- in ---- */
+/* ---- parsing ---- */
 
 enum { KIND, PARENT, NAME, DATE, BODY, STATES, MEMBERS };
 static const char *const members[MEMBERS] = { "kind", "parent", "name", "date", "body", "states" };
@@ -101,7 +101,7 @@ enum { HEADERS, SIZE, FILE_NAME, RANGES, MD5, SEALED, STATE_MEMBERS };
 static const char *const state_members[STATE_MEMBERS] = { "headers", "size", "file",
                                                           "ranges",  "md5",  "sealed" };
 
-/* An empty string is one, too. */
+/* Returns the string; an empty one is not NULL. */
 static struct bytes text_of(const struct json_member *member)
 {
     if (member->kind != JSON_STRING)
@@ -173,7 +173,7 @@ static bool read_kind(struct bytes text, enum item_kind *ret_kind)
     return false;
 }
 
-/* Of the last one the name, the date and the body are those of all. */
+/* All states have the name, date and body of the last one. */
 static struct item *read_states(struct arena *arena, const struct json_member *states,
                                 const struct item *common)
 {
@@ -199,11 +199,11 @@ struct item *item_read_json(struct arena *arena, struct bytes line, const char *
     struct json_member of[MEMBERS];
     struct item common = { .size = 0 }, *item;
 
-    *ret_problem = "it is no object with \"kind\" and \"states\"";
+    *ret_problem = "it is not an object with \"kind\" and \"states\"";
     if (!json_object_pick(arena, line, LINE_DEPTH, members, MEMBERS, of) ||
         of[STATES].kind != JSON_LIST)
         return NULL;
-    *ret_problem = "its kind is not known";
+    *ret_problem = "unknown kind";
     if (!read_kind(text_of(&of[KIND]), &common.kind))
         return NULL;
     common.parent = text_of(&of[PARENT]);

@@ -1,4 +1,4 @@
-/* See journal.h. The file: a magic text, the hash of the pair, hashes of items. */
+/* See journal.h. File format: a magic string, the hash of the pair, hashes of items. */
 #include "transfer/journal.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct journal {
     int fd;
     bool goes_on;
     char *path;
-    struct record *slots; /* open addressing; a hash of zeros: free */
+    struct record *slots; /* open addressing; a zero hash marks a free slot */
     uint64_t mask;
 };
 
@@ -73,7 +73,7 @@ bool journal_add(struct journal *journal, const struct item_hash *hash)
     return n == (ssize_t)sizeof *hash;
 }
 
-/* returns false: errno */
+/* Returns false with errno on failure. */
 static bool read_records(struct journal *journal, uint64_t count)
 {
     struct item_hash some[READ_ONCE];
@@ -127,7 +127,7 @@ static const char *read_file(struct journal *journal, const struct item_hash *pa
         return begin_file(journal, pair);
     if (file_read_at(journal->fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
         memcmp(head, MAGIC, sizeof MAGIC - 1) != 0)
-        return "it is no journal of an import";
+        return "it is not an import journal";
     if (memcmp(head + sizeof MAGIC - 1, pair, sizeof *pair) != 0)
         return "it is of another import: finish that one, remove it, or name another by --journal";
     journal->goes_on = true;

@@ -1,6 +1,7 @@
-/* Inside of transfer/ only: what is copied already, in a file that outlives the process. An item is added when the sink has
- * made it, so what is in it is there; what was made and is not in it, because the process was killed in between, is made
- * again. A torn record is ignored. Records are added by any thread. */
+/* Internal to transfer/: the journal of copied items, a file that outlives the process. An item is
+ * added after the sink has created it, so everything in the journal exists; an item created just
+ * before a kill may be missing, and is created again. A torn record is ignored. Thread-safe for
+ * adding records. */
 #ifndef LAGRA_TRANSFER_JOURNAL_H
 #define LAGRA_TRANSFER_JOURNAL_H
 
@@ -8,21 +9,22 @@
 
 struct journal;
 
-/* Makes the file, or goes on with it. pair: of what is copied where.
+/* Creates the file, or continues it. pair: hash of source and target.
  *
- * returns NULL: *ret_problem, static; errno where that is "it cannot be read" */
+ * returns NULL with *ret_problem, static; errno is set if that is "it cannot be read" */
 struct journal *journal_open(const char *path, const struct item_hash *pair,
                              const char **ret_problem);
-/* Was there one before? */
+/* Returns true if it continues an earlier journal. */
 bool journal_goes_on(const struct journal *journal);
-/* Was it added by an earlier run? */
+/* Returns true if an earlier run has added the item. */
 bool journal_has(const struct journal *journal, const struct item_hash *hash);
-/* Which record it was, from 0 on: those of one thread are in its order. JOURNAL_NONE: none of an earlier run's. */
+/* Returns the number of an earlier run's record, from 0; records of one thread are in order.
+ * Returns JOURNAL_NONE if there is none. */
 #define JOURNAL_NONE UINT64_MAX
 uint64_t journal_number(const struct journal *journal, const struct item_hash *hash);
-/* False: errno. */
+/* Returns false with errno on failure. */
 bool journal_add(struct journal *journal, const struct item_hash *hash);
-/* is_over: the file goes too; it is that of a run that copied all, or nothing. */
+/* is_over: also deletes the file, because everything, or nothing, was copied. */
 void journal_close(struct journal *journal, bool is_over);
 
 #endif

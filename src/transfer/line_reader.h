@@ -1,20 +1,21 @@
-/* Inside of transfer/ only: lines of a file, one after the other, up to a length. */
+/* Internal to transfer/: reads a file line by line, up to a maximum length. */
 #ifndef LAGRA_TRANSFER_LINE_READER_H
 #define LAGRA_TRANSFER_LINE_READER_H
 
 #include "base/bytes.h"
 
-/* The last line may have no end. Begins with the descriptor alone, which is closed by line_reader_release(). */
+/* The last line may lack a line end. Initialize with only the descriptor, which
+ * line_reader_release() closes. */
 struct line_reader {
     int fd;
     char *buffer;
     size_t begin, end, capacity;
     bool is_over;
-    uint64_t number; /* of the line that was read, from 1 */
+    uint64_t number; /* of the last line read, from 1 */
 };
 #define LINE_READER_MAX ((size_t)256 << 20)
-/* False: there is none, or it cannot be read (errno; 0 at the end; EFBIG: the line is too long). The line is valid until the
- * next one. */
+/* Reads the next line, valid until the following call. Returns false with errno if there is none: 0
+ * at the end; EFBIG: the line is too long. */
 bool line_reader_next(struct line_reader *lines, struct bytes *ret_line);
 void line_reader_release(struct line_reader *lines);
 

@@ -11,8 +11,8 @@
 #include "transfer/compare.h"
 #include "transfer/journal.h"
 
-/* Items that wait for a worker, each in an arena of its own: more than a page of a listing has, so that workers copy one page
- * while the next one is fetched. */
+/* Maximum items waiting for a worker, each in its own arena: more than a page of a listing, so that
+ * workers copy one page while the next one is fetched. */
 #define WAITING_MAX      8192u
 #define ITEM_BYTES_MAX   ((size_t)256 << 20)
 #define WORKER_BYTES_MAX ((size_t)2 << 30)
@@ -41,16 +41,17 @@ struct run {
     unsigned started;
     /* Under the lock. */
     struct lock lock;
-    pthread_cond_t has_jobs; /* or is over: workers wait */
-    pthread_cond_t is_ahead; /* room for a job, or nothing is being made: the lister waits */
+    pthread_cond_t has_jobs; /* signaled for a new job or the end; workers wait */
+    /* signaled when there is space for a job, or none is running; the lister waits */
+    pthread_cond_t is_ahead;
     struct job waiting[WAITING_MAX];
     unsigned begin, count;
     unsigned busy;
-    bool is_over;          /* no more jobs come */
-    atomic_bool is_broken; /* the journal cannot be written: nothing more is copied */
+    bool is_over;          /* there will be no more jobs */
+    atomic_bool is_broken; /* the journal cannot be written: stop copying */
 };
 
-/* ---- what is wrong ---- */
+/* ---- problems ---- */
 
 static void say(struct run *run, const char *text, unsigned problems)
 {
@@ -100,7 +101,7 @@ bool run_is_comparing(const struct run *run)
     return run->phase != RUN_COPIES;
 }
 
-/* ---- making ---- */
+/* ---- creating items ---- */
 
 static void count_made(struct run *run, const struct item *item, bool is_skipped)
 {
@@ -113,7 +114,8 @@ static void count_made(struct run *run, const struct item *item, bool is_skipped
     lock_give(&run->lock);
 }
 
-/* Whether it is worth a line of the journal: what is made again and again costs one request. */
+/* Returns true for items recorded in the journal; others are simply created again, which costs one
+ * request. */
 static bool is_noted(enum item_kind kind)
 {
     return kind == ITEM_BLOB || kind == ITEM_ENTITY || kind == ITEM_FILE || kind == ITEM_QUEUE_END;
@@ -236,7 +238,7 @@ static void push_job(struct run *run, const struct job *job)
     }
 }
 
-/* Until all that was put is made. */
+/* Waits until all items put so far were created. */
 static void wait_for_jobs(struct run *run)
 {
     bool waits = true;
@@ -251,7 +253,7 @@ static void wait_for_jobs(struct run *run)
     }
 }
 
-/* ---- what sources list ---- */
+/* ---- listings ---- */
 
 static uint64_t *counter_of(struct transfer_result *result, enum item_kind kind)
 {
@@ -287,7 +289,8 @@ static enum put_result compare(struct run *run, const struct item *item)
     return PUT_MADE;
 }
 
-/* What one thread makes after the other, because others need it or because it has an order. */
+/* Returns true for items that one thread creates in order, because other items depend on them or
+ * their order matters. */
 static bool is_made_at_once(enum item_kind kind)
 {
     return kind != ITEM_BLOB && kind != ITEM_ENTITY && kind != ITEM_FILE;
@@ -313,11 +316,9 @@ enum put_result run_put(struct run *run, const struct item *item)
     if (atomic_load(&run->is_broken))
         return PUT_STOPPED;
     if (item->kind == ITEM_QUEUE && item_find_header(item, ITEM_QUEUE_MARK).ptr) {
-        worker_problem(
-            &run->first,
-            "queue %.*s has not all of its messages at the source: an import into it was "
-            "not finished",
-            BYTES_ARG(item->parent));
+        worker_problem(&run->first,
+                       "queue %.*s is incomplete at the source: an import into it was not finished",
+                       BYTES_ARG(item->parent));
         return PUT_FAILED;
     }
     count_listed(run, item);
@@ -389,7 +390,7 @@ static bool open_sides(struct run *run)
     return run->source && run->sink;
 }
 
-/* What is copied where: URLs and accounts, or the folders' names. */
+/* Hashes source and target: URLs and accounts, or directory names. */
 static void hash_pair(const struct transfer_options *options, struct item_hash *ret_hash)
 {
     struct item places[2] = { { .kind = ITEM_SERVICE }, { .kind = ITEM_SERVICE } };

@@ -1,4 +1,4 @@
-/* Inside of transfer/ only: a run, its workers, and what sources and sinks are. */
+/* Internal to transfer/: a run, its workers, and the interfaces of sources and sinks. */
 #ifndef LAGRA_TRANSFER_RUN_H
 #define LAGRA_TRANSFER_RUN_H
 
@@ -8,65 +8,70 @@
 
 struct run;
 
-/* A thread that copies, and its memory and connections. The first one is the thread that lists. */
+/* A thread that copies, with its memory and connections. The first worker is the thread that
+ * lists. */
 struct worker {
     struct run *run;
-    struct arena *arena;     /* of the item that is being copied; emptied behind it */
-    struct asker *from, *to; /* NULL: that side is no server */
+    struct arena *arena;     /* for the current item; rewound after it */
+    struct asker *from, *to; /* NULL if that side is not a server */
 };
 
-/* The first thing that is wrong with an item (printf); the run goes on with others. returns false */
+/* Reports a problem of an item (printf); the run continues with other items. Returns false. */
 bool worker_problem(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Something that is left out, and is no problem (printf). */
+/* Reports an omission that is not a problem (printf). */
 void worker_note(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Counts what is not copied, of a source that is listed. The first worker. */
+/* Counts source data that is not copied. First worker only. */
 void run_leave_out(struct run *run, enum left_out kind, uint64_t count);
 
 enum put_result {
     PUT_MADE,
-    PUT_THERE, /* an earlier run has made it: what belongs to it (messages of a queue) is passed over */
+    /* created by an earlier run: its dependent items (messages of a queue) are skipped */
+    PUT_THERE,
     PUT_FAILED,
-    PUT_STOPPED, /* the run ends: nothing more is to be listed */
+    PUT_STOPPED, /* the run is ending: list nothing more */
 };
 
-/* Makes an item now, or soon; what it points to is copied. Of sources, while they list. */
+/* Creates an item now, or soon; its data is copied. Called by sources while listing. */
 enum put_result run_put(struct run *run, const struct item *item);
-/* Whether it goes on with what an earlier run has begun. */
+/* Returns true if this run continues an earlier one. */
 bool run_goes_on(const struct run *run);
 bool run_receives_messages(const struct run *run);
-/* Returns whether the listing is only compared with the other side's at the end: items are not created, bytes, messages and policies
- * are not read, and each state of a blob may be put separately. */
+/* Returns true while the listing is only used for the final comparison: items are not created;
+ * bytes, messages and policies are not read; and each state of a blob may be put separately. */
 bool run_is_comparing(const struct run *run);
-/* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
- * noted it. The first worker. */
+/* Records in the journal that the transfer of a queue has started, so that a restart can resume it.
+ * Returns true if an earlier run has recorded it. First worker only. */
 bool run_note_begin(struct run *run, const struct item *queue);
-/* Notes that a message (its queue, and its id as the name) comes behind those that were noted before. The first worker. */
+/* Records that a message follows those recorded before (parent: its queue, name: its id). First
+ * worker only. */
 void run_note_message(struct run *run, const struct item *message);
-/* The place of a message among those that earlier runs have noted. UINT64_MAX: they have not. The first worker. */
+/* Returns the position of a message among those recorded by earlier runs, or UINT64_MAX. First
+ * worker only. */
 uint64_t run_noted_place(const struct run *run, const struct item *message);
 
 struct source {
-    /* Lists everything by run_put(), once to copy and once to compare. Called on the first worker. Returns false after reporting why
-     * the listing is incomplete. */
+    /* Lists everything with run_put(), once to copy and once to compare. Called on the first
+     * worker. Returns false after reporting why the listing is incomplete. */
     bool (*list)(struct source *source, struct worker *worker);
-    /* Adds what the list does not say: headers of files. Any worker. NULL: it says all. */
+    /* Adds information missing in the listing: headers of files. Any worker. NULL if not needed. */
     bool (*complete)(struct source *source, struct worker *worker, struct item *item);
-    /* Bytes of a blob or file, all of those that are asked for, in the worker's arena or until the source is freed. Any
-     * worker; so are those below. False: said why. */
+    /* Reads exactly `length` bytes into the worker's arena (or memory valid until the source is
+     * freed). This and the following callbacks may run on any worker. Returns false after reporting
+     * the error. */
     bool (*read)(struct source *source, struct worker *worker, const struct item *item, uint64_t at,
                  uint64_t length, struct bytes *ret_bytes);
-    /* The parts of a page blob or file that are not zeros. */
+    /* Returns the parts of a page blob or file that are not zeros. */
     bool (*ranges)(struct source *source, struct worker *worker, const struct item *item,
                    struct item_ranges *ret_ranges);
     void (*free)(struct source *source);
 };
 
 struct sink {
-    /* Makes it, with its states. False: said why. */
+    /* Creates an item with its states. Returns false after reporting the error. */
     bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
                 const struct item *item);
     /* Called after everything was copied. Returns false after reporting why. May be NULL. */
@@ -74,11 +79,11 @@ struct sink {
     void (*free)(struct sink *sink);
 };
 
-/* What the two sides are. NULL: said why. */
+/* Functions that open the two sides. Return NULL after reporting the error. */
 struct run_openers {
     struct source *(*source)(struct worker *worker, const struct transfer_options *options);
     struct sink *(*sink)(struct worker *worker, const struct transfer_options *options);
-    /* Opens the target as a source, to compare it at the end. */
+    /* Opens the target as a source for the final comparison. */
     struct source *(*target)(struct worker *worker, const struct transfer_options *options);
 };
 /* See transfer_run(). */

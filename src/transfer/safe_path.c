@@ -20,7 +20,7 @@ static bool is_part(struct bytes part)
            !memchr(part.ptr, '\0', part.len);
 }
 
-/* Nothing else than a file is opened, and none is waited for, such as the other end of a pipe. */
+/* Opens only regular files, and never blocks, for example for the other end of a pipe. */
 static int open_file(int at, const char *name, bool makes)
 {
     int fd = openat(at, name,
@@ -82,7 +82,8 @@ static bool is_safe(unsigned char c)
            c == '$';
 }
 
-/* One to one: a '%' is always encoded, so what is made with one alone is nobody's name. */
+/* The encoding is reversible: '%' is always encoded, so a path with a single '%' collides with no
+ * name. */
 static void add_part(struct text *to, struct bytes part)
 {
     bool is_dots = bytes_is(part, ".") || bytes_is(part, "..");

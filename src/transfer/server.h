@@ -1,5 +1,5 @@
-/* Inside of transfer/ only: an account on a server, listed by its API. A file for each service; source_server.c puts them
- * together and reads bytes. */
+/* Internal to transfer/: an account on a server, listed with its API. There is a file per service;
+ * source_server.c combines them and reads data. */
 #ifndef LAGRA_TRANSFER_SERVER_H
 #define LAGRA_TRANSFER_SERVER_H
 
@@ -8,23 +8,23 @@
 
 struct server_source {
     struct source source;
-    bool is_target; /* the side that is copied to, listed to be compared */
+    bool is_target; /* the target of the copy, listed for comparison */
     struct asker *asker;
-    struct worker *worker; /* the one that lists */
+    struct worker *worker; /* the listing worker */
 };
 
-/* All of a service. False: said why. */
+/* List a service. Return false after reporting an error. */
 bool list_blobs(struct server_source *server);
 bool list_queues(struct server_source *server);
 bool list_tables(struct server_source *server);
 bool list_shares(struct server_source *server);
 
-/* Headers of a file or a directory, which its listing does not say. */
+/* Adds headers of a file or directory that are missing in its listing. */
 bool complete_file(struct server_source *server, struct worker *worker, struct item *item);
 
-/* ---- what they share: server_pages.c ---- */
+/* ---- shared functions: server_pages.c ---- */
 
-/* GET; the answer's body is XML. NULL: said why. */
+/* Sends a GET whose response body is XML. Returns NULL after reporting an error. */
 struct xml_node *server_get_xml(struct server_source *server, enum endpoint_kind service,
                                 struct bytes path, struct bytes query);
 /* A listing, page by page. */
@@ -32,21 +32,21 @@ struct server_pages {
     enum endpoint_kind service;
     struct bytes path;
     const char *query;
-    /* Of a page; false: the listing ends. */
+    /* Processes a page; returns false to end the listing. */
     bool (*take)(void *context, struct xml_node *page);
     void *context;
 };
 bool server_list_pages(struct server_source *server, const struct server_pages *pages);
-/* Access policies as they are set again; ptr NULL: they cannot be read. */
+/* Returns access policies in the form for setting them; ptr NULL if they cannot be read. */
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query);
-/* Text of a child of a node; ptr NULL: it has none. */
+/* Returns the text of a child element; ptr NULL if there is none. */
 struct bytes server_text(const struct xml_node *node, const char *name);
-/* Counts the lease that properties of a listing show, since the copy has none. */
+/* Counts a lease in the listed properties, which the copy does not get. */
 void server_leave_lease(struct server_source *server, const struct xml_node *properties);
-/* A name as it is: percent-encoded where XML cannot say it. */
+/* Returns a name; the service percent-encodes it if XML cannot represent it. */
 struct bytes server_name(struct arena *arena, struct bytes name);
-/* <Metadata> of a node, as headers of the item. */
+/* Adds a node's <Metadata> as headers of the item. */
 void server_add_metadata(struct arena *arena, struct item *item, const struct xml_node *node);
 
 #endif

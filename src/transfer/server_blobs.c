@@ -1,22 +1,22 @@
-/* Containers and blobs of a server, as items. rest: List-Containers2, List-Blobs */
+/* Lists containers and blobs of a server as items. rest: List-Containers2, List-Blobs */
 #include "base/dates.h"
 #include "base/encode.h"
 #include "transfer/blob_states.h"
 #include "transfer/server.h"
 
-/* Snapshots and versions of one blob. */
+/* Maximum number of snapshots and versions of a blob. */
 #define STATES_MAX      50000u
 #define GROUP_BYTES_MAX ((size_t)1 << 30)
 #define BLOBS_QUERY     "restype=container&comp=list&include=snapshots%2Cmetadata%2Ctags%2Cversions"
 
-/* The listing of a container. Blobs of one name follow one another, and become one item. */
+/* Listing of a container. Consecutive blobs of one name become one item. */
 struct blob_listing {
     struct server_source *server;
     struct bytes container, path;
-    struct arena *arena; /* of the name's states */
+    struct arena *arena; /* for the name's states */
     struct blob_states states;
-    bool begins_page; /* nothing of this page has been taken */
-    bool is_rest;     /* the states of a name are listed once more */
+    bool begins_page; /* nothing of this page was processed yet */
+    bool is_rest;     /* listing the remaining states of a name */
     bool is_stopped;
 };
 
@@ -56,7 +56,7 @@ static void add_properties(struct blob_listing *l, struct item *item, const stru
     (void)bytes_parse_u64(server_text(of, "Content-Length"), UINT64_MAX, &item->size);
 }
 
-/* <Tags><TagSet><Tag><Key/><Value/></Tag>.. as x-ms-tags */
+/* Converts <Tags><TagSet><Tag><Key/><Value/></Tag>.. to x-ms-tags. */
 static void add_tags(struct blob_listing *l, struct item *item, const struct xml_node *blob)
 {
     const struct xml_node *tag = xml_child(blob, "Tags");
@@ -75,7 +75,7 @@ static void add_tags(struct blob_listing *l, struct item *item, const struct xml
         item_header_string(l->arena, item, "x-ms-tags", text_bytes(&text));
 }
 
-/* The query that reads this state; ptr NULL: it is the blob itself. */
+/* Returns the query that addresses this state; ptr NULL for the blob itself. */
 static struct bytes state_of(struct arena *arena, const struct xml_node *blob)
 {
     struct bytes snapshot = server_text(blob, "Snapshot"), version = server_text(blob, "VersionId");
@@ -87,7 +87,8 @@ static struct bytes state_of(struct arena *arena, const struct xml_node *blob)
     return (struct bytes){ NULL, 0 };
 }
 
-/* Puts the blobs of one name. Versions of a blob that is deleted are left out, since nothing holds them. */
+/* Puts the blobs of one name. Omits versions of a deleted blob, since they have no blob to belong
+ * to. */
 static void put_states(struct blob_listing *l)
 {
     struct run *run = l->server->worker->run;
@@ -150,8 +151,8 @@ static bool take_rest(void *context, struct xml_node *page)
     return !l->is_stopped;
 }
 
-/* Lists once more the blobs of the name at a page's end: the marker of Azurite's pages is a name, so its next page
- * starts with another one, even if snapshots of the last one are left. decision: 906 */
+/* Lists the last name of a page again: Azurite's page marker is a name, so its next page starts
+ * with another one, even if snapshots of the last one are left. decision: 906 */
 static void list_rest(struct blob_listing *l)
 {
     struct bytes name = percent_encode(l->arena, l->states.first->name, "");
@@ -242,7 +243,7 @@ static bool take_container(struct server_source *server, const struct xml_node *
 
     if (bytes_is(item.parent, "$logs") || bytes_is(item.parent, "$blobchangefeed")) {
         run_leave_out(server->worker->run, LEFT_OUT_OWN_CONTAINERS, 1);
-        return true; /* the service's own: nobody can write there */
+        return true; /* the service's own, which no client can write to */
     }
     server_leave_lease(server, xml_child(node, "Properties"));
     if (access.len > 0)
@@ -252,7 +253,7 @@ static bool take_container(struct server_source *server, const struct xml_node *
     put = run_put(server->worker->run, &item);
     if (put == PUT_STOPPED)
         return false;
-    if (put != PUT_FAILED) /* one that cannot be listed leaves the others */
+    if (put != PUT_FAILED) /* continue with others if one cannot be listed */
         (void)list_container(server, item.parent);
     return true;
 }

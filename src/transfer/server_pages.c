@@ -5,11 +5,11 @@
 #include "transfer/bound.h"
 #include "transfer/server.h"
 
-/* Of a page of 5,000 blobs with all that is said of each. */
+/* Limits for a page of 5,000 blobs with all their properties. */
 #define LISTING_LIMITS ((struct xml_limits){ .depth_max = 12, .nodes_max = (size_t)2 << 20 })
 
-/* Entries of a page of the listing that is compared: its pages end elsewhere than those of the listing that was copied, so
- * that both do not lose the same entries at the ends of pages. */
+/* Page size of the listing for comparison: its pages end elsewhere than those of the first listing,
+ * so that both do not miss the same entries at the ends of pages. */
 #define COMPARED_PAGE  "4093"
 
 struct bytes server_text(const struct xml_node *node, const char *name)
@@ -19,8 +19,8 @@ struct bytes server_text(const struct xml_node *node, const char *name)
     return child ? child->text : (struct bytes){ NULL, 0 };
 }
 
-/* U+FFFE and U+FFFF, the only ones for which a name is encoded, in a name that was decoded.
- * rest: List-Blobs, "Encoded" */
+/* Returns true if the name contains U+FFFE or U+FFFF, the only characters for which the service
+ * encodes a name. rest: List-Blobs, "Encoded" */
 static bool needs_encoding(struct bytes name)
 {
     for (size_t i = 0; i + 2 < name.len; i++) {
@@ -57,7 +57,7 @@ static struct xml_node *parse(struct server_source *server, const struct asking 
     struct xml_node *root = xml_parse(server->worker->arena, body, LISTING_LIMITS, &error);
 
     if (!root)
-        worker_problem(server->worker, "%s %.*s: its answer is no XML that can be read: %s",
+        worker_problem(server->worker, "%s %.*s: its response is not valid XML: %s",
                        service_names[asking->service], BYTES_ARG(asking->path), error.reason);
     return root;
 }
@@ -109,7 +109,7 @@ static uint64_t hash_names(const struct xml_node *page, struct item_hash *ret_na
     return entries;
 }
 
-/* In the caller's arena: the page is gone when the next one is requested. */
+/* The marker is in the caller's arena, because the page is freed before the next request. */
 static bool take_page(struct server_source *server, const struct server_pages *pages,
                       struct arena *markers, struct listing_bound *bound, struct bytes *marker)
 {
@@ -151,7 +151,7 @@ bool server_list_pages(struct server_source *server, const struct server_pages *
     return listed;
 }
 
-/* ---- what pages show ---- */
+/* ---- elements of pages ---- */
 
 void server_leave_lease(struct server_source *server, const struct xml_node *properties)
 {

@@ -1,9 +1,11 @@
-/* Queues and messages of a server, as items. A message can be looked at without a trace only where it is one of the first 32
- * (Peek Messages); further ones are received: they are hidden for a while, counted as dequeued, and given back in their
- * order when all have been read. decision: 592. rest: List-Queues1, Peek-Messages, Get-Messages, Update-Message
+/* Lists queues and messages of a server as items. Only the first 32 messages can be read without
+ * side effects (Peek Messages); others are received: hidden for a while, counted as dequeued, and
+ * released in their order when all have been read. decision: 592. rest: List-Queues1,
+ * Peek-Messages, Get-Messages, Update-Message
  *
- * An import that is killed while some are hidden leaves them behind those that were not received yet. So the order is noted in
- * the journal before it is changed: the next messages are peeked at, noted, and received. decision: 730 */
+ * If an import is killed while messages are hidden, these later come after those not received yet.
+ * So the order is recorded in the journal before it changes: the next messages are peeked,
+ * recorded, and received. decision: 730 */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,18 +14,19 @@
 #include "transfer/server.h"
 
 #define PEEK_MAX          32u
-/* How long messages are hidden: so many seconds, and one for so many messages. They are given back as soon as all have been
- * received; only where the import is killed in between they stay hidden. */
+/* How long messages are hidden: a base, plus a second per MESSAGES_A_SECOND messages. They are
+ * released as soon as all have been received; if the import is killed, they remain hidden until
+ * then. */
 #define HIDDEN_S          10u
 #define MESSAGES_A_SECOND 500u
 #define HIDDEN_MAX_S      604800u
-/* Of a queue that is received: it is held in memory. */
+/* Maximum size of a queue that is received, which is held in memory. */
 #define HELD_BYTES_MAX    ((size_t)4 << 30)
 
 struct held_message {
     struct bytes id, receipt, text, expiry;
-    uint64_t place;  /* as run_noted_place() has it */
-    size_t received; /* behind how many others of this run */
+    uint64_t place;  /* as returned by run_noted_place() */
+    size_t received; /* number of messages received before it in this run */
 };
 
 struct queue_reading {
@@ -89,7 +92,8 @@ static void hold(struct queue_reading *q, const struct xml_node *node)
     q->count++;
 }
 
-/* As they were before any run received them: those that earlier runs have noted, then those that were never received. */
+/* The order before any run received them: those recorded by earlier runs, then those never
+ * received. */
 static int compare_places(const void *left, const void *right)
 {
     const struct held_message *a = left, *b = right;
@@ -99,9 +103,9 @@ static int compare_places(const void *left, const void *right)
     return (a->received > b->received) - (a->received < b->received);
 }
 
-/* ---- received ---- */
+/* ---- receiving ---- */
 
-/* Makes them visible again, in their order. */
+/* Makes the messages visible again in their order. */
 static void give_back(struct queue_reading *q)
 {
     struct server_source *server = q->server;
@@ -122,7 +126,7 @@ static void give_back(struct queue_reading *q)
                                    BYTES_ARG(percent_encode(arena, q->held[i].id, "")));
         asking.query = arena_printf(arena, "popreceipt=%.*s&visibilitytimeout=0",
                                     BYTES_ARG(percent_encode(arena, q->held[i].receipt, "")));
-        asking.accepted = 404; /* it has expired meanwhile */
+        asking.accepted = 404; /* it has expired since */
         if (!asker_ask(server->asker, arena, &asking, &answer))
             worker_problem(server->worker, "a message stays hidden for a while: %s",
                            asker_problem(server->asker));
@@ -130,7 +134,7 @@ static void give_back(struct queue_reading *q)
     }
 }
 
-/* The next 32. False: something went wrong, which was said, or there are no more. */
+/* Receives the next 32. Returns false after an error was reported, or if there are no more. */
 static bool take_some(struct queue_reading *q, struct bytes query, bool *ret_more)
 {
     struct worker *worker = q->server->worker;
@@ -139,7 +143,7 @@ static bool take_some(struct queue_reading *q, struct bytes query, bool *ret_mor
     *ret_more = list && list->first_child;
     for (const struct xml_node *node = list ? list->first_child : NULL; node; node = node->next) {
         if (q->count > 0 && bytes_equal(server_text(node, "MessageId"), q->held[0].id))
-            return worker_problem(worker, "queue %.*s has more messages than it said",
+            return worker_problem(worker, "queue %.*s has more messages than reported",
                                   BYTES_ARG(q->name));
         if (arena_held(q->arena) > HELD_BYTES_MAX / 2)
             return worker_problem(worker, "queue %.*s is too large to be held in memory",
@@ -149,7 +153,7 @@ static bool take_some(struct queue_reading *q, struct bytes query, bool *ret_mor
     return list != NULL;
 }
 
-/* Those that are received next. */
+/* Records the messages that will be received next. */
 static bool note_some(struct queue_reading *q)
 {
     struct xml_node *list = server_get_xml(
@@ -197,13 +201,13 @@ static bool peek_all(struct queue_reading *q)
 
 /* ---- a queue ---- */
 
-/* An import that was killed while it received may have left them hidden: they come back in time. */
+/* Waits for messages that a killed import may have left hidden. */
 static void wait_for_hidden(const struct queue_reading *q)
 {
     thread_sleep_ns(q->hidden_s * 1000000000u);
 }
 
-/* As many as the service says that there are, those that are hidden too. */
+/* Returns the service's message count, including hidden messages. */
 static bool count_messages(struct server_source *server, struct bytes path, uint64_t *ret_count)
 {
     const struct asking asking = { .method = "GET",
@@ -236,8 +240,9 @@ static bool read_messages(struct server_source *server, const struct item *queue
         q.hidden_s = HIDDEN_MAX_S;
     if (read && expected > PEEK_MAX && !run_receives_messages(worker->run)) {
         read = worker_problem(worker,
-                              "queue %.*s has %" PRIu64 " messages, and the first %u alone can be "
-                              "read without changing it: --receive-messages reads all",
+                              "queue %.*s has %" PRIu64
+                              " messages, and only the first %u can be read without changing it: "
+                              "--receive-messages reads all",
                               BYTES_ARG(q.name), expected, PEEK_MAX);
     } else if (read && expected > PEEK_MAX) {
         if (run_note_begin(worker->run, queue))
@@ -271,7 +276,7 @@ static bool take_queue(struct server_source *server, const struct xml_node *node
     if (run_is_comparing(run) || put != PUT_MADE)
         return put != PUT_STOPPED;
     if (!read_messages(server, &item, path))
-        return true; /* said why; other queues go on */
+        return true; /* error already reported; continue with other queues */
     item.kind = ITEM_QUEUE_END;
     item.body = server_policies(server, ENDPOINT_QUEUE, path, "comp=acl");
     return run_put(run, &item) != PUT_STOPPED;

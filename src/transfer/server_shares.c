@@ -1,20 +1,21 @@
-/* Shares, directories and files of a server, as items. Snapshots of shares are left out.
+/* Lists shares, directories and files of a server as items. Omits snapshots of shares.
  * rest: List-Shares, List-Directories-and-Files, Get-File-Properties, Get-Permission */
 #include "base/encode.h"
 #include "base/json.h"
 #include "transfer/server.h"
 
-/* Of a path, in characters as the service counts them, and thus in bytes at most. rest: Naming-and-Referencing-Shares */
+/* Maximum size of a path, whose characters the service counts.
+ * rest: Naming-and-Referencing-Shares */
 #define PATH_BYTES_MAX  8192u
-/* Of all directories of a share. */
+/* Maximum size of the paths of all directories of a share. */
 #define PATHS_BYTES_MAX ((size_t)4 << 30)
 
-/* Directories that are still to be listed: their paths. */
+/* The paths of directories still to be listed. */
 struct share_listing {
     struct server_source *server;
     struct bytes share;
     struct arena *arena;
-    struct bytes directory; /* being listed; empty: the share's root */
+    struct bytes directory; /* current directory; empty for the share's root */
     struct bytes *waiting;
     size_t count, capacity;
 };
@@ -25,9 +26,9 @@ static struct bytes path_of(struct arena *arena, struct bytes share, struct byte
                         path.len > 0 ? "/" : "", BYTES_ARG(percent_encode(arena, path, "/")));
 }
 
-/* ---- headers of a file or directory ---- */
+/* ---- headers of files and directories ---- */
 
-/* A permission's text by its key, of which each side has its own. */
+/* Returns the text of a permission; each side has its own keys. */
 static struct bytes permission(struct asker *asker, struct arena *arena, struct bytes share,
                                struct bytes key)
 {
@@ -131,15 +132,14 @@ static bool take_entry(struct share_listing *l, const struct xml_node *node)
         arena_printf(item.kind == ITEM_DIRECTORY ? l->arena : worker->arena, "%.*s%s%.*s",
                      BYTES_ARG(l->directory), l->directory.len > 0 ? "/" : "", BYTES_ARG(name));
     if (item.name.len > PATH_BYTES_MAX || arena_held(l->arena) > PATHS_BYTES_MAX / 2)
-        return worker_problem(worker, "share %.*s: its directories do not end",
-                              BYTES_ARG(l->share));
+        return worker_problem(worker, "share %.*s: too many directories", BYTES_ARG(l->share));
     item.version = server_text(properties, "Etag");
     (void)bytes_parse_u64(server_text(properties, "Content-Length"), UINT64_MAX, &item.size);
     if (item.kind == ITEM_DIRECTORY) {
         item.size = 0;
         add_waiting(l, item.name);
         if (!run_is_comparing(worker->run) && !complete_file(l->server, worker, &item))
-            return true; /* said why */
+            return true; /* error already reported */
     }
     return run_put(worker->run, &item) != PUT_STOPPED;
 }

@@ -1,4 +1,5 @@
-/* An account on a server as a source: see server.h. rest: Get-Blob, Get-File, Get-Page-Ranges, List-Ranges */
+/* An account on a server as the source: see server.h. rest: Get-Blob, Get-File, Get-Page-Ranges,
+ * List-Ranges */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@
 
 /* ---- listing ---- */
 
-/* Returns the properties without Logging if they are Azurite's: it has requests logged by default and writes no logs, while the
- * target would fill $logs without end. decision: 908 */
+/* Removes Logging from Azurite's properties: there it is enabled by default without writing logs,
+ * while the target would fill $logs without end. decision: 908 */
 static struct bytes meant_properties(struct worker *worker,
                                      const struct fetch_client_answer *answer,
                                      enum endpoint_kind service)
@@ -36,7 +37,7 @@ static struct bytes meant_properties(struct worker *worker,
                         BYTES_ARG(bytes_from(body, (size_t)(end - body.ptr))));
 }
 
-/* The properties of a service; whether there is such a service. */
+/* Reads the properties of a service. Returns false if there is no such service. */
 static bool find_service(struct server_source *server, enum endpoint_kind service, bool *ret_failed)
 {
     struct worker *worker = server->worker;
@@ -57,11 +58,11 @@ static bool find_service(struct server_source *server, enum endpoint_kind servic
         *ret_failed = run_put(worker->run, &item) == PUT_STOPPED;
     } else if (asker_was_unheard(server->asker) && service == ENDPOINT_FILE) {
         if (!run_is_comparing(worker->run))
-            worker_note(worker, "no File service answers there: no shares are copied");
+            worker_note(worker, "the source has no File service: no shares are copied");
         return false;
     } else if (asker_was_unheard(server->asker)) {
         *ret_failed = !worker_problem(worker, "%s", asker_problem(server->asker));
-    } /* else a signature that does not open the properties: what it opens is copied */
+    } /* otherwise the SAS does not permit reading the properties; copy what it permits */
     return !*ret_failed;
 }
 
@@ -95,7 +96,7 @@ static bool complete(struct source *source, struct worker *worker, struct item *
     return complete_file((struct server_source *)(void *)source, worker, item);
 }
 
-/* ---- bytes ---- */
+/* ---- data ---- */
 
 static struct bytes path_of(struct arena *arena, const struct item *item)
 {
@@ -103,7 +104,8 @@ static struct bytes path_of(struct arena *arena, const struct item *item)
                         BYTES_ARG(percent_encode(arena, item->name, "/")));
 }
 
-/* Returns false if the source may normalize the blob's path to that of another one. decision: 39 */
+/* Returns false if the source might normalize the blob's path to that of another one.
+ * decision: 39 */
 static bool is_reached(struct worker *worker, const struct item *item)
 {
     return item->kind != ITEM_BLOB ||
@@ -112,13 +114,13 @@ static bool is_reached(struct worker *worker, const struct item *item)
 
 static bool fail_unreached(struct worker *worker, const struct item *item)
 {
-    return worker_problem(worker, "%.*s/%.*s: no URL reaches it, since its URL means %.*s",
+    return worker_problem(worker, "%.*s/%.*s: cannot be read, because its URL addresses %.*s",
                           BYTES_ARG(item->parent), BYTES_ARG(item->name),
                           BYTES_ARG(url_normalize_path(worker->arena, item->name)));
 }
 
-/* Requires the ETag that was listed: of a blob whose URL may mean another one, and, while bytes are read, of every
- * blob that may change. Returns false if it is required and was not listed. */
+/* Requires the listed ETag for a blob whose URL may address another one, and, while reading data,
+ * for every blob that may change. Returns false if it is required and was not listed. */
 static bool require_listed(struct worker *worker, const struct item *item, bool reads_bytes,
                            struct asking *asking, struct fetch_header *headers)
 {
@@ -136,10 +138,10 @@ static bool read_problem(struct worker *worker, const struct item *item, const s
     if ((status == 404 || status == 412) && !is_reached(worker, item))
         return fail_unreached(worker, item);
     return worker_problem(worker, "%s%s", asker_problem(asker),
-                          status == 412 ? ": it was changed while it was copied" : "");
+                          status == 412 ? ": it changed while being copied" : "");
 }
 
-/* Both begin and end of what is read belong to the state that was listed. */
+/* All data read belongs to the state that was listed. */
 static bool read_bytes(struct source *source, struct worker *worker, const struct item *item,
                        uint64_t at, uint64_t length, struct bytes *ret_bytes)
 {

@@ -1,4 +1,4 @@
-/* Tables and entities of a server, as items. rest: Query-Tables, Query-Entities */
+/* Lists tables and entities of a server as items. rest: Query-Tables, Query-Entities */
 #include <nettle/sha2.h>
 
 #include "base/encode.h"
@@ -11,13 +11,13 @@
 struct table_listing {
     struct server_source *server;
     struct bytes path; /* "/Tables" or "/NAME()" */
-    /* Of each member of "value"; false: the listing ends. */
+    /* Called for each member of "value"; returns false to end the listing. */
     bool (*take)(struct table_listing *listing, struct bytes object);
-    struct bytes table; /* whose entities they are */
+    struct bytes table; /* table of the entities */
     struct listing_bound bound;
 };
 
-/* The headers that name the next page, as the query of it. */
+/* Returns the query for the next page, from the continuation headers. */
 static struct bytes continuation(struct arena *arena, const struct fetch_head *head)
 {
     static const char *const names[] = { "NextTableName", "NextPartitionKey", "NextRowKey" };
@@ -36,7 +36,7 @@ static struct bytes continuation(struct arena *arena, const struct fetch_head *h
     return text_bytes(&query);
 }
 
-/* Adds the name or the keys of an object of a page. */
+/* Hashes the name or the keys of an object of a page. */
 static void hash_name(struct arena *arena, struct sha256_ctx *hash, struct bytes object)
 {
     static const char *const names[] = { "TableName", "PartitionKey", "RowKey" };
@@ -53,7 +53,7 @@ static void hash_name(struct arena *arena, struct sha256_ctx *hash, struct bytes
     }
 }
 
-/* next: the query of the page behind it; empty: none. */
+/* next: the query for the next page; empty if there is none. */
 static bool take_page(struct table_listing *l, struct bytes body, struct bytes next)
 {
     static const char *const value = "value";
@@ -65,7 +65,7 @@ static bool take_page(struct table_listing *l, struct bytes body, struct bytes n
     uint64_t entries = 0;
 
     if (!json_object_pick(worker->arena, body, DEPTH, &value, 1, &list) || list.kind != JSON_LIST)
-        return worker_problem(worker, "table %.*s: its answer is no list in JSON",
+        return worker_problem(worker, "table %.*s: its response is not a list in JSON",
                               BYTES_ARG(l->path));
     sha256_init(&hash);
     json_list_init(&reader, worker->arena, list.text, DEPTH);

@@ -1,30 +1,30 @@
-/* Inside of transfer/ only: what makes items on a server, of which sink_server.c is the dispatcher. */
+/* Internal to transfer/: functions that create items on a server, called by sink_server.c. */
 #ifndef LAGRA_TRANSFER_SINK_H
 #define LAGRA_TRANSFER_SINK_H
 
 #include "transfer/run.h"
 
-/* Bytes of one request. */
+/* Maximum data per request. */
 #define SINK_RANGE_BYTES ((uint64_t)4 << 20)
 
-/* ---- what they share: sink_request.c ---- */
+/* ---- shared functions: sink_request.c ---- */
 
-/* A request of the target, and its answer for those who want it (NULL: nobody). False: said why. */
+/* Sends a request to the target. ret_status may be NULL. Returns false after reporting an error. */
 struct sink_request {
     const char *method;
     enum endpoint_kind service;
     struct bytes path, query;
     struct header_list headers;
-    struct bytes body; /* ptr NULL: none */
-    int accepted;      /* a status beside 2xx that is no problem; 0: none */
+    struct bytes body; /* ptr NULL if none */
+    int accepted;      /* a status other than 2xx that counts as success; 0 if none */
 };
 bool sink_ask(struct worker *worker, const struct sink_request *request, int *ret_status);
-/* "/parent/name", encoded. */
+/* Returns "/parent/name", encoded. */
 struct bytes sink_path(struct arena *arena, struct bytes parent, struct bytes name);
-/* Adds a header to a request's. */
+/* Adds a header to those of a request. */
 void sink_header(struct arena *arena, struct header_list *list, const char *name,
                  struct bytes value);
-/* The headers of an item, in a list of their own. */
+/* Copies the headers of an item to a new list. */
 struct header_list sink_headers(struct arena *arena, const struct item *item);
 
 /* ---- sink_blob.c, sink_file.c, sink_queue.c, sink_table.c ---- */

@@ -1,6 +1,6 @@
-/* Blobs with their snapshots, made on a server. Each part is sent with its MD5, which the service checks, and the bytes of
- * a whole blob are held against the MD5 that the source says of them. rest: Put-Blob, Put-Block, Put-Block-List,
- * Append-Block, Put-Page, Snapshot-Blob */
+/* Creates blobs with their snapshots on a server. Each part is sent with its MD5, which the service
+ * checks, and the complete data is verified against the MD5 reported by the source. rest: Put-Blob,
+ * Put-Block, Put-Block-List, Append-Block, Put-Page, Snapshot-Blob */
 #include "transfer/sink.h"
 
 #include <inttypes.h>
@@ -14,13 +14,13 @@
 #define BLOCK_BYTES_MAX ((uint64_t)256 << 20)
 #define BLOCKS_MAX      50000u
 
-/* One state on its way. */
+/* The transfer of one state. */
 struct putting {
     struct source *source;
     struct worker *worker;
     const struct item *item;
     struct bytes path;
-    struct md5_stream md5; /* of what was read in order */
+    struct md5_stream md5; /* of the data read in order */
 };
 
 static bool read_part(struct putting *p, uint64_t at, uint64_t length, struct bytes *ret_bytes)
@@ -54,7 +54,7 @@ static bool put(struct putting *p, const char *query, struct header_list headers
     return sink_ask(p->worker, &request, NULL);
 }
 
-/* Are the bytes those of which the source says an MD5? */
+/* Verifies the data against the MD5 reported by the source. */
 static bool check_md5(struct putting *p)
 {
     uint8_t digest[MD5_SIZE];
@@ -62,12 +62,13 @@ static bool check_md5(struct putting *p)
     md5_stream_digest(&p->md5, digest);
     if (!p->item->has_md5 || memcmp(digest, p->item->md5, sizeof digest) == 0)
         return true;
-    return worker_problem(p->worker,
-                          "%.*s: the source says another MD5 of it than that of its bytes",
-                          BYTES_ARG(p->path));
+    return worker_problem(
+        p->worker,
+        "%.*s: MD5 mismatch: the source reports a different MD5 than that of the received data",
+        BYTES_ARG(p->path));
 }
 
-/* Bytes of a request or two go when the next one begins; what was computed before stays. */
+/* Frees the bytes of a part before the next one; keeps earlier results. */
 static bool send_part(struct putting *p, const char *query, struct header_list headers, uint64_t at,
                       uint64_t length)
 {
@@ -111,7 +112,7 @@ static bool put_blocks(struct putting *p, uint64_t block_bytes)
     return true;
 }
 
-/* The headers of Put Block List are those of Put Blob, but for the type. */
+/* Put Block List uses the headers of Put Blob except the type. */
 static struct header_list list_headers(struct arena *arena, const struct item *item)
 {
     struct item copy = { .kind = ITEM_BLOB };
@@ -221,11 +222,11 @@ static bool put_state(struct source *source, struct worker *worker, const struct
     if (bytes_is(type, "PageBlob"))
         return put_pages(&putting);
     if (!bytes_is(type, "BlockBlob"))
-        return worker_problem(worker, "%.*s: it is of no type that is known", BYTES_ARG(path));
+        return worker_problem(worker, "%.*s: unknown blob type", BYTES_ARG(path));
     return item->size <= BLOCK_BYTES ? put_small(&putting) : put_large(&putting);
 }
 
-/* What an import that was killed has made of it has snapshots that would be there twice. */
+/* Deletes what a killed import has created, because its snapshots would be duplicated. */
 static bool clear(struct worker *worker, struct bytes path)
 {
     struct sink_request request = { .method = "DELETE",
@@ -239,8 +240,7 @@ static bool clear(struct worker *worker, struct bytes path)
     return sink_ask(worker, &request, NULL);
 }
 
-/* A server would store it under another name, and might overwrite the blob of that name.
- * decision: 39 */
+/* Refuses names that a server would normalize, which might overwrite another blob. decision: 39 */
 static bool check_name(struct worker *worker, const struct item *item)
 {
     struct bytes stored = url_normalize_path(worker->arena, item->name);

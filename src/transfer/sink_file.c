@@ -1,4 +1,5 @@
-/* Directories and files of a share, made on a server. rest: Create-Directory, Create-File, Put-Range */
+/* Creates directories and files of a share on a server. rest: Create-Directory, Create-File,
+ * Put-Range */
 #include "transfer/sink.h"
 
 #include <inttypes.h>

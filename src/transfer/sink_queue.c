@@ -1,6 +1,7 @@
-/* Queues and their messages, made on a server. Until it has all of its messages a queue has a mark in its metadata: an
- * import that finds it there empties the queue and begins anew; a queue with messages and without the mark is somebody
- * else's, and stays as it is. rest: Create-Queue4, Put-Message, Clear-Messages */
+/* Creates queues and their messages on a server. A queue has a mark in its metadata until it has
+ * all of its messages: an import that finds the mark clears the queue and starts again; a queue
+ * with messages but without the mark belongs to someone else, and is left alone.
+ * rest: Create-Queue4, Put-Message, Clear-Messages */
 #include "transfer/sink.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ static bool put_metadata(struct worker *worker, const struct item *item, bool ha
     return sink_ask(worker, &request, NULL);
 }
 
-/* Of one that is there. */
+/* Handles an existing queue. */
 static bool begin_again(struct worker *worker, const struct item *item)
 {
     struct bytes path = sink_path(worker->arena, item->parent, bytes_of("", 0));
@@ -45,8 +46,7 @@ static bool begin_again(struct worker *worker, const struct item *item)
     if (fetch_head_find(&answer.head, ITEM_QUEUE_MARK).ptr)
         return sink_ask(worker, &clear, NULL);
     if (messages > 0)
-        return worker_problem(worker,
-                              "the target has a queue %.*s with messages: it stays as it is",
+        return worker_problem(worker, "the target has a queue %.*s with messages: left unchanged",
                               BYTES_ARG(item->parent));
     return put_metadata(worker, item, true);
 }
@@ -66,12 +66,13 @@ bool sink_put_queue(struct worker *worker, const struct item *item)
     sink_header(arena, &request.headers, ITEM_QUEUE_MARK, bytes_from_string("1"));
     if (!sink_ask(worker, &request, &status))
         return false;
-    /* 204: it is there with the same metadata, the mark among it. */
+    /* 204: it exists with the same metadata, including the mark */
     return status == 201 || begin_again(worker, item);
 }
 
-/* Returns the seconds until a message expires, for messagettl, or "-1" if it never does. Its expiry comes without fractions of a
- * second, and is put off by up to two seconds rather than shortened: `now` may be a second behind. decision: 909 */
+/* Returns the seconds until a message expires, for messagettl, or "-1" if it never does. An expiry
+ * has no fraction of a second, and is extended by up to two seconds rather than shortened, because
+ * `now` may be a second late. decision: 909 */
 static struct bytes seconds_left(struct arena *arena, struct bytes expiry, instant now)
 {
     instant at;

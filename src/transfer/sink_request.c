@@ -1,4 +1,4 @@
-/* What all that makes items on a server shares: see sink.h. */
+/* Functions shared by the sinks that create items on a server: see sink.h. */
 #include "transfer/sink.h"
 
 #include "base/encode.h"

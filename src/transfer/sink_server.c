@@ -1,4 +1,5 @@
-/* A server as the target: see sink.h. What has the name is overwritten; what is there beside stays. */
+/* A server as the target: see sink.h. Overwrites existing items with the same name, and leaves
+ * others alone. */
 #include "transfer/sides.h"
 #include "transfer/sink.h"
 
@@ -17,7 +18,7 @@ static enum endpoint_kind service_of(const struct item *item)
     return i;
 }
 
-/* Lagra has what Azure has of properties; another target may refuse what it has not. */
+/* Lagra supports Azure's properties; other targets may reject some. */
 static bool put_service(struct worker *worker, const struct item *item)
 {
     const struct sink_request request = {
@@ -37,8 +38,8 @@ static bool put_service(struct worker *worker, const struct item *item)
         return false;
     if (status == 400)
         worker_note(worker,
-                    "the properties of the %.*s service are not taken over: the target "
-                    "does not know all of them",
+                    "the properties of the %.*s service are not copied: the target does not "
+                    "support all of them",
                     BYTES_ARG(item->parent));
     return true;
 }
@@ -48,7 +49,7 @@ static bool has_policies(struct bytes xml)
     return xml.ptr && memmem(xml.ptr, xml.len, "<SignedIdentifier>", 18);
 }
 
-/* Makes it, or brings what is there to what it should be. */
+/* Creates the resource, or updates an existing one. */
 static bool put_space(struct worker *worker, const struct item *item, enum endpoint_kind service,
                       const char *restype)
 {

@@ -1,4 +1,4 @@
-/* Tables and entities, made on a server. rest: Create-Table, Insert-Or-Replace-Entity */
+/* Creates tables and entities on a server. rest: Create-Table, Insert-Or-Replace-Entity */
 #include "transfer/sink.h"
 
 #include "base/encode.h"
@@ -44,7 +44,7 @@ bool sink_put_table(struct worker *worker, const struct item *item)
            sink_ask(worker, &policies, NULL);
 }
 
-/* In a key between quotes: each quote twice. */
+/* Adds a quoted key, doubling its quotes. */
 static void add_key(struct text *path, const char *name, struct bytes key)
 {
     struct bytes part, rest = key;
@@ -65,7 +65,7 @@ static bool is_of_server(struct bytes name)
            bytes_is(name, "Timestamp@odata.type");
 }
 
-/* The entity without what the service says of it. False: it is no object. */
+/* Copies the entity without properties set by the service. Returns false if it is not an object. */
 static bool copy_members(struct arena *arena, struct bytes entity, struct text *to)
 {
     struct json_reader reader;

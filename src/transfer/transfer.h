@@ -1,13 +1,14 @@
-/* Copying an account: from a server that speaks Azure Storage's API, from an export, or from a data folder of
- * Azurite, to a server or to an export. docs/import.md
+/* Copies an account from a server with Azure Storage's API, an export, or an Azurite data
+ * directory, to a server or an export. docs/import.md
  *
- * A source lists what it has as items (item.h), in an order in which they can be made; a sink makes them. Containers,
- * queues with their messages, tables, shares and directories are made by the thread that lists, one after the other;
- * blobs, entities and files by workers, at the same time (run.h). What is made is noted in a journal (journal.h), so
- * that a run which was killed is continued by the next.
+ * A source lists its data as items (item.h), in an order in which they can be created; a sink
+ * creates them. Containers, queues with their messages, tables, shares and directories are created
+ * one after another by the listing thread; blobs, entities and files concurrently by workers
+ * (run.h). Created items are recorded in a journal (journal.h), so that the next run can continue
+ * one that was killed.
  *
- * What a source says is not trusted: its names are checked before they become paths, its values before they become headers
- * (fetch/client.h), and all that is read into memory has a limit. */
+ * The source is not trusted: names are checked before they become paths, values before they become
+ * headers (fetch/client.h), and all memory is limited. */
 #ifndef LAGRA_TRANSFER_TRANSFER_H
 #define LAGRA_TRANSFER_TRANSFER_H
 
@@ -17,36 +18,37 @@
 #define TRANSFER_WORKERS_DEFAULT 16u
 
 struct transfer_count {
-    uint64_t items, items_listed; /* made or found to be made before; listed so far */
-    uint64_t skipped;             /* of those: made by an earlier run */
+    uint64_t items, items_listed; /* created, now or before; listed so far */
+    uint64_t skipped;             /* of these, created by an earlier run */
     uint64_t bytes, bytes_listed;
     uint64_t problems;
 };
 
 struct transfer_options {
-    /* One of three, and of two. */
+    /* One of three sources, and one of two targets. */
     const struct account_place *from;
-    const char *from_export, *from_azurite; /* folders */
-    const char *azurite_account;            /* which of those in that folder */
+    const char *from_export, *from_azurite; /* directories */
+    const char *azurite_account;            /* account to copy from that directory */
     const struct account_place *to;
     const char *to_export;
-    const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */
+    const char *ca_path; /* PEM file with trusted certificate authorities; NULL: the system's */
     const char *journal_path;
     unsigned workers;
-    bool receives_messages; /* of queues with more than can be peeked at */
-    /* Each second or oftener. The thread of transfer_run(). */
+    /* read queues with more messages than can be peeked by receiving them */
+    bool receives_messages;
+    /* Called at least once a second, on the thread of transfer_run(). */
     void (*show)(void *context, const struct transfer_count *count);
     void (*complain)(void *context, const char *problem); /* any thread, one at a time */
     void *context;
 };
 
-/* What a source has and says, and is not copied, since the target would not take it or nothing there could hold it. */
+/* Source data that is not copied, because the target would reject it or has no equivalent. */
 enum left_out {
-    LEFT_OUT_DELETED,         /* versions and snapshots of blobs that are deleted */
+    LEFT_OUT_DELETED,         /* versions and snapshots of deleted blobs */
     LEFT_OUT_SHARE_SNAPSHOTS, /* snapshots of shares */
     LEFT_OUT_LEASES,          /* of containers, blobs and shares */
-    LEFT_OUT_POLICIES, /* access policies of containers and the like: a signature opens none */
-    LEFT_OUT_OWN_CONTAINERS, /* the service's: $logs */
+    LEFT_OUT_POLICIES,        /* access policies of containers etc., which a SAS cannot read */
+    LEFT_OUT_OWN_CONTAINERS,  /* created by the service: $logs */
     LEFT_OUT_KINDS
 };
 
@@ -54,12 +56,12 @@ struct transfer_result {
     struct transfer_count count;
     uint64_t containers, blobs, queues, messages, tables, entities, shares, directories, files;
     uint64_t left_out[LEFT_OUT_KINDS];
-    uint64_t compared, differing, missing; /* of the comparison at the end */
-    bool can_go_on;                        /* not all was copied, and the journal has what was */
+    uint64_t compared, differing, missing; /* in the final comparison */
+    bool can_go_on;                        /* incomplete, but the journal allows continuing */
 };
 
-/* Copies, compares, and removes the journal when all is well. Problems were said. returns whether all was copied, and is the
- * same */
+/* Copies, compares, and removes the journal on success. Problems were reported. Returns true if
+ * everything was copied and compares equal. */
 bool transfer_run(const struct transfer_options *options, struct transfer_result *ret_result);
 
 #endif

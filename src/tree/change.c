@@ -1,18 +1,18 @@
-/* Create, delete, replace, rename: all as one commit over the partitions of the directories and of the
- * nodes; README.md says which. */
+/* Create, delete, replace, rename: each is one commit over the partitions of the directories and
+ * nodes listed in README.md. */
 #include <assert.h>
 
 #include "base/log.h"
 #include "tree/versions.h"
 
-/* ---- what the changes are made of ---- */
+/* ---- building blocks ---- */
 
-/* Ids of the nodes of one directory lie together, so that a listing with properties reads what lies
- * together: 23 bits of the parent's, 40 of the instant. Never above INT64_MAX. decision: 312 */
+/* Node ids of one directory are close together, so that a listing with properties reads adjacent
+ * records: 23 bits from the parent's id, 40 from the instant. Never above INT64_MAX.
+ * decision: 312 */
 #define ID_TIME_BITS   40
 #define ID_PARENT_BITS 23
-/* Attempts to find an id that is not taken. A directory gets the same id twice within 2^40 ticks by
- * chance alone. */
+/* Attempts to find an unused id. Within 2^40 ticks, ids of a directory collide only by chance. */
 #define ID_TRIES_MAX   64
 
 static uint64_t first_id(uint64_t parent, instant now)
@@ -22,8 +22,8 @@ static uint64_t first_id(uint64_t parent, instant now)
     return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
-/* Is the partition free of records of any node, whether it is there now or seen by snapshots?
- * returns STORE_OK, STORE_NOT_FOUND: it is in use, or another failure */
+/* Checks that the partition contains no records of a node, current or in a snapshot. Returns
+ * STORE_OK, STORE_NOT_FOUND if it is in use, or another failure. */
 static enum store_result is_unused(struct tree *tree, const struct decision_part *part)
 {
     struct tree_node node;
@@ -36,13 +36,14 @@ static enum store_result is_unused(struct tree *tree, const struct decision_part
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Does the decision look at a node of that id already? Such a one would be given up with the part that it has. */
+/* Returns true if the decision already has a part for that node id; reusing the id would discard
+ * that part. */
 static bool is_looked_at(const struct tree *tree, uint64_t id)
 {
     return decision_find_part(tree->d, tree_partition(tree->d->arena, tree->space, id)) != NULL;
 }
 
-/* Opens a partition that has no node. NULL: tree->failed says why. */
+/* Opens a partition without a node. Returns NULL and sets tree->failed on failure. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
     uint64_t id = first_id(parent, tree->d->now);
@@ -69,7 +70,7 @@ static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64
     return NULL;
 }
 
-/* Adds to the number of a directory's entries. */
+/* Adds to a directory's number of entries. */
 static enum store_result count_entries(struct tree *tree, struct decision_part *directory,
                                        int64_t delta)
 {
@@ -82,15 +83,14 @@ static enum store_result count_entries(struct tree *tree, struct decision_part *
     if (result)
         return result;
     if (delta < 0 ? count < (uint64_t)-delta : count > (uint64_t)INT64_MAX) {
-        log_line(LOG_ERROR, "a directory has other than its %llu entries",
-                 (unsigned long long)count);
+        log_line(LOG_ERROR, "a directory's entry count %llu is wrong", (unsigned long long)count);
         return STORE_CORRUPT;
     }
     tree_count_put(tree_change(tree, directory), count + (uint64_t)delta);
     return STORE_OK;
 }
 
-/* Opens a node that is deleted or replaced, and deletes its records. */
+/* Opens a node to be deleted or replaced, and deletes its records. */
 static enum tree_result drop_node(struct tree *tree, const struct tree_place *place,
                                   struct decision_part **ret_part)
 {
@@ -113,7 +113,8 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
     return TREE_OK;
 }
 
-/* Before a name is deleted or given to another node: keeps its entry for the snapshots that see it. */
+/* Retains the entry of a name, which will be deleted or point to another node, for the snapshots
+ * that see it. */
 static void keep_entry(struct tree *tree, const struct tree_place *place)
 {
     struct arena *arena = tree->d->arena;
@@ -123,7 +124,7 @@ static void keep_entry(struct tree *tree, const struct tree_place *place)
                  tree_entry_encode(arena, &place->entry));
 }
 
-/* Writes the entry of the directory, and the node's record. */
+/* Writes the directory's entry and the node's record. */
 static void put_name(struct tree *tree, struct tree_place *place, uint64_t id, enum tree_kind kind,
                      struct decision_part *directory, struct decision_part *node)
 {
@@ -237,13 +238,13 @@ static enum tree_result may_rename(const struct tree_place *from, const struct t
                                                                              : TREE_KINDS_DIFFER;
 }
 
-/* Deletes the old name and updates the numbers of entries of both directories. */
+/* Deletes the old name and updates the entry counts of both directories. */
 static enum store_result move_entry(struct tree *tree, const struct tree_place *from,
                                     const struct tree_place *to)
 {
     struct decision_part *source = tree_part(tree, tree_place_parent(from));
     struct decision_part *target = tree_part(tree, tree_place_parent(to));
-    int64_t more = to->exists ? 0 : 1; /* the replaced one no longer counts */
+    int64_t more = to->exists ? 0 : 1; /* the replaced entry is no longer counted */
     enum store_result result;
 
     tree_entry_delete(tree_change(tree, source), from->entry.name.key);

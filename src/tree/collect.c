@@ -1,7 +1,8 @@
-/* Collects versions that no snapshot sees any more. A task iterates, by the index, over the versions whose
- * `until` is the generation of a deleted snapshot. Each gets the newest generation that still sees it as its
- * `until`, or is deleted. So the `until` of every version is a generation that is kept, or whose task is not
- * finished, and a task reads only versions of which its snapshot was the newest reader. */
+/* Deletes versions that no snapshot sees any more. A task iterates, by the index, over the versions
+ * whose `until` is the generation of a deleted snapshot. Each gets the newest generation that still
+ * sees it as its `until`, or is deleted. So the `until` of every version is a retained generation,
+ * or one whose task is not finished, and a task reads only versions of which its snapshot was the
+ * newest reader. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -10,7 +11,7 @@
 #include "service/small_record.h"
 #include "tree/versions.h"
 
-/* Versions of one step. Its partitions are limited by the parts of a decision. */
+/* Versions per step. Its number of partitions is limited by the parts of a decision. */
 #define VERSIONS_AT_ONCE 200
 
 #define UNTIL_SIZE       8
@@ -22,17 +23,17 @@ struct step {
     struct tree_kept kept;
     tree_forget_fn *forget;
     uint64_t until;
-    unsigned count; /* of versions that it has looked at */
-    /* The partition whose versions it collects now; NULL: none yet. */
+    unsigned count; /* versions examined */
+    /* The current partition; NULL before the first. */
     struct decision_part *part;
-    struct bytes *gone; /* keys of versions that it has deleted there, in order */
+    struct bytes *gone; /* keys of versions deleted there, in order */
     size_t gone_count;
-    bool has_others; /* versions that stay */
+    bool has_others; /* versions that remain */
 };
 
 /* ---- one version ---- */
 
-/* The newest generation that is kept in [written, until]; 0: none is. */
+/* Returns the newest retained generation in [written, until], or 0 if there is none. */
 static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, uint64_t until)
 {
     for (size_t i = kept->count; i > 0; i--)
@@ -41,7 +42,7 @@ static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, ui
     return 0;
 }
 
-/* Deletes the version with this key, or gives it an earlier `until`. */
+/* Deletes the version with this key, or lowers its `until`. */
 static enum store_result collect_version(struct step *step, struct bytes key)
 {
     struct arena *arena = step->tree.d->arena;
@@ -59,7 +60,7 @@ static enum store_result collect_version(struct step *step, struct bytes key)
     if (result && result != STORE_NOT_FOUND)
         return result;
     version_delete(changes, partition, key, step->until);
-    if (result == STORE_NOT_FOUND) /* the index was read before it went */
+    if (result == STORE_NOT_FOUND) /* deleted after the index was read */
         return STORE_OK;
     step->gone[step->gone_count++] = name;
     sees = newest_seeing(&step->kept, record.written, step->until);
@@ -74,7 +75,7 @@ static enum store_result collect_version(struct step *step, struct bytes key)
 
 /* ---- one partition ---- */
 
-/* Are there versions in the partition beside those that the step deletes? */
+/* Checks whether the partition has versions other than those deleted by this step. */
 static enum store_result look_for_others(struct step *step)
 {
     struct bytes prefix = BYTES("V");
@@ -90,7 +91,7 @@ static enum store_result look_for_others(struct step *step)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* After the last version of the partition that the task collects. */
+/* Finishes the partition after the task's last version there. */
 static enum store_result end_partition(struct step *step)
 {
     enum store_result result = STORE_OK;
@@ -116,8 +117,8 @@ static void begin_partition(struct step *step, uint64_t id)
 
 /* ---- one step ---- */
 
-/* Collects the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step is
- * full, the row was not processed */
+/* Processes the version named by an index row. Returns STORE_OK to continue, or STORE_NOT_FOUND if
+ * the step is full and the row was not processed. */
 static enum store_result take_row(struct step *step, struct bytes row)
 {
     enum store_result result = STORE_OK;
@@ -139,7 +140,7 @@ static enum store_result take_row(struct step *step, struct bytes row)
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
 
-/* *ret_next: the row to go on with; ptr NULL: there is none */
+/* *ret_next: the row to continue with; ptr NULL if there is none. */
 static enum store_result take_rows(struct step *step, struct bytes from, struct bytes *ret_next)
 {
     struct decision *d = step->tree.d;
@@ -179,8 +180,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     if (tree_open_any(&step.tree, d, task->partition.space, rule))
         return step.tree.failed;
     result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
-    if (!result &&
-        task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition that the last was in */
+    if (!result && task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition of the last version */
         begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
     if (!result)
         result = take_rows(&step, task->payload, &next);

@@ -1,4 +1,4 @@
-/* Records that snapshots keep, for the code that changes them: see tree.h, versions.h. */
+/* Records retained for snapshots, for the code that changes them: see tree.h, versions.h. */
 #include <assert.h>
 
 #include "base/codec.h"

@@ -1,4 +1,4 @@
-/* Finding what a path names; README.md, "Lookups", has the argument. */
+/* Resolves paths; README.md, "Lookups", explains why this is correct. */
 #include <assert.h>
 
 #include "base/log.h"
@@ -12,7 +12,7 @@ enum tree_result tree_fail(struct tree *tree, enum store_result result)
     return TREE_FAILED;
 }
 
-/* ---- the tree as a whole ---- */
+/* ---- opening the tree ---- */
 
 void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
                        enum tree_case rule)
@@ -34,7 +34,7 @@ enum store_result tree_read_state(struct tree *tree)
 
     if (!tree->state_is_unread)
         return STORE_OK;
-    if (!stamp) /* only to look: whoever opened a part last may still leave it */
+    if (!stamp) /* temporary: the caller may still remove the part it opened last */
         stamp = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
     result = tree_state_read(stamp->before, tree->d->arena, &tree->state);
     tree->state_is_unread = result != STORE_OK;
@@ -110,10 +110,10 @@ static enum store_result is_still_kept(struct tree *tree, struct snapshot *befor
     return result ? result : STORE_CONFLICT;
 }
 
-/* Checks that no directory has moved since the stamp was opened: then everything that was read by names was still
- * true when the last of it was read (tree invariant 2). Without a stamp it was one name, in the root. Of a snapshot, checks that it is still kept: then no
- * version that it sees was collected before it was read (tree invariant 4).
- * returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
+/* Checks that no directory has moved since the stamp was opened; then everything read by names was
+ * still true at the time of the last read (tree invariant 2). Without a stamp only one name in the
+ * root was read. In a snapshot, checks that it still exists; then no version that it sees was
+ * deleted before it was read (tree invariant 4). Returns TREE_OK, TREE_FAILED: STORE_CONFLICT. */
 static enum tree_result confirm(struct tree *tree)
 {
     struct decision_part *now;
@@ -150,12 +150,12 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
     return part->changes;
 }
 
-/* ---- entries and nodes that do not agree ---- */
+/* ---- entries and nodes that do not match ---- */
 
-/* An entry named a node, but the node's record, read after it from `node`, was missing or named another
- * place. Either it was moved or deleted in between, or, if the entry still names it while the node's
- * partition has not changed, the data is damaged.
- * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read(), as decision_confirm_part() */
+/* Called if an entry named a node, but the node's record, read later in `node`, was missing or had
+ * another name. Either it was moved or deleted in between, or, if the entry still names the node
+ * while the node's partition is unchanged, the data is corrupt. Returns STORE_CONFLICT,
+ * STORE_CORRUPT, or the result of tree_entry_read() or decision_confirm_part(). */
 static enum store_result why_other(struct tree *tree, uint64_t directory,
                                    const struct tree_name *name, uint64_t id,
                                    const struct decision_part *node)
@@ -173,25 +173,26 @@ static enum store_result why_other(struct tree *tree, uint64_t directory,
         result = decision_confirm_part(d, node);
     if (result)
         return result;
-    log_line(LOG_ERROR, "the node %016llx and its entry in %016llx do not agree",
+    log_line(LOG_ERROR, "the node %016llx and its entry in %016llx do not match",
              (unsigned long long)id, (unsigned long long)directory);
     return STORE_CORRUPT;
 }
 
-/* The record of a node named an entry that was not there, or another node's, when it was read behind the
- * record, which has changed since; else the data is damaged. returns STORE_CONFLICT, STORE_CORRUPT, as
- * decision_confirm_part() */
+/* Called if a node's record named an entry that, read later, was missing or of another node. Either
+ * the record has changed since, or the data is corrupt. Returns STORE_CONFLICT, STORE_CORRUPT, or
+ * the result of decision_confirm_part(). */
 static enum store_result why_moved(struct tree *tree, const struct decision_part *node)
 {
     enum store_result confirmed = decision_confirm_part(tree->d, node);
 
     if (confirmed)
         return confirmed;
-    log_line(LOG_ERROR, "a node's record names an entry that is not there");
+    log_line(LOG_ERROR, "a node's record names a missing entry");
     return STORE_CORRUPT;
 }
 
-/* The node of the i-th name's directory, in `part`, has no such entry: is it there itself? */
+/* Called if the node of the i-th name's directory, in `part`, has no such entry: checks that the
+ * directory itself exists. */
 static enum store_result check_directory(struct tree *tree, const struct tree_place *place,
                                          size_t i, const struct decision_part *part)
 {
@@ -209,9 +210,9 @@ static enum store_result check_directory(struct tree *tree, const struct tree_pl
     return why_other(tree, place->directories[i - 1], &place->path.names[i - 1], id, part);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* The entry of a name, in the tree's view. returns as snapshot_get() */
+/* Reads the entry of a name in the tree's view. Returns like snapshot_get(). */
 static enum store_result find_entry(struct tree *tree, struct snapshot *before,
                                     const struct tree_name *name, struct tree_entry *ret_entry)
 {
@@ -227,11 +228,11 @@ static enum store_result find_entry(struct tree *tree, struct snapshot *before,
     return result;
 }
 
-/* A lookup, and the directory of the last name as it saw it. */
+/* A lookup, and the state in which it read the last directory. */
 struct lookup {
     struct tree_place place;
-    struct snapshot *directory; /* NULL: it did not come so far */
-    bool is_detached; /* from the decision's parts, to which it does not belong: end_lookup() */
+    struct snapshot *directory; /* NULL if it did not get that far */
+    bool is_detached;           /* not one of the decision's parts: close with end_lookup() */
 };
 
 static void end_lookup(const struct lookup *lookup)
@@ -240,7 +241,7 @@ static void end_lookup(const struct lookup *lookup)
         snapshot_close(lookup->directory);
 }
 
-/* Takes the i-th name: place->entry, when it exists. */
+/* Reads the entry of the i-th name into place->entry, if it exists. */
 static enum store_result step(struct tree *tree, struct lookup *lookup, size_t i, enum tree_use use)
 {
     struct decision *d = tree->d;
@@ -264,7 +265,7 @@ static enum store_result step(struct tree *tree, struct lookup *lookup, size_t i
     return result;
 }
 
-/* As tree_find(), without its last look at the stamp. */
+/* Like tree_find(), without the final check of the stamp. */
 static enum tree_result look_up(struct tree *tree, const struct tree_path *path, enum tree_use use,
                                 struct lookup *ret_lookup)
 {
@@ -297,7 +298,7 @@ static enum tree_result look_up(struct tree *tree, const struct tree_path *path,
     return missing;
 }
 
-/* Looks at the stamp behind a lookup, which found, or did not find, all that it was to find. */
+/* Checks the stamp after a lookup that succeeded or found a name missing. */
 static enum tree_result confirmed(struct tree *tree, enum tree_result found)
 {
     enum tree_result result = found == TREE_FAILED ? TREE_FAILED : confirm(tree);
@@ -322,9 +323,10 @@ static bool is_at(const struct tree_node *node, const struct tree_place *place)
            bytes_equal(node->name.key, place->entry.name.key);
 }
 
-/* Checks that the node, in `part`, is at its place. directory: as the entry was read there; NULL: not known. If it
- * has not changed since, the entry is still there now that the node has been opened, and so the node was at its
- * place then (tree invariant 1): its own record says nothing more. */
+/* Checks that the node, in `part`, is at its place. directory: the state in which the entry was
+ * read; NULL if unknown. If it has not changed since, the entry still exists now that the node has
+ * been opened, so the node was at its place at that time (tree invariant 1), and its record need
+ * not be read. */
 static enum store_result check_node(struct tree *tree, const struct tree_place *place,
                                     const struct snapshot *directory,
                                     const struct decision_part *part)
@@ -373,7 +375,7 @@ enum tree_result tree_find_node(struct tree *tree, const struct tree_path *path,
     *ret_part = NULL;
     *ret_place = lookup.place;
     if (!found && ret_place->exists)
-        found = open_node(tree, ret_place, lookup.directory, ret_part); /* looks at the stamp */
+        found = open_node(tree, ret_place, lookup.directory, ret_part); /* also checks the stamp */
     else
         found = confirmed(tree, found);
     end_lookup(&lookup);
@@ -396,8 +398,8 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
-/* The entry of the node at a place that was made of its record. Both are of one moment when they are
- * committed; what is only read is looked at again where they do not agree. */
+/* Reads the entry of a node at a place derived from its record. When committed, both are from a
+ * consistent state; if a read finds that they do not match, it is checked again. */
 static enum store_result read_entry_of(struct tree *tree, struct tree_place *place,
                                        const struct decision_part *node)
 {

@@ -1,7 +1,7 @@
-/* Names and paths of a tree: the rules that all protocols share. Each service checks the rules of its own
- * protocol (reserved names, trailing dots, characters that Windows refuses).
+/* Names and paths of a tree: the rules shared by all protocols. Each service checks the rules of
+ * its own protocol (reserved names, trailing dots, characters that Windows refuses).
  *
- * Lengths are UTF-16 code units, as Windows and .NET count them. Any thread. */
+ * Lengths are in UTF-16 code units, as in Windows and .NET. Thread-safe. */
 #ifndef LAGRA_TREE_PATH_H
 #define LAGRA_TREE_PATH_H
 
@@ -15,37 +15,37 @@
 /* How the names of a tree are compared. */
 enum tree_case {
     TREE_CASE_EXACT,
-    TREE_CASE_IGNORED, /* but names are kept as given; upcase.h */
+    TREE_CASE_IGNORED, /* case-insensitive but case-preserving; upcase.h */
 };
 
 struct tree_name {
     struct bytes given;
-    struct bytes key; /* for comparison and order; equal names have the same key */
+    struct bytes key; /* for comparison and order: equal names have the same key */
 };
 
 struct tree_path {
     const struct tree_name *names; /* in the arena */
-    size_t count;                  /* 0: the root */
+    size_t count;                  /* 0 for the root */
 };
 
 enum tree_path_fault {
     TREE_PATH_OK = 0,
     TREE_PATH_NOT_UTF8,
     TREE_NAME_EMPTY, /* "a//b", "/a", "a/" */
-    TREE_NAME_DOTS,  /* "." or "..": they are no names, and nothing is resolved here */
+    TREE_NAME_DOTS,  /* "." or "..", which are not names; they are not resolved here */
     TREE_NAME_HAS_NUL,
     TREE_NAME_TOO_LONG,
     TREE_PATH_TOO_LONG,
     TREE_PATH_TOO_DEEP,
 };
 
-/* text: names with '/' between them; empty: the root. *ret_path points into it. */
+/* Parses a path: names separated by '/'; empty for the root. *ret_path points into the text. */
 enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, struct bytes text,
                                      struct tree_path *ret_path);
-/* One name, by the same rules. Does not check for '/'. */
+/* Parses a single name by the same rules. Does not check for '/'. */
 enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, struct bytes text,
                                      struct tree_name *ret_name);
-/* The key of a name, or of a prefix of one. text: UTF-8. */
+/* Returns the key of a name, or of a prefix of one. text: UTF-8. */
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Records of a tree; record.h has their form. */
+/* Records of a tree; see record.h for their format. */
 #include "tree/record.h"
 
 #include <assert.h>
@@ -34,7 +34,8 @@ struct partition tree_task_partition(struct guid space)
     return (struct partition){ space, BYTES("c") };
 }
 
-/* If the whole space is gone, the path has to be looked up again, so a missing record is a conflict. */
+/* If the entire space was dropped, the path must be looked up again, so a missing record is a
+ * conflict. */
 static enum store_result or_gone(struct snapshot *before, enum store_result result)
 {
     return result == STORE_NOT_FOUND && snapshot_is_gone(before) ? STORE_CONFLICT : result;
@@ -53,8 +54,8 @@ static void encode_place(struct text *out, enum tree_kind kind, uint64_t id, str
     encode_bytes(out, name);
 }
 
-/* Both have the same fields. The id is the node's in an entry, and the parent's in a node record. known: a name
- * that was parsed; mostly it is this one. NULL: none */
+/* Decodes the fields common to entries and node records. The id is the node's in an entry, and the
+ * parent's in a node record. known: the expected name if already parsed, or NULL. */
 static bool decode_place(struct arena *arena, enum tree_case rule, const struct tree_name *known,
                          struct decoder *in, enum tree_kind *ret_kind, uint64_t *ret_id,
                          struct tree_name *ret_name)
@@ -189,7 +190,7 @@ void tree_node_delete(struct changes *changes)
     changes_delete(changes, RECORD_LISTED, node_key);
 }
 
-/* ---- numbers ---- */
+/* ---- counts and state ---- */
 
 enum store_result tree_count_read(struct snapshot *before, struct arena *arena, uint64_t *ret_count)
 {
@@ -235,7 +236,7 @@ void tree_state_put(struct changes *changes, const struct tree_state *state)
     small_record_write(changes, changes_arena(changes), state_key, numbers, 5);
 }
 
-/* ---- kept generations ---- */
+/* ---- retained generations ---- */
 
 static bool decode_kept(struct arena *arena, struct bytes value, struct tree_kept *kept)
 {
@@ -268,7 +269,7 @@ enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,
 
     *ret_kept = (struct tree_kept){ .count = 0 };
     if (!result && !decode_kept(arena, record.value, ret_kept))
-        return record_is_unknown("the generations that a tree keeps", record.value);
+        return record_is_unknown("the retained generations of a tree", record.value);
     if (result == STORE_NOT_FOUND)
         ret_kept->generations = arena_array(arena, 1, sizeof ret_kept->generations[0]);
     return result == STORE_NOT_FOUND ? STORE_OK : result;

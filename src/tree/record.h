@@ -1,30 +1,29 @@
-/* Records of a tree, as they lie in the partitions of its space.
+/* Records of a tree in the partitions of its space.
  *
  *   partition     what                    family, key          value
- *   8 be id       a node                  LISTED "n"           u8 1; u8 kind; 8 be id of its parent;
+ *   8 be id       a node                  LISTED "n"           u8 1; u8 kind; 8 be id of parent;
  *                                                              bytes name, as given
  *   8 be id       an entry of a directory INNER 'e', key       varint generation; u8 1; u8 kind;
  *                                         of the name          8 be id; bytes name, as given
- *   8 be id       how many entries        INNER "E"            u8 1; varint
- *   8 be id       a version that          INNER 'V', key of a  as the record's
+ *   8 be id       number of entries       INNER "E"            u8 1; varint
+ *   8 be id       a version that          INNER 'V', key of a  like the record's
  *                 snapshots see           record, 8 be until
  *   8 be id       a mark: has versions    LISTED "v"           u8 1
- *   ""            how often directories   INNER "m"            u8 1; 5 varints
- *                 have moved; generations;
+ *   ""            number of directory     INNER "m"            u8 1; 5 varints
+ *                 moves; generations;
  *                 1 if it is closed; the
  *                 instant when it was reopened
- *   ""            generations that are    INNER "k"            u8 1; varint count, varints
- *                 kept
- *   "c"           no records: the tasks that collect versions are decided here (versions.h)
+ *   ""            retained generations    INNER "k"            u8 1; varint count, varints
+ *   "c"           no records: tasks that delete versions are decided here (versions.h)
  *
- * Each version has a record of the space's index, too: 8 be until, 8 be id, key of the record.
+ * Each version also has a record in the space's index: 8 be until, 8 be id, key of the record.
  *
- * The root has the id TREE_ROOT and no node record. Absent numbers are 0, but the first generation is
- * 1. All other records of a node's partition are its service's and content's; no key of theirs begins
- * with 'e', 'E', 'V' or 'v'.
+ * The root has the id TREE_ROOT and no node record. Absent numbers are 0, but the first generation
+ * is 1. All other records of a node's partition belong to its service and content; none of their
+ * keys starts with 'e', 'E', 'V' or 'v'.
  *
- * No record is trusted: malformed ones are logged here, and STORE_CORRUPT. Reads return as snapshot_get(),
- * and STORE_CONFLICT where the space is gone. Any thread. */
+ * No record is trusted: malformed ones are logged here and are STORE_CORRUPT. Reads return like
+ * snapshot_get(), or STORE_CONFLICT if the space was dropped. Thread-safe. */
 #ifndef LAGRA_TREE_RECORD_H
 #define LAGRA_TREE_RECORD_H
 
@@ -35,7 +34,7 @@
 
 enum tree_kind { TREE_FILE = 1, TREE_DIRECTORY = 2 };
 
-/* A name in a directory, and the node that it names. */
+/* A name in a directory, and its node. */
 struct tree_entry {
     uint64_t id;
     uint64_t written; /* generation */
@@ -43,7 +42,7 @@ struct tree_entry {
     struct tree_name name;
 };
 
-/* The place of a node. The root has none. */
+/* Name and parent of a node. The root has none. */
 struct tree_node {
     enum tree_kind kind;
     uint64_t parent;
@@ -56,19 +55,19 @@ bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes ke
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
                       struct tree_node *ret_node);
 
-/* The partition of a node; its key in the arena. */
+/* Returns the partition of a node; its key is in the arena. */
 struct partition tree_partition(struct arena *arena, struct guid space, uint64_t id);
-/* The partition of the tree as a whole. */
+/* Returns the partition of the tree as a whole. */
 struct partition tree_stamp_partition(struct guid space);
-/* The partition of its tasks. */
+/* Returns the partition of the tree's tasks. */
 struct partition tree_task_partition(struct guid space);
 
-/* The entry of what has the key of this name, however it is given there. */
+/* Reads the entry whose name has the same key, in whatever case. */
 enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
                                   const struct tree_name *name, struct tree_entry *ret_entry);
 void tree_entry_put(struct changes *changes, const struct tree_entry *entry);
 void tree_entry_delete(struct changes *changes, struct bytes key);
-/* Its record. */
+/* Record of an entry. */
 #define TREE_ENTRY_PREFIX 'e'
 struct bytes tree_entry_key(struct arena *arena, struct bytes key);
 struct bytes tree_entry_encode(struct arena *arena, const struct tree_entry *entry);
@@ -80,28 +79,29 @@ void tree_node_delete(struct changes *changes);
 
 enum store_result tree_count_read(struct snapshot *before, struct arena *arena,
                                   uint64_t *ret_count);
-/* 0 deletes the record. */
+/* A count of 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
 
-/* Below this the first byte of `until` in a 'V' key is 0, which no name contains. So versions are in the
- * order of the keys of their records. */
+/* Limit below which the first byte of `until` in a 'V' key is 0, which no name contains, so that
+ * versions sort in the order of their records' keys. */
 #define TREE_GENERATION_MAX (UINT64_C(1) << 48)
 
 /* The state of the tree as a whole. */
 struct tree_state {
     uint64_t moves;      /* number of moves of directories so far */
-    uint64_t generation; /* of records that are written now: 1..TREE_GENERATION_MAX */
-    uint64_t kept;       /* the newest that is kept by a snapshot, below it; 0: none is */
-    bool closed;         /* nobody may use it as it is now: tree_close() */
-    instant reopened;    /* the last time, after it was closed; 0: never */
+    uint64_t generation; /* of records written now: 1..TREE_GENERATION_MAX */
+    /* newest generation retained by a snapshot, less than `generation`; 0 if none */
+    uint64_t kept;
+    bool closed;      /* the tree must not be used: tree_close() */
+    instant reopened; /* last time it was reopened after being closed; 0 if never */
 };
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
                                   struct tree_state *ret_state);
 void tree_state_put(struct changes *changes, const struct tree_state *state);
 
-/* The generations that snapshots keep, in order. */
+/* The generations retained by snapshots, in order. */
 struct tree_kept {
-    uint64_t *generations; /* in the arena, with room for one more */
+    uint64_t *generations; /* in the arena, with space for one more */
     size_t count;
 };
 enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,

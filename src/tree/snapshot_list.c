@@ -1,14 +1,14 @@
-/* Pages of a directory as a snapshot has it: merges the current entries with the versions of earlier ones.
- * Both are in the order of their keys. */
+/* Pages of a directory in a snapshot: merges the current entries with the versions of earlier ones.
+ * Both are in key order. */
 #include "tree/snapshot_list.h"
 
 #include "service/small_record.h"
 
-/* The next record of one of the two. */
+/* The next record of one of the two inputs. */
 struct head {
     struct scan *scan;
-    struct record record; /* valid until the scan goes on */
-    struct bytes key;     /* of the entry; ptr NULL: at the end */
+    struct record record; /* valid until the scan advances */
+    struct bytes key;     /* of the entry; ptr NULL at the end */
     uint64_t until;       /* of a version */
 };
 
@@ -32,7 +32,8 @@ static enum store_result advance(struct merge *merge, struct head *head)
     return STORE_OK;
 }
 
-/* Compares the keys of both heads. Less than 0: the current entry comes first. Not both are at the end. */
+/* Compares the keys of both heads; less than 0 if the current entry comes first. At least one is
+ * not at the end. */
 static int order(const struct merge *merge)
 {
     if (!merge->now.key.ptr || !merge->old.key.ptr)
@@ -40,8 +41,8 @@ static int order(const struct merge *merge)
     return bytes_compare(merge->now.key, merge->old.key);
 }
 
-/* Decodes the entry of this name into the arena, if the snapshot sees this value.
- * returns STORE_OK, STORE_NOT_FOUND: it is newer, STORE_CORRUPT */
+/* Decodes the entry of this name into the arena, if the snapshot sees this value. Returns STORE_OK,
+ * STORE_NOT_FOUND if it is newer, STORE_CORRUPT. */
 static enum store_result decode(struct merge *merge, struct bytes key, struct bytes value,
                                 struct tree_entry *ret_entry)
 {
@@ -58,8 +59,9 @@ static enum store_result decode(struct merge *merge, struct bytes key, struct by
                : record_is_unknown("an entry of a directory", value);
 }
 
-/* Iterates over the versions of one name. The first whose `until` is the snapshot's generation or later
- * decides. returns STORE_OK, STORE_NOT_FOUND: the snapshot has no such name; *ret_known: a version decided */
+/* Iterates over the versions of a name. The first one with `until` at or above the snapshot's
+ * generation decides. Returns STORE_OK, or STORE_NOT_FOUND if the snapshot has no such name;
+ * *ret_known is set if a version decided. */
 static enum store_result take_versions(struct merge *merge, struct bytes key, bool *ret_known,
                                        struct tree_entry *ret_entry)
 {
@@ -76,7 +78,7 @@ static enum store_result take_versions(struct merge *merge, struct bytes key, bo
     return result ? result : seen;
 }
 
-/* Advances to the next name. returns STORE_OK: the snapshot has it, STORE_NOT_FOUND: it has not */
+/* Advances to the next name. Returns STORE_OK if the snapshot has it, STORE_NOT_FOUND if not. */
 static enum store_result take_name(struct merge *merge, struct tree_entry *ret_entry)
 {
     int first = order(merge);
@@ -133,7 +135,7 @@ enum store_result snapshot_list(struct tree *tree, struct snapshot *before, stru
     struct merge merge;
     enum store_result result;
 
-    if (memchr(prefix.ptr, '\0', prefix.len)) /* as no name has it */
+    if (memchr(prefix.ptr, '\0', prefix.len)) /* no name contains it */
         return STORE_OK;
     merge = (struct merge){
         .tree = tree,

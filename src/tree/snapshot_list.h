@@ -1,14 +1,14 @@
-/* Inside tree/ only: pages of a directory's entries as a snapshot has them. */
+/* Internal to tree/: pages of a directory's entries in a snapshot. */
 #ifndef LAGRA_TREE_SNAPSHOT_LIST_H
 #define LAGRA_TREE_SNAPSHOT_LIST_H
 
 #include "tree/versions.h"
 
-/* A page ends after reading so many records that it does not show. A name has at most one version for each
+/* A page ends after this many records that it does not show. A name has at most one version per
  * snapshot. */
 #define SNAPSHOT_LIST_LOOKS 10000u
 
-/* As tree_list(). prefix, from: of the keys of entries' records. */
+/* Like tree_list(). prefix, from: of the keys of entry records. */
 enum store_result snapshot_list(struct tree *tree, struct snapshot *before, struct bytes prefix,
                                 struct bytes from, size_t max, struct tree_page *page);
 

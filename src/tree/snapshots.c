@@ -1,4 +1,4 @@
-/* Snapshots of a tree: taken, deleted, and what no snapshot sees any more. README.md, "Snapshots". */
+/* Creates and deletes snapshots of a tree. README.md, "Snapshots". */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -7,7 +7,7 @@
 #include "service/small_record.h"
 #include "tree/versions.h"
 
-/* ---- taken and deleted ---- */
+/* ---- create and delete ---- */
 
 enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation)
 {
@@ -27,7 +27,7 @@ enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation)
     return TREE_OK;
 }
 
-/* Removes it from the list. False: it was not there. */
+/* Removes a generation from the list. Returns false if it was not there. */
 static bool forget_generation(struct tree_kept *kept, uint64_t generation)
 {
     size_t left = 0;
@@ -41,15 +41,16 @@ static bool forget_generation(struct tree_kept *kept, uint64_t generation)
     return true;
 }
 
-/* Another commit may have deleted the snapshot since the service read its record.
- * returns STORE_CONFLICT, STORE_CORRUPT, as decision_confirm() */
+/* Determines why a generation is missing: another commit may have deleted the snapshot since the
+ * service read its record. Returns STORE_CONFLICT, STORE_CORRUPT, or the result of
+ * decision_confirm(). */
 static enum store_result why_not_kept(const struct decision *d, uint64_t generation)
 {
     enum store_result confirmed = decision_confirm(d);
 
     if (confirmed)
         return confirmed;
-    log_line(LOG_ERROR, "a tree does not keep the generation %llu of a snapshot",
+    log_line(LOG_ERROR, "a tree lacks the generation %llu of an existing snapshot",
              (unsigned long long)generation);
     return STORE_CORRUPT;
 }

@@ -1,4 +1,4 @@
-/* What the files of the tree share. */
+/* Declarations shared by the files of tree/. */
 #ifndef LAGRA_TREE_TREE_PRIVATE_H
 #define LAGRA_TREE_TREE_PRIVATE_H
 
@@ -6,10 +6,10 @@
 
 /* Sets tree->failed, returns TREE_FAILED. */
 enum tree_result tree_fail(struct tree *tree, enum store_result result);
-/* As tree_open(), also of a tree that is closed. */
+/* Like tree_open(), but also opens a closed tree. */
 enum tree_result tree_open_any(struct tree *tree, struct decision *d, struct guid space,
                                enum tree_case rule);
-/* The part of a node's partition: opened as a guard unless it is one of the decision's already. */
+/* Returns the part of a node's partition, opening it as a guard if it is not a part yet. */
 struct decision_part *tree_part(struct tree *tree, uint64_t id);
 
 #endif

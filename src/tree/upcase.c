@@ -24,7 +24,7 @@ uint16_t upcase_unit(uint16_t unit)
     return unit;
 }
 
-/* Bytes of the code point that begins with this one, in well-formed UTF-8. */
+/* Returns the length of the code point that starts with this byte in well-formed UTF-8. */
 static size_t sequence_length(uint8_t lead)
 {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -54,7 +54,7 @@ static void add_unit(struct text *out, uint16_t unit)
     text_add_char(out, (char)(0x80 | (unit & 0x3F)));
 }
 
-/* Most names are ASCII from their first byte to their last. returns how many bytes were done */
+/* Converts leading ASCII, which is all of most names. Returns the number of bytes converted. */
 static size_t add_ascii(struct text *out, struct bytes text)
 {
     size_t length = word_run(text, word_not_ascii), step;
@@ -85,7 +85,7 @@ struct bytes upcase_text(struct arena *arena, struct bytes text)
         size_t length = sequence_length(at[0]);
 
         if (length > text.len - i)
-            length = text.len - i; /* not UTF-8: as it is */
+            length = text.len - i; /* invalid UTF-8 is copied unchanged */
         if (length > 3 || length < sequence_length(at[0]))
             text_add(&out, bytes_of(at, length));
         else

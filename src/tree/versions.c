@@ -1,4 +1,4 @@
-/* Versions of records, kept for snapshots: see versions.h. */
+/* Versions of records, retained for snapshots: see versions.h. */
 #include "tree/versions.h"
 
 #include "base/codec.h"
@@ -70,8 +70,8 @@ struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes
 
 /* ---- reading ---- */
 
-/* The version of a key with the smallest `until` that is not below tree->at. returns STORE_NOT_FOUND:
- * there is none */
+/* Finds the version of a key with the smallest `until` at or above tree->at. Returns
+ * STORE_NOT_FOUND if there is none. */
 static enum store_result first_version(const struct tree *tree, struct snapshot *before,
                                        struct arena *arena, struct bytes key,
                                        struct record *ret_record)

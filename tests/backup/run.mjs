@@ -158,13 +158,13 @@ async function testOthers(server) {
     first.child.kill('SIGSTOP');
     const second = await lagra('backup', '--location', server.location, path.join(work, 'others'));
 
-    tally.count(second.code !== 0 && /another backup of .* is being made/.test(second.errors), `a second backup: ${second.errors}`);
+    tally.count(second.code !== 0 && /another backup of .* is running/.test(second.errors), `a second backup: ${second.errors}`);
     first.child.kill('SIGKILL');
     await first.ended;
     await server.stop({ keep: true });
     const nobody = await backup(server).ended;
 
-    tally.count(nobody.code === 1 && /no server runs on this data folder/.test(nobody.errors), `without a server: ${nobody.errors}`);
+    tally.count(nobody.code === 1 && /no server runs on this data directory/.test(nobody.errors), `without a server: ${nobody.errors}`);
     const stopped = await backup(server, '--stopped').ended;
 
     tally.count(stopped.code === 0, `--stopped: ${stopped.errors}`);

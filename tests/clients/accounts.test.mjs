@@ -231,14 +231,14 @@ test('accounts of a list stay what the list says; a list that takes over one of 
     await writeFile(path, `listed:${key}\nstored:${key}\n`);
     process.kill(server.pid, 'SIGHUP');
     const log = () => readFile(join(folder, 'log'), 'utf8');
-    for (let i = 0; i < 6000 && !/stay as they were/.test(await log()); i++)
+    for (let i = 0; i < 6000 && !/remain in use/.test(await log()); i++)
         await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.match(await log(), /stay as they were: an account is named that was added to the store/);
+    assert.match(await log(), /remain in use: an account in the list already exists in the store/);
     await blobs(server, 'listed', key).getProperties();
     await server.kill();
     const refused = await run(['--location', server.location, '--accountsFile', path, '--blobPort', '0']);
     assert.equal(refused.code, 1);
-    assert.match(refused.errors, /an account is named that was added to the store/);
+    assert.match(refused.errors, /an account in the list already exists in the store/);
 });
 
 test("systemd's credential \"accounts\" names accounts, and is read again at SIGHUP", async (t) => {

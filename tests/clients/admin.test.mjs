@@ -89,7 +89,7 @@ test('the folder is found as a server finds it: configuration file, environment,
     assert.equal((await run(['status'], { LAGRA_LOCATION: server.location })).code, 0);
     const other = await run(['status', '--config', config, '--location', folder]);
     assert.equal(other.code, 1);
-    assert.match(other.errors, /no server runs on this data folder; --location names another/);
+    assert.match(other.errors, /no server runs on this data directory; --location names another/);
     assert.match(other.errors, /--inMemoryPersistence has no\s+folder to be asked by: `lagra health --running`/);
 });
 
@@ -105,7 +105,7 @@ test('the log has the level that it is told, while the server runs', async (t) =
     assert.match(server.stderr, / debug .*asked/);
     assert.equal(JSON.parse((await command(server, 'log-level', 'error', '--json')).output).before, 'debug');
     const wrong = await command(server, 'log-level', 'loud');
-    assert.deepEqual([wrong.code, wrong.errors], [1, 'lagra: A level is debug, info, warn or error. (InvalidArgument)\n']);
+    assert.deepEqual([wrong.code, wrong.errors], [1, 'lagra: The level must be debug, info, warn or error. (InvalidArgument)\n']);
 });
 
 test('only its owner may open the socket; it goes with the server, and one that was left is replaced', async (t) => {
@@ -117,12 +117,12 @@ test('only its owner may open the socket; it goes with the server, and one that 
     assert.equal((await lstat(path)).ino, before);
     const gone = await command(server, 'status');
     assert.equal(gone.code, 1);
-    assert.match(gone.errors, /its socket is left behind/);
+    assert.match(gone.errors, /stale socket/);
     await server.restart();
     assert.equal((await command(server, 'status')).code, 0);
     await server.stop({ keep: true });
     assert.ok(!(await readdir(server.location)).includes(SOCKET));
-    assert.match((await command(server, 'status')).errors, /no server runs on this data folder/);
+    assert.match((await command(server, 'status')).errors, /no server runs on this data directory/);
 });
 
 test('a process of another user is turned away, whatever the mode of the socket', async (t) => {
@@ -164,7 +164,7 @@ test('a second server on the folder is refused, and the first one keeps its sock
     const server = await start(t);
     const second = await run(['--location', server.location, '--blobPort', '0']);
     assert.equal(second.code, 1);
-    assert.match(second.errors, /another process is using this data folder/);
+    assert.match(second.errors, /another process is using this data directory/);
     assert.equal((await command(server, 'status')).code, 0);
 });
 
@@ -210,13 +210,13 @@ test('connections are bounded: one that is idle makes room for a new one', async
 
 test('how commands are called: what is wrong is said, with exit code 2', async () => {
     for (const [words, message] of [
-        [['status', 'x'], /status: takes options alone/],
-        [['log-level'], /log-level: takes LEVEL, not 0 words/],
-        [['log-level', 'a', 'b'], /takes LEVEL, not 2 words/],
-        [['status', '--nonsense'], /"--nonsense" is not an option of it\. /],
-        [['status', '--loction', '.'], /"--loction" is not an option of it; did you mean --location\?/],
-        [['sas', 'blob', '--permision', 'r', 'c', 'b'], /"--permision" is not an option of it; did you mean --permissions\?/],
-        [['status', '--location'], /"--location" has no value/],
+        [['status', 'x'], /status: accepts only options/],
+        [['log-level'], /log-level: expects LEVEL, not 0 arguments/],
+        [['log-level', 'a', 'b'], /expects LEVEL, not 2 arguments/],
+        [['status', '--nonsense'], /"--nonsense" is not an option of this command\. /],
+        [['status', '--loction', '.'], /"--loction" is not an option of this command; did you mean --location\?/],
+        [['sas', 'blob', '--permision', 'r', 'c', 'b'], /"--permision" is not an option of this command; did you mean --permissions\?/],
+        [['status', '--location'], /"--location" has a missing or unexpected value/],
         [['status', '--config', '/nonsense'], /cannot read \/nonsense/],
     ]) {
         const { code, errors } = await run(words);

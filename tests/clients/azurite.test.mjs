@@ -146,7 +146,7 @@ test('in a container: every address, the published key, and it is said', async (
         '--oauth', 'basic'], { AZURITE_DB: 'mysql://nowhere' });
     const [, port] = await command.line(/Blob service is successfully listening at http:\/\/0\.0\.0\.0:(\d+)\n/);
     await roundTrip(clientAt(`http://127.0.0.1:${port}`), 'container');
-    assert.match(command.errors, /published key/);
+    assert.match(command.errors, /well-known key/);
     assert.match(command.errors, /extentMemoryLimit has no effect/);
     assert.match(command.errors, /AZURITE_DB has no effect/);
     await command.stop('SIGTERM');
@@ -219,16 +219,16 @@ test('every option of Azurite, by each of its names', async (t) => {
 test('wrong flags: said, exit code 2, nothing served', async (t) => {
     for (const [name, args, message] of [
         ['azurite', ['--nonsense'], /nonsense/],
-        ['azurite-blob', ['--queuePort', '1'], /azurite-blob serves one service alone/],
-        ['azurite-table', ['--blobHost', '::1'], /azurite-table serves one service alone/],
-        ['azurite-file', ['--blobPort', '1'], /azurite-file serves one service alone/],
-        ['azurite-blob', ['--filePort', '1'], /azurite-blob serves one service alone/],
+        ['azurite-blob', ['--queuePort', '1'], /azurite-blob serves a single service/],
+        ['azurite-table', ['--blobHost', '::1'], /azurite-table serves a single service/],
+        ['azurite-file', ['--blobPort', '1'], /azurite-file serves a single service/],
+        ['azurite-blob', ['--filePort', '1'], /azurite-blob serves a single service/],
         ['azurite', [MEMORY, '--extentMemoryLimit', '-1'], /extentMemoryLimit.*"-1"/],
         ['azurite', [MEMORY, '--extentMemoryLimit', 'x'], /extentMemoryLimit.*"x"/],
         ['azurite', ['--blobKeepAliveTimeout', 'x'], /blobKeepAliveTimeout/],
         ['azurite', ['--oauth', 'full'], /--oauth takes basic/],
-        ['azurite', ['--pwd', 'x'], /--cert goes together/],
-        ['lagra', ['health', '--blobPort', '0'], /health asks at a port/],
+        ['azurite', ['--pwd', 'x'], /--cert requires/],
+        ['lagra', ['health', '--blobPort', '0'], /health needs a port/],
         ['lagra', ['health', 'me'], /"me" is not an option/],
     ]) {
         const command = await Command.start(t, name, args);
@@ -270,9 +270,9 @@ test('--cert x.pfx --pwd: HTTPS; with a wrong password nothing is served', async
     }
     await command.stop('SIGTERM');
     for (const [args, message] of [
-        [[pfx, '--pwd', 'wrong'], /the password \(--pwd\) is wrong/],
-        [[pfx, '--pwd', ''], /the password \(--pwd\) is wrong/],
-        [[cert, '--pwd', 'pass word'], /cert\.pem is no PFX/],
+        [[pfx, '--pwd', 'wrong'], /wrong password \(--pwd\)/],
+        [[pfx, '--pwd', ''], /wrong password \(--pwd\)/],
+        [[cert, '--pwd', 'pass word'], /cert\.pem is not a PFX/],
         [['/nowhere/x.pfx', '--pwd', 'x'], /\/nowhere\/x\.pfx/],
     ]) {
         const refused = await Command.start(t, 'azurite', [...common, ...args]);
@@ -307,7 +307,7 @@ test('health: 0 while a server answers, 1 when none or somebody else does', asyn
     assert.deepEqual(await health(['--blobHost', '0.0.0.0', ...options.slice(0, 2)]), [0, '']);
     const [code, errors] = await health(options);
     assert.equal(code, 1);
-    assert.match(errors, /^lagra: the queue service does not answer.*\nlagra: the table service/);
+    assert.match(errors, /^lagra: the queue service does not respond.*\nlagra: the table service/);
     await command.stop('SIGTERM');
     assert.equal((await health(options.slice(0, 2)))[0], 1);
 });
@@ -321,7 +321,7 @@ test('health --running: what the servers of this program serve, whatever they we
         const command = await Command.start(t, 'lagra', ['health', '--running'], {}, own);
         return [await command.closed, command.errors];
     };
-    assert.deepEqual(await health(), [1, 'lagra: no server runs here\n']);
+    assert.deepEqual(await health(), [1, 'lagra: no server is running on this machine\n']);
     const command = await Command.start(t, 'azurite-blob',
         ['--blobHost', '0.0.0.0', '--blobPort', `${port}`, MEMORY], {}, own);
     await command.line(/successfully listens/);
@@ -335,7 +335,7 @@ test('health --running: what the servers of this program serve, whatever they we
     await untilStopped(command.child.pid);
     const [code, errors] = await health();
     assert.equal(code, 1);
-    assert.match(errors, /^lagra: the blob service does not answer: .*\n$/);
+    assert.match(errors, /^lagra: the blob service does not respond: .*\n$/);
     command.child.kill('SIGCONT');
     await command.stop('SIGTERM');
     await second.stop('SIGTERM');
@@ -344,5 +344,5 @@ test('health --running: what the servers of this program serve, whatever they we
     assert.deepEqual(await health(), [0, '']); // at any free ports
     third.child.kill('SIGKILL'); // which leaves nothing behind
     await third.closed;
-    assert.deepEqual(await health(), [1, 'lagra: no server runs here\n']);
+    assert.deepEqual(await health(), [1, 'lagra: no server is running on this machine\n']);
 });

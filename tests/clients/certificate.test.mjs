@@ -77,7 +77,7 @@ test('files that are exchanged are read again, and connections under way go on',
 test('what cannot be used changes nothing, and is said', async (t) => {
     const { server, folder } = await newServer(t);
     await writeFile(join(folder, 'cert.pem'), 'no certificate\n');
-    await until(async () => /the certificate stays as it was/.test(server.stderr), true);
+    await until(async () => /the previous certificate remains in use/.test(server.stderr), true);
     assert.equal(await nameOf(server), 'first');
     await newCertificate(folder, 'second');
     await until(() => nameOf(server), 'second');
@@ -92,10 +92,10 @@ test('what is wrong with a certificate is said of the file that is wrong', async
     const wrong = join(folder, 'wrong.pem');
     await writeFile(wrong, 'no certificate\n');
     for (const [args, message] of [
-        [['--cert', wrong, '--key', key], `${wrong} has no certificate that can be read (PEM): `],
-        [['--cert', cert, '--key', wrong], `${wrong} has no private key that can be read (PEM, not encrypted): `],
+        [['--cert', wrong, '--key', key], `${wrong} has no readable certificate (PEM): `],
+        [['--cert', cert, '--key', wrong], `${wrong} has no readable private key (PEM, not encrypted): `],
         [['--cert', cert, '--key', join(other, 'key.pem')], `the private key of ${join(other, 'key.pem')} does not belong to the certificate of ${cert}\n`],
-        [['--cert', key, '--key', cert], `${key} has no certificate that can be read (PEM): `],
+        [['--cert', key, '--key', cert], `${key} has no readable certificate (PEM): `],
     ]) {
         const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--managementPort', '0', ...args]);
         assert.equal(code, 1);

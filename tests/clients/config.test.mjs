@@ -69,15 +69,15 @@ test('what is wrong in a file: its line, and the nearest name', async (t) => {
     for (const [lines, message] of [
         [['blobport = 1'], ':1: "blobport" is not an option; did you mean blobPort?'],
         [['', 'nonsense = 1'], ':2: "nonsense" is not an option. See lagra --help'],
-        [['blobPort 1'], ':1: "blobPort 1" has no "=": NAME = VALUE'],
+        [['blobPort 1'], ':1: "blobPort 1" has no "=" (NAME = VALUE)'],
         [['blobPort ='], ':1: "blobPort" has no value'],
         [['blobPort = 1', 'blobPort = 1'], ':2: "blobPort" is set twice'],
-        [['config = x'], ':1: "config" is an option of the command line alone'],
-        [['version = true'], ':1: "version" is an option of the command line alone'],
+        [['config = x'], ':1: "config" is allowed only on the command line'],
+        [['version = true'], ':1: "version" is allowed only on the command line'],
         [['blobPort = x'], ':1: blobPort takes a port number from 0 to 65535, not "x"'],
         [['workers = 0'], ':1: workers takes a number from 1 to 1000000, not "0"'],
         [['silent = yes'], ':1: silent takes true or false, not "yes"'],
-        [['allowCopyFrom = x'], ':1: allowCopyFrom takes addresses and CIDR blocks with commas between, not "x"'],
+        [['allowCopyFrom = x'], ':1: allowCopyFrom takes comma-separated addresses and CIDR blocks, not "x"'],
     ]) {
         const path = await configFile(t, ...lines);
         for (const command of [['config', 'check'], ['serve'], []])
@@ -88,7 +88,7 @@ test('what is wrong in a file: its line, and the nearest name', async (t) => {
     assert.equal(nothing.code, 2);
     assert.match(nothing.errors, /cannot read \/nowhere\/lagra\.conf/);
     const binary = await configFile(t, 'blobPort = 1\0');
-    assert.match((await run(['config', 'check', '--config', binary])).errors, /holds NUL/);
+    assert.match((await run(['config', 'check', '--config', binary])).errors, /contains NUL/);
 });
 
 test('what is wrong in the environment: the variable, and the nearest one', async () => {
@@ -108,8 +108,8 @@ test('what is wrong in the environment: the variable, and the nearest one', asyn
 });
 
 test('config check refuses what a start would refuse', async () => {
-    for (const [args, message] of [[['config'], /config takes check/], [['config', 'chekc'], /config takes check/],
-        [['config', 'check', '--cert', 'x'], /--cert goes together/],
+    for (const [args, message] of [[['config'], /config expects check/], [['config', 'chekc'], /config expects check/],
+        [['config', 'check', '--cert', 'x'], /--cert requires/],
         [['config', 'check', '--allowCopyFrom', '10.0.0.1', '--allowCopyFrom', '10.0.0.2'], /--allowCopyFrom is given twice/]]) {
         const { code, errors } = await run(args);
         assert.equal(code, 2);

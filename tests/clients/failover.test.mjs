@@ -54,7 +54,8 @@ async function writeUntil(member, away) {
         }
     };
     const writers = Array.from({ length: 8 }, writer);
-    await delay(400);
+    while (acknowledged.length < 30)
+        await delay(20);
     await away();
     ends = true;
     await Promise.all(writers);
@@ -77,11 +78,11 @@ test('options of cells that do not go together, and folders that are no clusters
         [['--cluster', cluster, '--inMemoryPersistence'], /--cluster and --inMemoryPersistence/],
         [['--cluster', cluster, '--keepReading'], /--cluster and --keepReading/],
         [['--cluster', cluster, '--sandbox', 'on'], /--cluster and --sandbox/],
-        [['--cell', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort go with --cluster/],
-        [['--clusterPort', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort go with --cluster/],
-        [['--cluster', cluster, '--clusterHost', '0.0.0.0'], /--clusterHost takes an IP address/],
-        [['--cluster', cluster, '--clusterHost', '::'], /--clusterHost takes an IP address/],
-        [['--cluster', cluster, '--clusterHost', 'localhost'], /--clusterHost takes an IP address/],
+        [['--cell', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort require --cluster/],
+        [['--clusterPort', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort require --cluster/],
+        [['--cluster', cluster, '--clusterHost', '0.0.0.0'], /--clusterHost requires an IP address/],
+        [['--cluster', cluster, '--clusterHost', '::'], /--clusterHost requires an IP address/],
+        [['--cluster', cluster, '--clusterHost', 'localhost'], /--clusterHost requires an IP address/],
         [['cluster', 'init', cluster, '--cells', '0'], /--cells/],
         [['cluster', 'evict', cluster, '1'], /--fence-command/],
     ]) {
@@ -154,7 +155,7 @@ test('an owner that is stopped is fenced by the command, and the standby takes o
         await standby.until(200);
     });
     assert.deepEqual(await owner.ended, { code: null, signal: 'SIGKILL' });
-    assert.match(standby.stderr, /does not renew its lease.*It is fenced now/);
+    assert.match(standby.stderr, /does not renew its lease.*Fencing it/);
     await hasAll(standby, acknowledged);
 });
 

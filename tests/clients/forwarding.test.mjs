@@ -389,6 +389,110 @@ test('SIGTERM of the owner: requests wait for the next one, and none fails', asy
     assert.deepEqual(failed, []);
 });
 
+/** A client that keeps its connection to one of the front ends that do not stop. */
+class KeptClient {
+    #connection = null;
+    #member = null;
+
+    constructor(pick) {
+        this.pick = pick;
+    }
+
+    /** The status of a request on the connection that is there; what went wrong without one. */
+    async ask(method, target, headers = []) {
+        if (!this.#connection) {
+            this.#member = this.pick();
+            this.#connection = await Connection.open(this.#member.host, this.#member.ports.blob);
+        }
+        const { account, host, ports } = this.#member;
+        const request = sign({ method, target: `/${account}${target}`, headers: [['Host', `${host}:${ports.blob}`], ['Content-Length', '0'], ...headers] }, { service: 'blob' });
+        const answer = await this.#connection.exchange(request).catch((error) => ({ status: error.message }));
+        if (typeof answer.status !== 'number' || answer.headers.get('connection') === 'close')
+            this.leave();
+        return { status: answer.status, member: this.#member };
+    }
+
+    leave() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+}
+
+test('handovers under clients with kept connections: none of a standby loses its connection', async (t) => {
+    const { owner, standby, start } = await newPair(t);
+    const members = [owner, standby, await start('third', [])];
+    await members[2].until(200, '/-/ready');
+    let stopping = null, old = owner, ends = false, done = 0;
+    const failed = [];
+    const clients = Array.from({ length: 24 }, async (_, i) => {
+        const client = new KeptClient(() => members.filter((member) => member !== stopping && member !== old)[i % 2]);
+        for (let n = 0; !ends; n++) {
+            const { status, member } = await client.ask(...n % 2 ? ['GET', `/forwarded/k${i}`] : ['PUT', `/forwarded/k${i}`, BLOCK]);
+            if (status === 200 || status === 201)
+                done++;
+            else if (member !== stopping)
+                failed.push(status);
+            if (i % 3 === 0)
+                await delay(Math.random() * 20); // its links are idle in between
+            if (member === old)
+                client.leave(); // it has taken the cell over
+        }
+        client.leave();
+    });
+    const stops = [];
+    for (let i = 0; i < 8; i++) {
+        await delay(200 + Math.random() * 200);
+        stopping = old;
+        const began = performance.now();
+        assert.deepEqual(await stopping.end(), { code: 0, signal: null });
+        stops.push(Math.round(performance.now() - began));
+        const next = await nextOwner(members.filter((member) => member !== stopping));
+        stopping.restart();
+        await stopping.until(200, '/-/ready');
+        old = next;
+        stopping = null;
+    }
+    ends = true;
+    await Promise.all(clients);
+    t.diagnostic(`${done} done, stops took ${stops} ms, failed: ${failed}`);
+    assert.ok(done > 500);
+    assert.deepEqual(failed, []);
+});
+
+test('an owner that stops finishes what it has begun, and refuses what comes later by 421', async (t) => {
+    const { cluster, owner, standby } = await newPair(t);
+    const body = randomBytes(100_000);
+    const upload = await open(standby, 'PUT', '/forwarded/half', { headers: [...BLOCK, ['Content-Length', `${body.length}`]] });
+    await upload.connection.request(upload.request);
+    await upload.connection.send(body.subarray(0, 50_000));
+    const link = await openInternal(owner, idOf(cluster), pskOf(cluster));
+    let received = '';
+    link.on('data', (bytes) => {
+        received += bytes.toString('latin1');
+    });
+    const ask = async () => {
+        received = '';
+        link.write(Buffer.concat([envelope(), signedHead(owner, '/forwarded/none')]));
+        for (let i = 0; i < 100 && !received.endsWith('\r\n\r\n') && !link.destroyed; i++)
+            await delay(5);
+        return received;
+    };
+    link.on('error', () => {});
+    assert.match(await ask(), /^HTTP\/1\.1 404 /);
+    const ended = owner.end();
+    let answer = await ask();
+    for (let i = 0; i < 100 && /^HTTP\/1\.1 404 /.test(answer); i++)
+        answer = await ask();
+    assert.match(answer, /^HTTP\/1\.1 421 [^]*\r\nLagra-Owner: leaves\r\n/);
+    await upload.connection.send(body.subarray(50_000));
+    assert.equal((await upload.connection.response()).status, 201);
+    upload.connection.close();
+    link.destroy();
+    assert.deepEqual(await ended, { code: 0, signal: null });
+    await standby.until(200);
+    assert.ok((await standby.ask('GET', '/forwarded/half')).body.equals(body));
+});
+
 test('an owner without a lease sends nothing to other front ends either', async (t) => {
     const { owner, standby } = await newPair(t);
     assert.equal((await standby.ask('PUT', '/forwarded/b', { headers: BLOCK, body: Buffer.from('b') })).status, 201);

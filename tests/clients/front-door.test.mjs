@@ -155,7 +155,7 @@ test('PROXY headers of both versions name the client; who has to send one and do
     assert.equal((await byProxy(https, line('10.0.0.9'), { 'X-Forwarded-Proto': 'https' })).status, 200);
     for (const header of ['', 'PROXY TCP4 x\r\n', 'PROXY TCP4 1.2.3.4 1.2.3.4 1 1\n', binary({ command: 2 })])
         await assert.rejects(byProxy(sip, header), /closed in a head|ECONNRESET|EPIPE/);
-    assert.match(server.stderr, /connections of --proxyProtocol begin without its header/);
+    assert.match(server.stderr, /connections to a --proxyProtocol port lack the PROXY header/);
     // From others it is what it is: no HTTP.
     assert.equal((await ask(server, { ...LIST, sas: sip, header: line(), from: '127.0.0.1' })).status, 400);
 });
@@ -241,7 +241,7 @@ test('the published key is refused on forwarded requests, from whatever peer', a
         for (const credentials of [{}, { sas }]) {
             const answer = await ask(server, { ...LIST, ...by, ...credentials });
             assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed'], JSON.stringify(by));
-            assert.match(answer.body.toString(), /published key is for this machine alone/);
+            assert.match(answer.body.toString(), /published key is accepted only from this machine/);
         }
         // What is public is so for everybody.
         assert.equal((await ask(server, { ...LIST, ...by, sas: null })).status, 200);
@@ -251,6 +251,30 @@ test('the published key is refused on forwarded requests, from whatever peer', a
     assert.doesNotMatch(wrong.body.toString(), /published key/);
     const allowed = await newServer(t, { own: false, args: ['--allowDevelopmentAccount'] });
     assert.equal((await ask(allowed, { query: '?comp=list', ...forwarded[0] })).status, 200);
+});
+
+test('the published key is refused to pages under names that may have been pointed at this machine', async (t) => {
+    // decision: 1038
+    const server = await newServer(t, { own: false, args: [] });
+    const from = '127.0.0.1';
+    assert.equal((await ask(server, { from, method: 'PUT', path: '/photos', query: '?restype=container' })).status, 201);
+    const sas = sasOf(server, {});
+    const ofBrowser = [{ 'Accept-Language': 'en' }, { 'Accept-Language': '' }, { 'Sec-Fetch-Site': 'same-origin' }, { Origin: 'http://evil.example' }];
+    const known = ['127.0.0.1:10000', 'localhost', '[::1]:10000', 'devstoreaccount1.blob.localhost', '192.0.2.7:10000'];
+    const listed = (options) => Promise.all([undefined, sas].map((one) => ask(server, { ...LIST, from, sas: one, ...options })));
+    for (const headers of ofBrowser) {
+        for (const answer of await listed({ headers, host: 'evil.example:10000' })) {
+            assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed'], JSON.stringify(headers));
+            assert.match(answer.body.toString(), /published key is accepted only from this machine/);
+        }
+        for (const host of known)
+            assert.deepEqual((await listed({ headers, host })).map(({ status }) => status), [200, 200], `${host} ${JSON.stringify(headers)}`);
+    }
+    // Programs may use any name.
+    for (const host of ['azurite', 'host.docker.internal:10000', 'devstoreaccount1.blob.storage.example'])
+        assert.deepEqual((await listed({ host })).map(({ status }) => status), [200, 200], host);
+    const allowed = await newServer(t, { own: false, args: ['--allowDevelopmentAccount'] });
+    assert.equal((await ask(allowed, { from, query: '?comp=list', headers: ofBrowser[0], host: 'evil.example' })).status, 200);
 });
 
 test('bearer tokens are taken when a trusted proxy says https; unchecked ones of forwarded requests only if that is said', async (t) => {
@@ -271,7 +295,7 @@ test('bearer tokens are taken when a trusted proxy says https; unchecked ones of
     const confined = await newServer(t, { args });
     const refused = await by(confined, { 'X-Forwarded-Proto': 'https' });
     assert.deepEqual(codeOf(refused), [403, 'AuthenticationFailed']);
-    assert.match(refused.body.toString(), /Tokens that nobody checks are taken from this machine alone/);
+    assert.match(refused.body.toString(), /Unverified tokens are accepted only from this machine/);
 });
 
 test('lagra health introduces itself where it has to', async (t) => {
@@ -286,6 +310,6 @@ test('wrong lists are refused at the start', async () => {
     for (const option of ['trustProxy', 'proxyProtocol']) {
         const { code, errors } = await run(['config', 'check', `--${option}`, '10.0.0.0/33']);
         assert.equal(code, 2);
-        assert.equal(errors, `lagra: --${option} takes addresses and CIDR blocks with commas between, not "10.0.0.0/33"\n`);
+        assert.equal(errors, `lagra: --${option} takes comma-separated addresses and CIDR blocks, not "10.0.0.0/33"\n`);
     }
 });

@@ -44,7 +44,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     const ports = Object.entries(server.ports).flatMap(([service, port]) => [`--${service}Port`, `${port}`]);
     const asked = await run(['health', ...ports]);
     assert.equal(asked.code, 1);
-    assert.match(asked.errors, /^lagra: the blob service is not well: \S+\/-\/ready: 503, the disk is below its reserve/);
+    assert.match(asked.errors, /^lagra: the blob service is not ready: \S+\/-\/ready: 503, the disk is below its reserve/);
     assert.deepEqual(await run(['health', '--live', ...ports]), { code: 0, output: '', errors: '' });
 
     const { code, output, errors } = await run(['health', '--json', ...ports]);
@@ -86,5 +86,5 @@ test('a delay has a limit', async () => {
 test('health --running goes with no option of a server, and says so', async () => {
     const { code, errors } = await run(['health', '--running', '--blobPort', '1']);
     assert.equal(code, 2);
-    assert.match(errors, /^lagra: health --running asks all servers here, whatever options say: "--blobPort" is not for it$/m);
+    assert.match(errors, /^lagra: health --running checks all servers on this machine; "--blobPort" does not apply$/m);
 });

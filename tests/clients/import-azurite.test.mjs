@@ -93,12 +93,12 @@ test('an import of a folder of Azurite that lies', async (t) => {
     const good = await readFile(database, 'utf8');
     const [extent] = await readdir(path.join(azurite, '__blobstorage__'));
     const cases = [
-        [good.replaceAll(extent, '../../../etc/passwd'), /where its bytes lie is damaged/],
-        [good.replaceAll('"count":4', '"count":5'), /where its bytes lie is damaged/],
-        [good.replaceAll('"offset":0', '"offset":1000000'), /shorter than its database says/],
+        [good.replaceAll(extent, '../../../etc/passwd'), /the location of its data is corrupt/],
+        [good.replaceAll('"count":4', '"count":5'), /the location of its data is corrupt/],
+        [good.replaceAll('"offset":0', '"offset":1000000'), /shorter than recorded in the database/],
         [good.replaceAll(extent, 'abcdef'), /No such file/],
-        [good.slice(0, 1000), /not as it writes them/],
-        ['{"collections":[1]}', /not as it writes them/],
+        [good.slice(0, 1000), /corrupt or has an unrecognized format/],
+        ['{"collections":[1]}', /corrupt or has an unrecognized format/],
     ];
     for (const [text, expected] of cases) {
         await writeFile(database, text);

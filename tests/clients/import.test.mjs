@@ -321,7 +321,7 @@ test('an import into an account with things of its own', async (t) => {
     await to.queues.getQueueClient('qqq').sendMessage('theirs');
     const { code, errors } = await lagra(folder, ['import'], { from, to });
     assert.equal(code, 1);
-    assert.match(errors, /a queue qqq with messages: it stays as it is/);
+    assert.match(errors, /a queue qqq with messages: left unchanged/);
     assert.equal((await theirs.getBlobClient('b').downloadToBuffer()).toString(), 'mine');
     assert.equal((await theirs.getBlobClient('other').downloadToBuffer()).toString(), 'other');
     assert.deepEqual((await theirs.getProperties()).metadata, { of: 'mine' });
@@ -353,14 +353,14 @@ test('an import from a hostile source', async (t) => {
     const from = { server: { connectionString: `AccountName=x;AccountKey=c2VjcmV0;BlobEndpoint=http://127.0.0.1:${source.address().port}/x` } };
     const blob = (more, properties = '') => `<EnumerationResults><Blobs><Blob><Name>b</Name><Properties><BlobType>BlockBlob</BlobType><Content-Length>5</Content-Length>${properties}</Properties>${more}</Blob></Blobs></EnumerationResults>`;
     const cases = [
-        [blob('<Metadata><m>a\r\nx-ms-meta-evil: 1</m></Metadata>'), /no header may have/],
-        [blob('', `<Content-MD5>${Buffer.alloc(16).toString('base64')}</Content-MD5>`), /another MD5/],
+        [blob('<Metadata><m>a\r\nx-ms-meta-evil: 1</m></Metadata>'), /invalid in a header/],
+        [blob('', `<Content-MD5>${Buffer.alloc(16).toString('base64')}</Content-MD5>`), /MD5 mismatch/],
         [blob('').replace('>5<', '>6<'), /5 bytes came instead of 6/],
         [blob('').replace('>5<', '>99999999999999<'), /instead of|too large/],
-        [blob('').replace('BlockBlob', 'NoBlob'), /no type that is known/],
+        [blob('').replace('BlockBlob', 'NoBlob'), /unknown blob type/],
         [blob('').replace('</Blobs>', '</Blobs><NextMarker>same</NextMarker>'), /does not end/],
-        ['<EnumerationResults><Blobs>', /no XML/],
-        ['<!DOCTYPE x [<!ENTITY a "b">]><EnumerationResults>&a;</EnumerationResults>', /no XML/],
+        ['<EnumerationResults><Blobs>', /not valid XML/],
+        ['<!DOCTYPE x [<!ENTITY a "b">]><EnumerationResults>&a;</EnumerationResults>', /not valid XML/],
         ['<EnumerationResults><Blobs><Blob><Properties/></Blob></Blobs></EnumerationResults>', /without a name/],
     ];
     for (const [list, expected] of cases) {
@@ -373,7 +373,7 @@ test('an import from a hostile source', async (t) => {
     }
     answers.list = blob('', `<Content-MD5>${Buffer.alloc(16).toString('base64')}</Content-MD5>`).replace('>b<', '>\u009b31m\u007fb<');
     const { errors } = await lagra(folder, ['export', 'out', '--journal', 'other'], { from });
-    assert.match(errors, /ccc\/\\xc2\\x9b31m\\x7fb: .*another MD5/, 'nothing that a terminal obeys');
+    assert.match(errors, /ccc\/\\xc2\\x9b31m\\x7fb: .*MD5 mismatch/, 'nothing that a terminal obeys');
 });
 
 // Of a blob that is deleted nothing is left that could have them.
@@ -392,7 +392,7 @@ test('an import says what it leaves out', async (t) => {
     t.after(() => source.close());
     const from = { server: { connectionString: `AccountName=x;AccountKey=c2VjcmV0;BlobEndpoint=http://127.0.0.1:${source.address().port}/x` } };
     const { output, errors } = await lagra(folder, ['import'], { from, to });
-    assert.match(output, /^left out: 1 versions and snapshots of blobs that are deleted\nleft out: 1 containers of the service's own$/m, errors);
+    assert.match(output, /^not copied: 1 versions and snapshots of blobs that are deleted\nnot copied: 1 containers of the service's own$/m, errors);
 });
 
 // Else messages would be left behind, and nobody told.
@@ -431,7 +431,7 @@ test('export to a folder, and import of it', async (t) => {
     assert.ok(out.skipped >= 100 - 1 - 70, `${out.skipped} had been copied`); // one entry says that a queue was begun, and each of its messages is one
     const again = await lagra(folder, ['export', ...words], { from });
     assert.equal(again.code, 1);
-    assert.match(again.errors, /out: it has an export already/);
+    assert.match(again.errors, /out: it already contains an export/);
     assert.doesNotMatch(again.output, /goes on/);
     assert.ok(!existsSync(path.join(folder, 'lagra-import.journal')), 'the same again does not go on with it');
     const lines = (await readFile(path.join(folder, 'out', 'contents.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line));
@@ -470,8 +470,8 @@ test('an import of a folder that lies', async (t) => {
         [blob('bytes', 6, 'f.'), /ccc\/f\.: the Blob service would store it as f/],
         [blob('bytes', 6, 'a/../b'), /would store it as b/],
         [blob('bytes', 6, 'a\\b'), /would store it as a\/b/],
-        ['{"kind":"blob"', /line 1: it is no object/],
-        ['{"kind":"what","parent":"p","states":[]}', /kind is not known/],
+        ['{"kind":"blob"', /line 1: it is not an object/],
+        ['{"kind":"what","parent":"p","states":[]}', /unknown kind/],
         ['{"kind":"blob","parent":"","states":[{}]}', /no parent/],
         ['{"kind":"blob","parent":"p","states":[{"size":-1}]}', /one of its states/],
         ['{"kind":"file","parent":"p","states":[{"size":10,"ranges":[0,5,3,4]}]}', /one of its states/],
@@ -495,9 +495,9 @@ test('what an import refuses', async (t) => {
         assert.equal(code, 1);
         assert.match(errors, expected);
     };
-    await says(['import'], /where from is not said/);
+    await says(['import'], /specify the source/);
     await says(['import', '--from', 'ftp://x/y'], /no URL of http or https/);
-    await says(['import', '--from', 'http://127.0.0.1:1/other'], /no signature, and no key/);
+    await says(['import', '--from', 'http://127.0.0.1:1/other'], /not signed and there is no key/);
     await says(['import', '--from', 'http://127.0.0.1:1/a/b'], /is that of an account/);
     await says(['import', '--workers', '0', '--from', 'http://127.0.0.1:1/devstoreaccount1'], /from 1 to 256/);
     await writeFile(path.join(folder, 'bad'), 'AccountName=x');
@@ -508,7 +508,7 @@ test('what an import refuses', async (t) => {
     await says(['import', 'in', '--from', url], /--from has no effect beside a folder/);
     await says(['import', 'in', '--receive-messages'], /--receive-messages has no effect beside a folder/);
     await says(['import', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
-    await says(['import', '--from', `${url}?sv=2026-04-06&sig=x`, '--from-key-file', 'bad'], /it is signed, and needs no key/);
+    await says(['import', '--from', `${url}?sv=2026-04-06&sig=x`, '--from-key-file', 'bad'], /it is signed, so it needs no key/);
     await says(['import', '--azurite-account', 'other', 'in'], /--azurite-account has no effect without --azurite/);
     await says(['import', 'in', '--to-key-file', 'bad'], /--to-key-file has no effect without --to/);
     await says(['export', 'out', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);

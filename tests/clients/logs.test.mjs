@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -112,18 +112,18 @@ test('the access log has what was asked, by whom, what came of it and where the 
 test('stages: a body that comes late, a thread that is waited for', async (t) => {
     const folder = await newFolder(t);
     const path = join(folder, 'access.jsonl');
-    const server = await newServer(t, ['--accessLog', path, '--slow', '50ms'], { env: { LAGRA_ALWAYS_WAIT: '1' } });
+    const server = await newServer(t, ['--accessLog', path, '--slow', '20ms'], { env: { LAGRA_ALWAYS_WAIT: '1' } });
     await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
     const connection = await Connection.open(server.host, server.port);
     const put = sign({ method: 'PUT', target: `/${DEVELOPMENT.account}/photos/late`, headers: [['Host', 'x'], ['Content-Length', '5'],
         ['x-ms-blob-type', 'BlockBlob'], ['x-ms-client-request-id', 'mine'], ['traceparent', `00-${TRACE}-00f067aa0ba902b7-01`]] });
     await connection.request(put);
-    await delay(100);
+    await delay(1000);
     await connection.send('hello');
     assert.equal((await connection.response()).status, 201);
     connection.close();
     const [, line] = await takeLines(path, 2);
-    assert.ok(line.stages.read >= 50 && line.ms >= 50, JSON.stringify(line));
+    assert.ok(line.stages.read >= 20 && line.ms >= 20, JSON.stringify(line)); // a loaded machine may read the head late
     assert.ok(line.stages.thread > 0 && line.stages.decide > 0, JSON.stringify(line));
     const said = await until(async () => server.stderr.match(/slow: .*Put Blob.*/)?.[0], 60);
     assert.match(said, new RegExp('^slow: \\d+\\.\\d ms for Put Blob of the blob service, PUT /devstoreaccount1/photos/late, 201, from 127\\.0\\.0\\.1:\\d+: ' +
@@ -158,7 +158,7 @@ test('the audit log has what may change something, and changes of keys', async (
     // A list that cannot be used changes nothing.
     await writeFile(accounts, 'nonsense');
     process.kill(server.pid, 'SIGHUP');
-    await until(async () => /accounts and keys stay as they were/.test(server.stderr), 60);
+    await until(async () => /the previous accounts and keys remain in use/.test(server.stderr), 60);
     await server.stop({ keep: true });
     assert.equal((await linesOf(path)).length, lines.length);
 });
@@ -218,6 +218,22 @@ test('a log that was renamed is written anew after SIGHUP; a stop writes all tha
     assert.deepEqual(await pathsOf(path), Array.from({ length: 500 }, (_, i) => `/devstoreaccount1/second${i}`));
 });
 
+test('logs are readable by their owner only, before and after SIGHUP, whatever the umask', async (t) => {
+    // decision: 1036
+    const folder = await newFolder(t);
+    const paths = ['accessLog', 'auditLog', 'debug'].map((option) => [option, join(folder, option)]);
+    const umask = process.umask(0o022);
+    t.after(() => process.umask(umask));
+    const server = await newServer(t, paths.flatMap(([option, path]) => [`--${option}`, path]));
+    const modes = () => Promise.all(paths.map(async ([, path]) => (await stat(path)).mode & 0o777));
+    assert.deepEqual(await modes(), [0o600, 0o600, 0o600]);
+    for (const [, path] of paths)
+        await rename(path, `${path}.1`);
+    process.kill(server.pid, 'SIGHUP');
+    await until(() => modes().then(() => true, () => false), 60);
+    assert.deepEqual(await modes(), [0o600, 0o600, 0o600]);
+});
+
 test('a client that goes away before all of its answer: cut', async (t) => {
     const folder = await newFolder(t);
     const path = join(folder, 'access.jsonl');
@@ -246,7 +262,7 @@ test('a full disk is said once and counted, and keeps nobody waiting', async (t)
     };
     await until(async () => await dropped() >= 20, 60);
     // Once, but again after ten seconds without.
-    const said = server.stderr.match(/events are left out of a log: \/dev\/full: No space left on device/g).length;
+    const said = server.stderr.match(/events are missing from a log: \/dev\/full: No space left on device/g).length;
     assert.ok(said >= 1 && said < 10, `${said} times`);
 });
 
@@ -385,7 +401,7 @@ test('lines for the journal begin with their priority, and others do not. man: s
         child.kill('SIGTERM');
         await once(child, 'close');
         const lines = (await readFile(join(folder, 'errors'), 'utf8')).trimEnd().split('\n');
-        const warning = lines.find((line) => /the log's level is/.test(line));
+        const warning = lines.find((line) => /log level changed to/.test(line));
         assert.match(warning, begins);
         assert.equal(warning.startsWith('<4>'), begins.source.startsWith('^<'));
         assert.doesNotMatch(await readFile(join(folder, 'debug'), 'utf8'), /^</m, 'a file has no priorities');

@@ -133,7 +133,7 @@ test('beyond this machine without a token, or with one that is guessed: refused 
         [['--managementPort', 'any', '--managementHost', '0.0.0.0'], 1, /takes --managementToken/],
         [['--managementPort', 'any', '--managementToken', short], 1, /at least 16 characters/],
         [['--managementPort', 'any', '--managementToken', '/nowhere'], 1, /cannot read \/nowhere/],
-        [['--managementPort', '0', '--managementHost', '127.0.0.1'], 2, /go with --managementPort/],
+        [['--managementPort', '0', '--managementHost', '127.0.0.1'], 2, /require --managementPort/],
     ]) {
         const got = await start(args);
         assert.equal(got.code, code);

@@ -85,7 +85,7 @@ test('what is no option: the nearest name, one line, and where to look', async (
         [['--'.padEnd(200, 'x')], `"${'--'.padEnd(200, 'x')}" is not an option.`],
         [['--nonsense'], '"--nonsense" is not an option.'],
         [['-x'], '"-x" is not an option.'], [['-sx'], '"-x" is not an option.'],
-        [['--blob', '1'], '"--blob" begins several options.'],
+        [['--blob', '1'], '"--blob" is an ambiguous option.'],
         [['--silent=1'], '--silent takes no value.'], [['--blobPort'], '--blobPort takes PORT.'],
         [['-l'], '--location takes DIR.'],
         [['chekc', '.'], '"chekc" is not a command; did you mean lagra check?'],
@@ -144,7 +144,7 @@ test('what is wrong with a data folder is said once', async (t) => {
         const { code, errors } = await run(words);
         assert.equal(code, 1);
         assert.equal(errors.split(table).length - 1, 1, errors);
-        assert.equal(errors.split('cannot open the data folder').length - 1, 1, errors);
+        assert.equal(errors.split('cannot open the data directory').length - 1, 1, errors);
     }
 });
 
@@ -210,9 +210,9 @@ test('check and salvage of what is no data folder: a message, and nothing is wri
     const to = await newFolder(t);
     for (const files of Object.values(STRANGERS)) {
         const folder = await stranger(t, files);
-        await leaves(folder, ['check', folder], /^lagra: cannot open the data folder .*: (it is no data folder of Lagra|Azurite wrote it)/);
-        await leaves(folder, ['check', '--salvage', folder, join(to, 'new')], /^lagra: cannot salvage .*: (it is no data folder of Lagra|Azurite wrote it)/);
-        await leaves(folder, ['check', join(folder, 'missing')], /missing: the data folder cannot be opened: open: No such file/);
+        await leaves(folder, ['check', folder], /^lagra: cannot open the data directory .*: (it is not a data directory of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', '--salvage', folder, join(to, 'new')], /^lagra: cannot salvage .*: (it is not a data directory of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', join(folder, 'missing')], /missing: the data directory cannot be opened: open: No such file/);
         await leaves(folder, ['check', '--salvage', join(folder, 'missing'), join(to, 'new')], /missing to .*: No such file/);
     }
     assert.deepEqual(await readdir(to), []);

@@ -100,7 +100,7 @@ test('a container comes back as it was, with snapshots, tags, tiers, uncommitted
     await done(server, 'backup', folder);
     await container.getBlobLeaseClient().breakLease(0);
 
-    await fails(server, /There is photos already/, 'restore', 'container', folder, 'photos');
+    await fails(server, /photos already exists/, 'restore', 'container', folder, 'photos');
     const said = await done(server, 'restore', 'container', folder, 'photos', '--as', 'again');
     assert.equal(said.restored, 1);
     assert.ok(said.bytes > LARGE.length && said.bytes < 2.5 * LARGE.length, `pieces that snapshots share come once: ${said.bytes}`);

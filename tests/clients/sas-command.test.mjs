@@ -127,7 +127,7 @@ test('with a user delegation key', async (t) => {
     const { code, errors } = await run(['sas', 'blob', 'a', 'b', '--permissions', 'r', '--expiry', EXPIRY, '--account', 'x',
         '--delegation-key-file', process.argv[1]]);
     assert.equal(code, 1);
-    assert.match(errors, /no answer to Get User Delegation Key/);
+    assert.match(errors, /not a response to Get User Delegation Key/);
 });
 
 test('the key comes from a file, the environment or a connection string', async (t) => {
@@ -150,8 +150,8 @@ test('what no server would take is not made', async () => {
         [['blob', 'c', 'b', '--permissions', 'r'], /not well formed/],
         [['directory', 'c', '/', '--permissions', 'r', '--expiry', EXPIRY], /below a directory/],
         [['directory', 'c', 'd', '--permissions', 'r', '--expiry', EXPIRY, '--version', '2019-12-12'], /does not sign/],
-        [['blob', 'c', 'b', '--permissions', 'r', '--expiry', 'tomorrow'], /A time is of the form/],
-        [['blob', 'c', 'b', '--permissions', 'r', '--start', EXPIRY, '--expiry', START], /It ends before it begins/],
+        [['blob', 'c', 'b', '--permissions', 'r', '--expiry', 'tomorrow'], /Times must have the form/],
+        [['blob', 'c', 'b', '--permissions', 'r', '--start', EXPIRY, '--expiry', START], /The expiry must be after the start/],
         [['table', 't', '--permissions', 'r', '--expiry', EXPIRY, '--start-rk', 'x'], /not well formed/],
         [['queue', 'q', '--permissions', 'r', '--expiry', EXPIRY, '--version', 'new'], /not well formed/],
     ]) {
@@ -162,7 +162,7 @@ test('what no server would take is not made', async () => {
     }
     for (const words of [[], ['blob', 'c'], ['container'], ['queue', 'q', '--snapshot', 'x'], ['table', 't', '--content-type', 'x']])
         assert.equal((await run(['sas', ...words])).code, 2, words.join(' '));
-    assert.match((await run(['sas', 'queue', 'q', '--permissions', 'r', '--expiry', EXPIRY])).errors, /--account says whose/);
+    assert.match((await run(['sas', 'queue', 'q', '--permissions', 'r', '--expiry', EXPIRY])).errors, /specify the account with --account/);
 });
 
 test('a server signs with its own accounts, and what it signs opens what it says', async (t) => {

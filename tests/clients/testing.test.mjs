@@ -361,7 +361,7 @@ test('nothing of it without --testing, which takes the management port; nor with
         assert.equal((await ask(method, path, method === 'PUT' ? '{"forwardSeconds":1}' : undefined)).status, 404);
     const alone = await run(['--testing', '--inMemoryPersistence', '--blobPort', '0', '--managementPort', '0']);
     assert.equal(alone.code, 2);
-    assert.match(alone.errors, /--testing go with --managementPort/);
+    assert.match(alone.errors, /--testing require --managementPort/);
 });
 
 test('the examples of docs/testing.md run', async (t) => {

@@ -38,10 +38,10 @@ function freePort(address) {
     });
 }
 
-/** What the machine lacks of what a CephFS takes, as sentences. */
-export function lacking() {
+/** What the machine lacks of what a CephFS takes, and of more programs, as sentences. */
+export function lacking(more = []) {
     const { bavail, bsize } = statfsSync(tmpdir());
-    const lacks = PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+    const lacks = [...PROGRAMS, ...more].filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
         .map((name) => `${name} is not installed (tools/prepare cluster-test)`);
 
     if (!existsSync('/dev/fuse'))
@@ -225,13 +225,23 @@ export class CephFs {
     /** The folder that machines mount, with a quota: without a manager CephFS does not know how much room it has, and
      *  statfs() says none, but for that of a quota. */
     async #makeRoot() {
-        const at = await this.#mountAt('admin', '/', 'admin'), folder = path.join(at, ROOT);
+        const at = await this.#mountAt('admin', '/', 'admin');
 
-        mkdirSync(folder);
-        const { status, stderr } = spawnSync('python3', ['-c', 'import os, sys; os.setxattr(sys.argv[1], "ceph.quota.max_bytes", sys.argv[2].encode())', folder, `${QUOTA_BYTES}`], { encoding: 'utf8' });
+        mkdirSync(path.join(at, ROOT));
         await this.unmount('admin');
-        if (status !== 0)
-            throw new Error(stderr);
+        await this.setAttributes({ 'quota.max_bytes': QUOTA_BYTES });
+    }
+
+    /** Sets attributes of the folder that machines mount, such as layout.object_size, as an administrator may. */
+    async setAttributes(attributes) {
+        const folder = path.join(await this.#mountAt('admin', '/', 'admin'), ROOT);
+        const results = Object.entries(attributes).map(([name, value]) =>
+            spawnSync('python3', ['-c', 'import os, sys; os.setxattr(*sys.argv[1:3], sys.argv[3].encode())', folder, `ceph.${name}`, `${value}`], { encoding: 'utf8' }));
+
+        await this.unmount('admin');
+        for (const { status, stderr } of results)
+            if (status !== 0)
+                throw new Error(stderr);
     }
 
     startDisk(number) {
@@ -262,7 +272,27 @@ export class CephFs {
         return id;
     }
 
+    /** Starts a gateway for S3, with one user: its port and process id. */
+    async startGateway(accessKey, secret) {
+        const port = await freePort(this.#address), name = 'client.rgw';
+
+        this.#authorize(this.#keyring(name), name, 'mon', 'allow rw', 'osd', 'allow rwx');
+        for (const pool of ['default.rgw.buckets.index', 'default.rgw.buckets.data']) {
+            this.#run('ceph', 'osd', 'pool', 'create', pool, `${GROUPS}`, `${GROUPS}`, 'replicated');
+            this.#run('ceph', 'osd', 'pool', 'application', 'enable', pool, 'rgw');
+        }
+        this.#run('radosgw-admin', 'user', 'create', '--uid', 'tests', '--display-name', 'tests', '--access-key', accessKey, '--secret-key', secret);
+        this.#spawn('gateway', 'radosgw', '-n', name, '--rgw-frontends', `beast endpoint=${this.#address}:${port}`);
+        await this.#until('its gateway answers', () => fetch(`http://${this.#address}:${port}/`).then(() => true, () => false));
+        return { port, pid: this.#daemons.get('gateway').pid };
+    }
+
     /* ---- machines ---- */
+
+    /** Of its ceph-fuse. */
+    mountPid(name) {
+        return this.#daemons.get(`machine.${name}`).pid;
+    }
 
     mountPoint(name) {
         return path.join(this.#folder, 'machines', name);

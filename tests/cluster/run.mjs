@@ -24,6 +24,7 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const BEFORE_MS = 1500, AFTER_MS = 1500;
 const SERVES_MS = 120_000;
+const OUTAGE_MS = 4000;
 const KERNEL = 'kernel'; // the name of the test of kernel.mjs
 
 process.env.LAGRA_BINARY = path.resolve(options.program ?? path.join(options.build, 'lagra'));
@@ -137,19 +138,14 @@ const TESTS = {
     async osd(world) {
         const number = below(3);
 
-        await world.fs.killDisk(number);
-        await sleep(4000);
-        world.fs.startDisk(number);
-        await sleep(4000);
-        return [];
+        return world.throughOutage(() => world.fs.killDisk(number), () => world.fs.startDisk(number));
     },
     async mds(world) {
-        const id = await world.fs.killMds();
+        let id;
 
-        await sleep(4000);
-        world.fs.startMds(id);
-        await sleep(4000);
-        return [];
+        return world.throughOutage(async () => {
+            id = await world.fs.killMds();
+        }, () => world.fs.startMds(id));
     },
 };
 
@@ -216,6 +212,25 @@ class World {
     hasFenced(since) {
         return this.machines.some(({ member }) => member.stderr.split('\n')
             .some((line) => line.includes('its owner is fenced') && Date.parse(line.split(' ')[0]) >= since));
+    }
+
+    /** The file system fails and is repaired, and the owner need not be replaced. Where it could not renew its lease in time, it is,
+     *  and ends. Returns problems. */
+    async throughOutage(fail, repair) {
+        const { owner } = this;
+
+        await fail();
+        await sleep(OUTAGE_MS);
+        repair();
+        await sleep(OUTAGE_MS);
+        await this.untilOwned();
+        if (this.owner === owner && !owner.member.hasEnded)
+            return [];
+        const problems = await owner.ends();
+
+        this.isReplaced = true;
+        await owner.repair();
+        return problems;
     }
 
     async untilReplaced() {

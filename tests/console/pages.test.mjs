@@ -27,7 +27,7 @@ test('an account and its key sign in, a wrong key does not, and signing out ends
     await page.locator('input[name=account]').fill(account);
     await page.locator('input[name=key]').fill('d3Jvbmc=');
     await page.locator('button[type=submit]').click();
-    await sees(page, 'The account and the key do not belong together.');
+    await sees(page, 'Wrong account or key.');
     await signInByKey(page, url);
     assert.equal(await page.evaluate(() => document.cookie), '');
     await page.reload();

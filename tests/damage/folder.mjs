@@ -151,7 +151,7 @@ export async function judge(location, acknowledged, binary = undefined) {
     } catch (error) {
         const code = error.message.match(/exit code (\d+)/)?.[1];
 
-        if (code === '1' && error.message.includes('cannot open the data folder'))
+        if (code === '1' && error.message.includes('cannot open the data directory'))
             return { refused: error.message.split('\n').find((line) => line.includes('cannot open')) };
         return { crashed: error.message };
     }

@@ -33,7 +33,7 @@ const PROBE_BYTES = 100000;
 const CELL_TRIES = 6; /* cases of a cell, until the call of one comes */
 
 /* What a process that does not end in order must have said. */
-const SAYS_WHY = /lagra: .*cannot|ends by signal|assertion failed|lagra ends with exit code 3/;
+const SAYS_WHY = /lagra: .*cannot|was terminated by|assertion failed|lagra exits with code 3/;
 
 /** Whether the server must go on once the fault is over: no data that it wrote or synced was in
  *  doubt. */

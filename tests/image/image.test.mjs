@@ -169,5 +169,5 @@ test('a folder of this machine: served by its owner, and else said to be not wri
     await mkdir(others, { mode: 0o755 });
     const refused = await podman.start(t, ['-v', `${others}:/data`]);
     assert.equal(await refused.ended(), 1);
-    assert.match(await refused.everything(), /data folder \/data: the data folder cannot be written/);
+    assert.match(await refused.everything(), /data directory \/data: the data directory cannot be written/);
 });

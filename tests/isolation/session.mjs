@@ -4,7 +4,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
-import { containerSas, queueSas, tableSas } from '../lib/sas.mjs';
+import { containerSas, queueSas, shareSas, tableSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
@@ -253,7 +253,7 @@ export class Session {
     /** What is added to the query of a request that no key signs. */
     #credential({ as, service }, separator) {
         const [kind, policy] = as.split(':');
-        const sas = { queue: queueSas, table: tableSas }[service] ?? containerSas;
+        const sas = { queue: queueSas, table: tableSas, file: shareSas }[service] ?? containerSas;
         const name = service === 'table' ? tablePath('/t', this.#shared.container).slice(1) : this.#shared.container;
 
         return kind === 'policy'

@@ -64,13 +64,17 @@ export class Member {
         this.#child = child;
     }
 
+    get hasEnded() {
+        return this.#child.exitCode !== null || this.#child.signalCode !== null;
+    }
+
     signal(name) {
         this.#child.kill(name);
     }
 
     /** Sends a signal and waits for the end: { code, signal }. */
     async end(name = 'SIGTERM') {
-        if (this.#child.exitCode === null && this.#child.signalCode === null)
+        if (!this.hasEnded)
             this.#child.kill(name);
         return this.ended;
     }

@@ -1,5 +1,6 @@
 // Clients for the tests of limits: signed requests on connections that a test holds as it wants.
 
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
@@ -23,6 +24,11 @@ export async function until(holds, otherwise) {
     for (const end = Date.now() + PATIENCE_MS; !(await holds()); await delay(20))
         if (Date.now() > end)
             throw new Error(otherwise);
+}
+
+/** VmRSS of the server in MiB, or VmHWM, its peak. */
+export function residentMiB(server, what = 'VmRSS') {
+    return Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(new RegExp(`${what}:\\s+(\\d+) kB`))[1]) / 1024;
 }
 
 /** A signed request. */

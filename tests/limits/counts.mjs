@@ -121,7 +121,7 @@ const SEQUENCES = [
 const LONG_SEQUENCES = [
     ['UNCOMMITTED_BLOCKS_MAX', 100000, (ask, i) => ask('blob', 'PUT', `${B}/many?comp=block&blockid=${encodeURIComponent(Buffer.from(`${i}`.padStart(6, '0')).toString('base64'))}`,
         { body: 'b', status: 201 }),
-    (ask) => ask('blob', 'PUT', `${B}/many?comp=block&blockid=${encodeURIComponent(Buffer.from('more..').toString('base64'))}`, { body: 'b' }), '409 RequestEntityTooLargeBlockCountExceedsLimit'],
+    (ask) => ask('blob', 'PUT', `${B}/many?comp=block&blockid=${encodeURIComponent(Buffer.from('more..').toString('base64'))}`, { body: 'b' }), '409 BlockCountExceedsLimit'],
     ['APPENDED_BLOCKS_MAX', 50000, (ask) => ask('blob', 'PUT', `${B}/append?comp=appendblock`, { body: 'b', status: 201 }),
         (ask) => ask('blob', 'PUT', `${B}/append?comp=appendblock`, { body: 'b' }), '409 BlockCountExceedsLimit'],
 ];

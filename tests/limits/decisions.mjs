@@ -1,12 +1,11 @@
 // Memory that requests need while they are decided, and for their responses: crowds of the largest ones stay within the
 // budget, and each of them succeeds when it is repeated. src/base/memory_budget.h
 
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../lib/http.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
 import { sign } from '../lib/sign.mjs';
-import { ask, CONTAINER, honest, inTime, PATIENCE_MS, signed, withServer } from './clients.mjs';
+import { ask, CONTAINER, honest, inTime, PATIENCE_MS, residentMiB, signed, withServer } from './clients.mjs';
 
 const MiB = 1024 * 1024;
 /* MEMORY_BUDGET_BYTES, MEMORY_LARGE_BYTES */
@@ -16,11 +15,6 @@ const BUDGET_MIB = 128, LARGE_MIB = 256;
 const MORE_MIB = 96;
 const CROWD = 40;
 const BLOCKS_MAX = 50000;
-
-/** VmRSS, or VmHWM, the most that it was. */
-function residentMiB(server, what = 'VmRSS') {
-    return Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(new RegExp(`${what}:\\s+(\\d+) kB`))[1]) / 1024;
-}
 
 const blockId = (i) => Buffer.from(`${i}`.padStart(64, '0')).toString('base64');
 
@@ -59,6 +53,7 @@ async function untilDone({ assert }, server, { request, body, status, isDone = (
         if (isDone(answer))
             return answer;
         assert.match(`${answer.status} ${answer.headers.get('x-ms-error-code')} ${answer.body}`, /^(?:503|20[0-9]) [^]*ServerBusy/);
+        assert.doesNotMatch(`${answer.body}`, /"value":"\d+:/, 'a part of the group is to blame'); // decision: 1037
         assert.ok(Date.now() < end, `${request.method} ${request.target} is refused again and again`);
         await delay(50 + Math.random() * 200);
     }

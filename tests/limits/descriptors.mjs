@@ -125,7 +125,7 @@ export async function a_passing_shortage_ends({ binary, assert }) {
         execFileSync('prlimit', ['--pid', `${pid}`, '--nofile=10:']);
         const refused = await writeUntil(server, connection, bodies, starves);
         assert.ok(starves(), `RocksDB lacked nothing; ${refused} PUTs were refused`);
-        await until(() => server.stderr.includes('is opened again'), 'the server does not open its folder again');
+        await until(() => server.stderr.includes('reopening the data directory'), 'the server does not open its folder again');
         connection.close();
         await until(() => honest(server).then(() => true, () => false), 'the server does not recover');
         for (const [target, body] of bodies)

@@ -6,14 +6,17 @@
 
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
+import * as conflicts from './conflicts.mjs';
 import * as connections from './connections.mjs';
 import * as counts from './counts.mjs';
 import * as decisions from './decisions.mjs';
 import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
+import * as pieces from './pieces.mjs';
 import * as requests from './requests.mjs';
 import * as smb from './smb.mjs';
 import * as smbInputs from './smb_inputs.mjs';
+import * as sources from './sources.mjs';
 import * as start from './start.mjs';
 
 const { values: options } = parseArgs({
@@ -23,7 +26,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, counts, decisions, descriptors, memory, requests, smb, smbInputs, start].flatMap((module) => Object.entries(module));
+const tests = [conflicts, connections, counts, decisions, descriptors, memory, pieces, requests, smb, smbInputs, sources, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

@@ -12,7 +12,7 @@ import uuid
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "smb"))
 from client import Client  # noqa: E402
-from impacket import smb3structs  # noqa: E402
+from impacket import smb3, smb3structs  # noqa: E402
 
 HOST = "127.0.0.1"
 PORT, ACCOUNT, KEY, SHARE, INPUT, *REST = sys.argv[1:]
@@ -195,6 +195,41 @@ def open_durable_by_lease(c, name, path, durable):
     return status, None
 
 
+def client_after(session):
+    """Logs on, and says which session it had before."""
+    setup = smb3structs.SMB2SessionSetup
+
+    class Setup(setup):
+        def __init__(self, *args):
+            setup.__init__(self, *args)
+            self["PreviousSessionId"] = session
+
+    smb3.SMB2SessionSetup = Setup
+    try:
+        return client()
+    finally:
+        smb3.SMB2SessionSetup = setup
+
+
+def previous_session():
+    """A client that logs on again gets its response once all handles of its previous session are closed: an open that shares
+    nothing meets none of them, and a persistent handle is found."""
+    for round in range(COUNT):
+        guid = str(uuid.uuid4())
+        c, path = client(), f"y{round}"
+        open_many(c, path, 500)
+        must(c.open("x", f"x{round}", READ, ALL, CREATE))
+        c.close("x")
+        kept = must(c.open_durable("x", f"x{round}", READ, 0, guid, persists=True))
+        session = c.smb._Session["SessionID"]
+        if round % 2:
+            vanish(c)
+        again = client_after(session)
+        must(again.open("alone", path, READ | WRITE, 0))
+        must(again.return_to("x", kept["id"], guid, persists=True))
+        vanish(again)
+
+
 def copy_chunks():
     """A copy of 256 chunks between handles of a file that has almost as many as there may be."""
     c = client()
@@ -209,6 +244,20 @@ def copy_chunks():
         raise RuntimeError("not all chunks were copied")
     vanish(c)
     until_alone("c")
+
+
+def ranges():
+    """A file of COUNT ranges with holes between them, written by copies of 256 chunks."""
+    c = client()
+    must(c.open("a", "ranges", READ | WRITE, ALL, OPEN_OR_CREATE))
+    must(c.write("a", 0, "x" * 512))
+    key = must(control(c, "a", RESUME_KEY, b"", 32))
+    at = struct.unpack_from("<32xL", key)[0] - 64
+    for first in range(1, COUNT, 256):
+        count = min(256, COUNT - first)
+        chunks = b"".join(struct.pack("<QQL4x", 0, i * 1024, 512) for i in range(first, first + count))
+        must(control(c, "a", COPY_CHUNK, key[at:at + 24] + struct.pack("<L4x", count) + chunks, 12))
+    c.close("a")
 
 
 def put_reads(c, name, count):
@@ -512,5 +561,7 @@ INPUTS = {
     "locks-and-opens": locks_next_to_opens,
     "disconnected": disconnected_in_the_way,
     "copy-chunks": copy_chunks,
+    "ranges": ranges,
+    "previous": previous_session,
 }
 INPUTS[INPUT]()

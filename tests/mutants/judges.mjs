@@ -17,6 +17,10 @@ const CLIENTS = {
     service: 'clients:batch,containers,cors,from-url,health,pages,ranges,service,sources,tables-wire,transactions,website,wire',
     file: 'clients:directories,file,listing-files,permissions,share',
     source: 'clients:copy,file-copies,from-url,hostile-sources,sources',
+    blob: 'clients:blocks,copy,deleted-containers,listing,soft-delete,tags,tiers,versions',
+    analytics: 'clients:analytics,logs',
+    admin: 'clients:accounts,admin,management,restore,saved-states,scrub,testing',
+    cluster: 'clients:cells,failover,forwarding',
     queue: 'clients:messages,queues',
     table: 'clients:entities,queries,tables,tables-sas,tables-wire,transactions',
 };
@@ -34,9 +38,14 @@ const CONCERNED = {
     tree: { units: ['file'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
     source: { units: ['service', 'blob', 'file'], services: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
     smb: { units: [], services: [], suites: ['smb'] },
+    blob: { units: ['service'], services: ['blob'], suites: ['replay', CLIENTS.blob] },
+    analytics: { units: [], services: [], suites: [CLIENTS.analytics] },
+    backup: { units: [], services: [], suites: ['backup'] },
+    admin: { units: [], services: [], suites: [CLIENTS.admin] },
+    cluster: { units: [], services: [], suites: [CLIENTS.cluster] },
 };
 export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'source', 'auth', 'net', 'http',
-    'smb'];
+    'smb', 'blob', 'analytics', 'backup', 'admin', 'cluster'];
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known
 const LIMIT_LEAST_S = 30;

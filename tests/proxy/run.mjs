@@ -114,7 +114,7 @@ async function forgeries(front) {
 async function publishedKey(front) {
     const answer = await ask(front.development, { target: `/${DEVELOPMENT.account}?comp=list`, credentials: DEVELOPMENT });
     assert.equal(answer.status, 403);
-    assert.match(answer.body.toString(), /published key is for this machine alone/);
+    assert.match(answer.body.toString(), /published key is accepted only from this machine/);
 }
 
 /** The account of another machine is no account here, nor is one that is for this machine alone. */

@@ -75,7 +75,7 @@ enum file_kind cell_file_kind(const char *folder, const char *name)
                : FILE_OTHER;
 }
 
-void cell_reached(enum cell cell, enum file_kind kind)
+void cell_reached(enum fault_cell cell, enum file_kind kind)
 {
     world->reached[cell][kind]++;
     world->may_be_final |= final_of[cell] >> kind & 1;

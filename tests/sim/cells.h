@@ -18,7 +18,7 @@ enum file_kind {
 };
 
 /* The rows. */
-enum cell {
+enum fault_cell {
     CELL_KILL,          /* at a call for such a file */
     CELL_KILL_OF_START, /* the same while the server starts */
     CELL_POWER,         /* such a file lost what was not synced */
@@ -43,7 +43,7 @@ enum cell {
 /* folder: its name; "": of the data itself. */
 enum file_kind cell_file_kind(const char *folder, const char *name);
 /* Notes too whether the store may refuse all writes until its next start now (world.h). */
-void cell_reached(enum cell cell, enum file_kind kind);
+void cell_reached(enum fault_cell cell, enum file_kind kind);
 /* One line a row, "cell NAME: N N N N N", of the sums given. */
 void cells_print(uint64_t sums[CELLS][FILE_KINDS]);
 

@@ -198,9 +198,13 @@ static void look_at_index(const struct cursor *cursor, void *context)
 
 static void look_at_counter(const struct cursor *cursor, void *context)
 {
+    int space = cursor->key.len < KEY_SPACE_SIZE ? -1 : find_space(cursor->key.ptr + 1);
+
     (void)context;
-    if (cursor->key.len < KEY_SPACE_SIZE || find_space(cursor->key.ptr + 1) < 0)
+    if (space < 0)
         world_fail("census: a counter is of a space that nothing names");
+    if (spaces[space].part != &census_queue)
+        world_fail("census: a counter that nobody recounts");
 }
 
 static void look_at_piece(const struct cursor *cursor, void *context)

@@ -27,6 +27,8 @@ static struct held {
     uint64_t id;
     unsigned holders;
     bool is_sparse;
+    bool is_counted; /* a record has the number of its holders */
+    bool is_alone;   /* a holder says that it is the only one */
 } contents[CONTENTS_MAX];
 static struct {
     struct owner owner;
@@ -36,8 +38,12 @@ static struct {
     struct guid space;
     unsigned tagged;
 } tags[16];
-/* Names that have snapshots: one may have no base, and then a record stands for that. */
-static struct owner with_snapshots[CONTENTS_MAX];
+/* Names that have snapshots or versions: one may have no base, and then a record stands for that. */
+static struct dated {
+    struct owner owner;
+    unsigned snapshots;
+    instant newest_version;
+} with_snapshots[CONTENTS_MAX];
 static unsigned content_count, run_count, tagged_count, with_snapshots_count;
 
 static bool read_container(struct bytes value, struct guid *ret_space)
@@ -105,19 +111,27 @@ static void note_tags(const struct guid *space)
     tags[tagged_count - 1].tagged++;
 }
 
-static bool has_snapshots(const struct owner *owner)
+/* NULL: it has none. */
+static struct dated *find_dated(const struct owner *owner)
 {
     for (unsigned i = 0; i < with_snapshots_count; i++)
-        if (memcmp(&with_snapshots[i], owner, sizeof *owner) == 0)
-            return true;
-    return false;
+        if (memcmp(&with_snapshots[i].owner, owner, sizeof *owner) == 0)
+            return &with_snapshots[i];
+    return NULL;
 }
 
-static void note_snapshot(const struct owner *owner)
+static void note_dated(const struct owner *owner, const struct blob *blob)
 {
-    assert(with_snapshots_count < CONTENTS_MAX);
-    if (!has_snapshots(owner))
-        with_snapshots[with_snapshots_count++] = *owner;
+    struct dated *dated = find_dated(owner);
+
+    if (!dated) {
+        assert(with_snapshots_count < CONTENTS_MAX);
+        dated = &with_snapshots[with_snapshots_count++];
+        *dated = (struct dated){ .owner = *owner };
+    }
+    dated->snapshots += blob->ref.kind == BLOB_SNAPSHOT;
+    if (blob->ref.kind == BLOB_VERSION && blob->ref.at > dated->newest_version)
+        dated->newest_version = blob->ref.at;
 }
 
 static void note_blob(struct store *store, const struct record_place *place,
@@ -134,7 +148,7 @@ static void note_blob(struct store *store, const struct record_place *place,
     if (blob.tags.len > 0 && blob_ref_is_base(blob.ref))
         note_tags(&place->space);
     if (!blob_ref_is_base(blob.ref))
-        note_snapshot(&owner);
+        note_dated(&owner, &blob);
     if (blob.content.id == 0)
         return;
     held = find_content(&owner, blob.content.id);
@@ -148,6 +162,7 @@ static void note_blob(struct store *store, const struct record_place *place,
             note_runs(store, place, blob.content.id);
     }
     held->holders++;
+    held->is_alone = held->is_alone || blob.content.is_alone;
 }
 
 /* rest: Put-Block, "Remarks" */
@@ -159,12 +174,20 @@ static const char *judge_listed(const struct owner *owner, const struct record *
         return NULL;
     if (blob.deletion.at > 0)
         return "what is soft-deleted outlives its days";
+    if (blob_is_anchor(&blob) && !find_dated(owner))
+        return "a base that is gone outlives its snapshots";
+    if (blob_ref_is_base(blob.ref) && find_dated(owner)) {
+        if (blob.without_snapshots && find_dated(owner)->snapshots > 0)
+            return "a base that says it has no snapshots has some";
+        if (blob.newest_version < find_dated(owner)->newest_version)
+            return "a base whose versions are newer than it says";
+    }
     if (blob_is_anchor(&blob))
-        return has_snapshots(owner) ? NULL : "a base that is gone outlives its snapshots";
+        return NULL;
     return blob.uncommitted ? "uncommitted blocks outlive their week" : NULL;
 }
 
-static const char *judge_holders(const struct held *held, struct bytes value)
+static const char *judge_holders(struct held *held, struct bytes value)
 {
     struct decoder from;
     uint64_t holders;
@@ -172,6 +195,7 @@ static const char *judge_holders(const struct held *held, struct bytes value)
     decoder_init(&from, value);
     (void)decode_u8(&from);
     holders = decode_u64(&from);
+    held->is_counted = true;
     return held->is_sparse || (holders == held->holders && holders > 1)
                ? NULL
                : "the number of who holds a content is wrong";
@@ -180,7 +204,7 @@ static const char *judge_holders(const struct held *held, struct bytes value)
 static const char *judge_blob(const struct record_place *place, const struct record *record)
 {
     struct owner owner = owner_of(place);
-    const struct held *held;
+    struct held *held;
     uint64_t id;
     char kind;
 
@@ -201,11 +225,25 @@ static const char *judge_blob(const struct record_place *place, const struct rec
     return kind == 'r' ? judge_holders(held, record->value) : NULL;
 }
 
+/* A content without a count has one holder. */
+static bool are_counted(const struct guid *space)
+{
+    bool are = true;
+
+    for (unsigned i = 0; i < content_count; i++)
+        if (guid_equal(&contents[i].owner.space, space) && !contents[i].is_sparse &&
+            contents[i].holders > 1)
+            are = are && contents[i].is_counted && !contents[i].is_alone;
+    return are;
+}
+
 static const char *end_container(struct store *store, const struct guid *space, unsigned index_rows)
 {
     unsigned i = 0;
 
     (void)store;
+    if (!are_counted(space))
+        return "a content that several hold is held by one, by its records";
     while (i < tagged_count && !guid_equal(&tags[i].space, space))
         i++;
     return index_rows == (i < tagged_count ? tags[i].tagged : 0)

@@ -18,7 +18,8 @@ static struct node {
     uint64_t id, parent, content;
     uint64_t length; /* bytes */
     enum tree_kind kind;
-    unsigned entries;
+    unsigned entries; /* that name it */
+    unsigned names;   /* entries in it */
     unsigned handles; /* in the index */
 } nodes[NODES_MAX];
 static unsigned node_count;
@@ -26,6 +27,7 @@ static unsigned node_count;
 static struct shares_snapshots {
     struct guid space;
     unsigned counted, found;
+    unsigned names; /* entries in the root, which is no node */
 } snapshots[SHARES_MAX];
 static unsigned share_count;
 
@@ -106,7 +108,9 @@ static void note_node(struct store *store, const struct record_place *place,
     struct file file;
     uint64_t id;
 
-    if (node_id(place, &id) && bytes_is(place->record_key, "n") && node_count < NODES_MAX &&
+    if (node_count == NODES_MAX)
+        world_fail("census: there are more than %u files and directories", NODES_MAX);
+    if (node_id(place, &id) && bytes_is(place->record_key, "n") &&
         tree_node_decode(arena, TREE_CASE_IGNORED, record->value, &node)) {
         if (file_read(&now, snapshot, arena, &file))
             file.content = (struct content){ .length = 0 };
@@ -140,6 +144,10 @@ static const char *judge_entry(const struct record_place *place, const struct re
         why = "an entry of a node that says otherwise";
     else if (++node->entries > 1)
         why = "a second entry of a node";
+    if (!why && directory == TREE_ROOT)
+        snapshots_of(&place->space)->names++;
+    else if (!why && find_node(&place->space, directory))
+        find_node(&place->space, directory)->names++;
     arena_free(arena);
     return why;
 }
@@ -201,8 +209,36 @@ static bool counts_its_bytes(struct store *store, const struct guid *space)
     return is_right;
 }
 
-/* The handles of its record: those of the index. */
-static bool counts_its_handles(struct store *store, const struct node *node)
+/* The number that a directory's record has. */
+static bool counts_its_names(struct store *store, const struct guid *space, uint64_t id,
+                             unsigned names)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct snapshot *before =
+        snapshot_open(store, tree_partition(arena, *space, id), STORE_MAY_BLOCK);
+    uint64_t count = 0;
+    bool is_right = !tree_count_read(before, arena, &count) && count == names;
+
+    snapshot_close(before);
+    arena_free(arena);
+    return is_right;
+}
+
+/* Locks of the file, of opens that count or not. */
+static size_t locks_of(struct snapshot *before, struct arena *arena)
+{
+    struct byte_lock *locks;
+    struct record record;
+    size_t count = 0;
+
+    if (!snapshot_get(before, RECORD_INNER, bytes_from_string("k"), arena, &record) &&
+        !byte_locks_decode(arena, record.value, &locks, &count))
+        world_fail("census: the record of the locks of a file makes no sense");
+    return count;
+}
+
+/* The handles of its record are those of the index, and its locks as many as it says. */
+static const char *judge_opens(struct store *store, const struct node *node)
 {
     struct arena *arena = arena_new(ARENA_MAX);
     char key[sizeof node->id];
@@ -210,15 +246,21 @@ static bool counts_its_handles(struct store *store, const struct node *node)
     struct open_set set = { .open_count = 0 };
     struct snapshot *before;
     struct bytes value;
+    const char *why = NULL;
 
     be64_put(key, node->id);
     before = snapshot_open(store, partition, STORE_MAY_BLOCK);
     if (!open_set_get(before, arena, &value) &&
         !open_set_decode(arena, value, 0, clock_now(), &set))
         world_fail("census: the record of what is open of a file makes no sense");
+    if (set.open_count + set.left_count != node->handles)
+        why = "a file whose record has other handles than the index";
+    else if ((set.open_count > 0 || set.left_count == 0) &&
+             set.lock_count != locks_of(before, arena))
+        why = "a file that counts other locks than it has";
     snapshot_close(before);
     arena_free(arena);
-    return set.open_count + set.left_count == node->handles;
+    return why;
 }
 
 /* The generations that its tree keeps for snapshots. */
@@ -239,6 +281,7 @@ static unsigned kept_generations(struct store *store, const struct guid *space)
 static const char *end_share(struct store *store, const struct guid *space, unsigned index_rows)
 {
     const struct shares_snapshots *of = snapshots_of(space);
+    const char *why = NULL;
 
     if (!counts_its_bytes(store, space))
         return "a share that counts other bytes than its files have";
@@ -248,15 +291,19 @@ static const char *end_share(struct store *store, const struct guid *space, unsi
         return "a share that counts other snapshots than it has";
     if (index_rows > 0 && of->found == 0)
         return "versions of a share that has no snapshots";
-    for (unsigned i = 0; i < node_count; i++) {
+    if (!counts_its_names(store, space, TREE_ROOT, of->names))
+        return "a root that counts other entries than it has";
+    for (unsigned i = 0; i < node_count && !why; i++) {
         if (!guid_equal(&nodes[i].space, space))
             continue;
         if (nodes[i].entries != 1)
             return "a directory or file that no entry names";
-        if (!counts_its_handles(store, &nodes[i]))
-            return "a file whose record has other handles than the index";
+        if (nodes[i].kind == TREE_DIRECTORY &&
+            !counts_its_names(store, space, nodes[i].id, nodes[i].names))
+            return "a directory that counts other entries than it has";
+        why = judge_opens(store, &nodes[i]);
     }
-    return NULL;
+    return why;
 }
 
 const struct census_part census_file = { .service = "file",

@@ -538,7 +538,7 @@ void disk_kill(void)
     for (struct inode *inode = world->disk->inodes; inode; inode = next) {
         next = inode->next;
         inode->opens = 0;
-        inode->locked = false;
+        inode->locked = 0;
         unref_if_over(inode);
     }
 }
@@ -632,10 +632,8 @@ static void cut_file(struct inode *inode, unsigned keep_of_8)
         cell_reached(CELL_POWER, inode->file);
 }
 
-void disk_power_cut(void)
+static void lose_names(void)
 {
-    static const unsigned keeps[] = { 0, 0, 1, 4, 7, 8 };
-
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
         inode->opens++; /* none goes before disk_kill() */
     cut_names();
@@ -643,7 +641,12 @@ void disk_power_cut(void)
         if (inode->is_directory)
             copy_durable_names(inode);
     }
-    disk_kill();
+}
+
+static void lose_bytes(void)
+{
+    static const unsigned keeps[] = { 0, 0, 1, 4, 7, 8 };
+
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
         if (inode->is_directory)
             continue;
@@ -651,4 +654,37 @@ void disk_power_cut(void)
             cell_reached(CELL_POWER_TWICE, inode->file);
         cut_file(inode, keeps[world_draw(STREAM_CRASH, 6)]);
     }
+}
+
+void disk_power_cut(void)
+{
+    lose_names();
+    disk_kill();
+    lose_bytes();
+}
+
+/* Files without a name remain while they are open. */
+void disk_lose_unsynced(void)
+{
+    lose_names();
+    lose_bytes();
+}
+
+void disk_sync_all(void)
+{
+    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
+        disk_sync(inode);
+}
+
+bool disk_unlock(unsigned session)
+{
+    bool had_one = false;
+
+    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
+        if (inode->locked != session)
+            continue;
+        inode->locked = 0;
+        had_one = true;
+    }
+    return had_one;
 }

@@ -43,7 +43,7 @@ struct inode {
     enum file_kind file;
     unsigned refs; /* names now, names on the disk, changes of names that are on their way */
     unsigned opens;
-    bool locked;
+    unsigned locked; /* session that holds the lock (fleet.h), or 1; 0 if it is not locked */
     uint64_t size, durable_size;
     struct page ***pages; /* of runs of 512 */
     size_t runs;
@@ -103,6 +103,14 @@ uint64_t disk_next_data(const struct inode *inode, uint64_t at);
 
 void disk_sync(struct inode *inode);
 void disk_fail_sync(struct inode *inode, enum sync_failure how);
+
+/* ---- of a file system that several machines share ---- */
+
+/* Drops the locks of a session. Returns whether it had one. */
+bool disk_unlock(unsigned session);
+/* Loses part of the unsynced data, like a power cut, while the disk is in use. */
+void disk_lose_unsynced(void);
+void disk_sync_all(void);
 
 /* The process is gone, the machine lives. */
 void disk_kill(void);

@@ -164,7 +164,7 @@ void faults_set_wall(void)
               (long long)(step / (int64_t)SECOND_NS));
 }
 
-static void note_lie(enum cell cell, enum file_kind file, const char *what)
+static void note_lie(enum fault_cell cell, enum file_kind file, const char *what)
 {
     faults_note_of(cell, file, EILSEQ);
     world->was_damaged = true;
@@ -314,7 +314,7 @@ int faults_note(int error)
     return error;
 }
 
-int faults_note_of(enum cell cell, enum file_kind file, int error)
+int faults_note_of(enum fault_cell cell, enum file_kind file, int error)
 {
     cell_reached(cell, file);
     return faults_note(error);

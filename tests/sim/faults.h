@@ -22,7 +22,7 @@ int faults_at(enum site site, unsigned kind, enum file_kind file);
 /* A fault that the caller makes: the errno, noted. */
 int faults_note(int error);
 /* The same, of a call for such a file. */
-int faults_note_of(enum cell cell, enum file_kind file, int error);
+int faults_note_of(enum fault_cell cell, enum file_kind file, int error);
 /* How a sync that failed leaves the pages. */
 enum sync_failure faults_sync_failure(void);
 /* How much of `size` the call does: at least 1. */

@@ -1,5 +1,6 @@
 /* Opening, reading, writing and syncing on the simulated disk. */
 #include "files_private.h"
+#include "fleet.h"
 #include "net.h"
 
 #include <assert.h>
@@ -35,18 +36,29 @@ int fail_call(int error)
     return -1;
 }
 
-static int begin(enum site site, unsigned kind, enum file_kind file)
+/* Whose locks these are. */
+static unsigned session(void)
+{
+    return fleet_self() > 0 ? fleet_machine(fleet_self())->session : 1;
+}
+
+static int begin(enum site site, unsigned kind, enum file_kind file, unsigned of_session)
 {
     int error;
 
     sched_point();
-    error = faults_at(site, kind, file);
+    error = fleet_self() > 0 ? fleet_storage_call(of_session) : faults_at(site, kind, file);
     return error == 0 ? 0 : fail_call(error);
 }
 
 int begin_call(enum site site, const struct inode *inode)
 {
-    return begin(site, inode ? inode->kind : 0, inode ? inode->file : FILE_OTHER);
+    return begin(site, inode ? inode->kind : 0, inode ? inode->file : FILE_OTHER, session());
+}
+
+int begin_call_of_file(enum site site, const struct open_file *file)
+{
+    return begin(site, file->inode->kind, file->inode->file, file->session);
 }
 
 struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_folder,
@@ -83,7 +95,7 @@ int begin_call_of_name(enum site site, int folder_fd, const char *path)
     const char *last;
 
     inode = inode_of_path(folder_fd, path, &folder, &last);
-    return begin(site, 0, kind_of_name(inode, folder, last));
+    return begin(site, 0, kind_of_name(inode, folder, last), session());
 }
 
 /* A file that is not made is one that is not written. */
@@ -109,7 +121,7 @@ static int new_fd(struct inode *inode, int flags)
     for (int i = 0; i < FDS_MAX; i++) {
         if (files[i].inode)
             continue;
-        files[i] = (struct open_file){ .inode = inode, .flags = flags };
+        files[i] = (struct open_file){ .inode = inode, .flags = flags, .session = session() };
         open_count++;
         disk_open(inode);
         return FD_FIRST + i;
@@ -127,6 +139,7 @@ static int open_at(int folder_fd, const char *path, int flags)
         return -1;
     }
     inode = inode_of_path(folder_fd, path, &folder, &last);
+    fleet_storage_open(inode);
     if (!folder)
         return fail_call(ENOENT);
     if (inode && (flags & O_CREAT) && (flags & O_EXCL))
@@ -179,11 +192,25 @@ CALL(int, close, int fd)
     if (fd < FD_FIRST || !file->inode)
         return fail_call(EBADF);
     inode = file->inode;
-    if (file->has_lock)
-        inode->locked = false;
+    if (file->has_lock && inode->locked == file->session)
+        inode->locked = 0;
     file->inode = NULL;
     open_count--;
     disk_close(inode);
+    return 0;
+}
+
+/* Between front ends. */
+static int lock_between(struct open_file *file, const struct flock *lock)
+{
+    struct inode *inode = file->inode;
+
+    if (begin_call_of_file(SITE_READ, file))
+        return -1;
+    if (inode->locked && (inode->locked != file->session || !file->has_lock))
+        return lock->l_type == F_UNLCK ? 0 : fail_call(EAGAIN);
+    file->has_lock = lock->l_type != F_UNLCK;
+    inode->locked = file->has_lock ? file->session : 0;
     return 0;
 }
 
@@ -206,6 +233,10 @@ CALL(int, fcntl, int fd, int command, ...)
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
         return ask_for_fd(file->inode->file) ? -1 : new_fd(file->inode, file->flags);
+    case F_OFD_SETLK:
+        if (fleet_self() > 0)
+            return lock_between(file, (const struct flock *)argument);
+        return 0;
     default:
         return 0; /* locks between processes, hints: there is one process */
     }
@@ -228,12 +259,14 @@ CALL(int, flock, int fd, int operation)
     if (!file)
         return (int)syscall(SYS_flock, fd, operation);
     if (operation & 8) { /* LOCK_UN */
-        file->inode->locked = file->has_lock = false;
+        file->inode->locked = 0;
+        file->has_lock = false;
         return 0;
     }
     if (file->inode->locked && !file->has_lock)
         return fail_call(EWOULDBLOCK);
-    file->inode->locked = file->has_lock = true;
+    file->inode->locked = file->session;
+    file->has_lock = true;
     return 0;
 }
 
@@ -260,7 +293,7 @@ static ssize_t each_vector(struct open_file *file, const struct iovec *vectors, 
 
 static ssize_t read_at(struct open_file *file, void *to, size_t size, uint64_t at)
 {
-    if (begin_call(SITE_READ, file->inode))
+    if (begin_call_of_file(SITE_READ, file))
         return -1;
     faults_take_time(SITE_READ, file->inode->file);
     if (file->inode->is_directory)
@@ -277,6 +310,8 @@ ssize_t files_peek(int fd, void *to, size_t size, off_t at)
 {
     struct open_file *file = file_of(fd);
 
+    if (file && fleet_is_evicted(file->session))
+        return fail_call(ESHUTDOWN);
     return file ? (ssize_t)disk_read(file->inode, (uint64_t)at, to, size) : -1;
 }
 
@@ -332,7 +367,7 @@ static ssize_t write_at(struct open_file *file, void *from, size_t size, uint64_
 {
     size_t done, some = size;
 
-    if (begin_call(SITE_WRITE, file->inode))
+    if (begin_call_of_file(SITE_WRITE, file))
         return -1;
     faults_take_time(SITE_WRITE, file->inode->file);
     if ((file->flags & O_ACCMODE) == O_RDONLY)
@@ -405,7 +440,7 @@ CALL(int, ftruncate64, int fd, off_t size)
 
     if (!file)
         return (int)syscall(SYS_ftruncate, fd, size);
-    if (begin_call(SITE_WRITE, file->inode))
+    if (begin_call_of_file(SITE_WRITE, file))
         return -1;
     disk_truncate(file->inode, (uint64_t)size);
     return 0;
@@ -418,7 +453,7 @@ CALL(int, fallocate64, int fd, int mode, off_t at, off_t size)
 
     if (!file)
         return (int)syscall(SYS_fallocate, fd, mode, at, size);
-    if (begin_call(mode & FALLOC_FL_PUNCH_HOLE ? SITE_PUNCH : SITE_WRITE, file->inode))
+    if (begin_call_of_file(mode & FALLOC_FL_PUNCH_HOLE ? SITE_PUNCH : SITE_WRITE, file))
         return -1;
     if (mode & FALLOC_FL_PUNCH_HOLE) {
         disk_zero(file->inode, (uint64_t)at, (uint64_t)(at + size));
@@ -490,8 +525,8 @@ CALL(int, fsync, int fd)
     inode = file->inode;
     disk_open(inode);
     faults_take_time(SITE_SYNC, inode->file);
-    if (begin_call(SITE_SYNC, inode))
-        error = fail_sync(file);
+    if (begin_call_of_file(SITE_SYNC, file))
+        error = fleet_is_evicted(file->session) ? ESHUTDOWN : fail_sync(file);
     else
         disk_sync(inode);
     if (file->owes_error)

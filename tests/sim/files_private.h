@@ -19,6 +19,8 @@ struct open_file {
     uint64_t at;
     int flags;
     bool has_lock;
+    unsigned
+        session; /* of the mount that it was opened on (fleet.h); 1 where there is one machine */
     bool owes_error; /* a sync failed that another descriptor of the file was told of */
 };
 
@@ -28,6 +30,7 @@ struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_
                             const char **ret_last);
 /* Starts a call: a point, and its fault. -1 with errno set, or 0. */
 int begin_call(enum site site, const struct inode *inode);
+int begin_call_of_file(enum site site, const struct open_file *file);
 /* The same, of a file that is known by its name. */
 int begin_call_of_name(enum site site, int folder_fd, const char *path);
 int fail_call(int error);

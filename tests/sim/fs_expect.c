@@ -1,10 +1,12 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include <limits.h>
 #include <string.h>
 
 #include "fs_blobs.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
+#include "sim_limits.h"
 #include "world.h"
 
 static struct fs_expected refusal(int status, const char *code)
@@ -310,6 +312,15 @@ static bool has_permission(const struct fs_state *state, unsigned permission)
     return state->permissions >> permission & 1;
 }
 
+static unsigned count_snapshots(const struct fs_state *state)
+{
+    unsigned count = 0;
+
+    for (const struct fs_state *kept = NULL; (kept = fs_next_snapshot(state, state->share, kept));)
+        count++;
+    return count;
+}
+
 static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct fs_state *state)
 {
     const char *code = NULL;
@@ -320,6 +331,8 @@ static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct
         return refusal(412, code);
     switch ((int)ask->op) {
     case FS_SNAPSHOT_SHARE:
+        if (count_snapshots(state) >= limit_of(LIMIT_SNAPSHOTS, UINT_MAX))
+            return refusal(409, "ShareSnapshotCountExceeded");
         return (struct fs_expected){ .status = 201, .changes = true };
     case FS_DELETE_SNAPSHOT:
         return (struct fs_expected){ .status = 202, .changes = true };

@@ -7,6 +7,7 @@
 #include "base/dates.h"
 #include "fs_away.h"
 #include "fs_copy.h"
+#include "fs_late.h"
 #include "fs_list.h"
 #include "fs_opens.h"
 #include "fs_seen.h"
@@ -123,6 +124,15 @@ static bool waits_for_others(const struct fs_ask *ask, unsigned number)
     return fs_expect(ask, newest).waits;
 }
 
+static bool waits_in(const struct fs_slot *slot, const struct fs_state *state, bool has_waited)
+{
+    const struct fs_ask *ask = &slot->ask->fs;
+
+    (void)has_waited; /* matters to opens over SMB only */
+    return fs_expect(ask, state).waits ||
+           (fs_has_source(ask->op) && fs_expect_source(ask, state).waits);
+}
+
 void fs_judge_ask_others(const struct fs_slot *slot, unsigned number)
 {
     const struct fs_passes passes = fs_passes();
@@ -160,6 +170,7 @@ void fs_judge_committed(unsigned slot_number)
         fs_judge_ask_others(slot, slot_number);
         return;
     }
+    fs_judge_lateness(slot, waits_in, false);
     if (fs_has_source(ask.op))
         source = source_of(slot, slot_number);
     if (ask.op == FS_COPY_FILE)

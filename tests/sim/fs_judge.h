@@ -24,6 +24,7 @@ struct fs_slot {
     const struct ask *ask;
     uint64_t order;             /* sm_watch_order() */
     uint64_t before;            /* commits when it began */
+    bool is_later_part;         /* of a frame: it goes on when the open before it was made */
     uint64_t commit;            /* its own; 0: none */
     int status;                 /* of its commit */
     const struct fs_copy *copy; /* that its commit has begun */

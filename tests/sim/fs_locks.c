@@ -14,6 +14,15 @@ static bool overlap(const struct fs_lock *lock, unsigned from, unsigned to)
     return lock->from < to && from < lock->to;
 }
 
+unsigned fs_locks_count(const struct fs_state *state, const struct fs_node *node)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < FS_LOCKS; i++)
+        count += owner_of(state, &state->locks[i], node) != NULL;
+    return count;
+}
+
 /* MS-FSA 2.1.4.10 */
 bool fs_locks_bar_read(const struct fs_state *state, const struct fs_node *node, uint64_t open,
                        unsigned from, unsigned to)

@@ -97,6 +97,15 @@ static unsigned left_of(const struct fs_open *open, unsigned strips, bool takes_
     return takes_names ? 0 : left & CACHES_R;
 }
 
+unsigned fs_opens_count(const struct fs_state *state, const struct fs_node *node)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        count += state->opens[i].id > 0 && state->opens[i].node == node->id;
+    return count;
+}
+
 static void strip(const struct fs_open *open, unsigned strips, bool takes_names, unsigned *to)
 {
     unsigned left = left_of(open, strips, takes_names);

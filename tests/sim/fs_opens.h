@@ -32,6 +32,9 @@ struct fs_use fs_use_of(const struct fs_ask *ask);
 struct fs_use fs_use_of_source(const struct fs_ask *ask);
 enum fs_bar fs_beside_opens(const struct fs_state *state, const struct fs_node *node,
                             const struct fs_use *use);
+/* How many opens there are of the file, and locks. */
+unsigned fs_opens_count(const struct fs_state *state, const struct fs_node *node);
+unsigned fs_locks_count(const struct fs_state *state, const struct fs_node *node);
 /* Does a lock of the file keep a read of these slots by an open from it, or a write? open: 0: of REST, which writes
  * nothing while there is any lock. decision: 337 */
 bool fs_locks_bar_read(const struct fs_state *state, const struct fs_node *node, uint64_t open,

@@ -11,6 +11,8 @@
 #include "compare.h"
 #include "origins.h"
 #include "faults.h"
+#include "fleet.h"
+#include "fleet_shared.h"
 #include "linear.h"
 #include "listing.h"
 #include "malformed.h"
@@ -214,6 +216,18 @@ typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
 void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
                    rocksdb_writebatch_t *batch, char **ret_error);
 
+static void note_commit(int slot)
+{
+    if (slot >= (int)SLOTS_MAX) {
+        sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
+    } else if (slot >= 0) {
+        framing_committed((unsigned)slot);
+        sim_service()->committed((unsigned)slot);
+    } else if (sim_service()->committed_behind) {
+        sim_service()->committed_behind();
+    }
+}
+
 /* Commits come one after the other, and between a commit being seen by others and being noted here
  * no other thread runs: so the order noted is the true one. */
 void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
@@ -222,7 +236,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     typedef void write_fn(rocksdb_t *, const rocksdb_writeoptions_t *, rocksdb_writebatch_t *,
                           char **);
     static write_fn *real;
-    static bool busy;
+    static bool busy OF_PROCESS;
     int slot = request_slot();
 
     if (!real)
@@ -233,14 +247,8 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     busy = true;
     sched_hold();
     real(db, options, batch, ret_error);
-    if (!*ret_error && slot >= (int)SLOTS_MAX) {
-        sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
-    } else if (!*ret_error && slot >= 0) {
-        framing_committed((unsigned)slot);
-        sim_service()->committed((unsigned)slot);
-    }
-    if (!*ret_error && slot < 0 && sim_service()->committed_behind)
-        sim_service()->committed_behind();
+    if (!*ret_error && !fleet_is_cut_off())
+        note_commit(slot);
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);
@@ -673,6 +681,12 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
         if (differs) {
             *ret_odd = &stock[i];
             *ret_why = differs;
+            if (world->plan.verbose) {
+                char asked[300];
+
+                ask_format(&stock[i].ask, asked, sizeof asked);
+                world_say("not commit %" PRIu64 ": %s: %s", commit, differs, asked);
+            }
             return false;
         }
     }

@@ -1,5 +1,5 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--aim N] [--service NAME] [--twice] [--verbose]
+ *          [--faults N] [--skip N] [--planted N] [--aim N] [--fronts N] [--service NAME] [--twice] [--verbose]
  *          [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
@@ -18,13 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fleet.h"
 #include "run.h"
 #include "services.h"
 
 struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
-    bool has[7]; /* clients, operations, lives, faults, skip, planted, aim */
+    bool has[8]; /* clients, operations, lives, faults, skip, planted, aim, fronts */
     bool twice, no_shrink, has_service, cells;
 };
 
@@ -33,7 +34,35 @@ static struct totals {
     uint64_t damaged, damage_refused, damage_told;
     uint64_t starts_spoiled, spoiled_twice, wall_steps;
     uint64_t reached[CELLS][FILE_KINDS];
+    struct fleet_counts fleet;
 } totals;
+
+/* Zeros for a run without front ends. */
+static void count_fleet(void)
+{
+    const struct fleet_counts *of = world->fleet ? &world->fleet->counts : NULL;
+
+    for (size_t i = 0; of && i < FLEET_COUNTS; i++)
+        totals.fleet.of[i] += of->of[i];
+}
+
+static void print_fleet(void)
+{
+    static const char *const names[FLEET_COUNTS] = {
+        "takeovers",
+        "handovers",
+        "dead processes and machines",
+        "pauses and blocked file systems",
+        "evictions",
+        "cut connections",
+        "forwarded requests",
+        "late responses",
+    };
+
+    for (size_t i = 0; i < FLEET_COUNTS; i++)
+        printf("%s%" PRIu64 " %s", i > 0 ? ", " : "", totals.fleet.of[i], names[i]);
+    printf("\n");
+}
 
 static double real_seconds(void)
 {
@@ -58,7 +87,7 @@ static uint64_t number(const char *text)
 static void parse(int argc, char **argv, struct options *o)
 {
     enum {
-        SEED = 7,
+        SEED = 8,
         SEEDS,
         SECONDS,
         REQUESTS,
@@ -77,6 +106,7 @@ static void parse(int argc, char **argv, struct options *o)
         { "skip", 1, NULL, 4 },
         { "planted", 1, NULL, 5 },
         { "aim", 1, NULL, 6 },
+        { "fronts", 1, NULL, 7 },
         { "seed", 1, NULL, SEED },
         { "seeds", 1, NULL, SEEDS },
         { "seconds", 1, NULL, SECONDS },
@@ -91,7 +121,7 @@ static void parse(int argc, char **argv, struct options *o)
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted,
-                                  &o->plan.aim };
+                                  &o->plan.aim,     &o->plan.fronts };
     uint64_t *const counts[] = { &o->seed, &o->seeds, &o->seconds, &o->requests, &o->crashes };
     int at;
 
@@ -123,6 +153,8 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
     struct plan plan = { .verbose = o->plan.verbose };
 
     run_draw(seed, &plan);
+    if (o->has[7] && o->plan.fronts > 0)
+        run_draw_fleet(o->plan.fronts, &plan);
     if (o->has[0])
         plan.clients = o->plan.clients;
     if (o->has[1])
@@ -149,9 +181,9 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u --aim %u --service %s\"\n",
+           "--faults %u --skip %u --planted %u --aim %u --fronts %u --service %s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
-           plan.planted, plan.aim, sim_service_name(plan.service));
+           plan.planted, plan.aim, plan.fronts, sim_service_name(plan.service));
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)
@@ -170,6 +202,7 @@ static bool one_seed(const struct options *o, uint64_t seed)
     totals.starts_spoiled += world->starts_spoiled;
     totals.spoiled_twice += world->spoiled_twice;
     totals.wall_steps += world->wall_steps;
+    count_fleet();
     totals.damage_refused += world->damage_refused;
     totals.damage_told += world->damage_told;
     for (unsigned i = 0; i < CELLS * FILE_KINDS; i++)
@@ -239,6 +272,8 @@ static void print_totals(bool passed, double took)
                totals.damaged, totals.damage_refused, totals.damage_told,
                totals.damaged - totals.damage_refused - totals.damage_told,
                passed ? ", none silent" : "");
+    if (totals.fleet.of[FLEET_TAKEOVERS] > 0)
+        print_fleet();
     printf("%" PRIu64 " crashes while the server started, %" PRIu64
            " times twice in a row; the wall clock was set %" PRIu64 " times\n",
            totals.starts_spoiled, totals.spoiled_twice, totals.wall_steps);

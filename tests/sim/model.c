@@ -8,6 +8,7 @@
 #include "origins.h"
 #include "malformed.h"
 #include "model_private.h"
+#include "sim_limits.h"
 #include "times.h"
 #include "world.h"
 
@@ -887,6 +888,10 @@ static void put_block(struct run *run)
 
     if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
+    if (!was && b->staged_count >= limit_of(LIMIT_STAGED, STAGED_MAX)) {
+        rule_refuse(run, 409, "BlockCountExceedsLimit");
+        return;
+    }
     if (!b->exists && !rule_make_place(run))
         return;
     if (was)

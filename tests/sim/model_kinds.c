@@ -1,6 +1,7 @@
 /* What only one kind of blob has. rest: Append-Block, Append-Blob-Seal, Put-Page,
  * Set-Blob-Properties, Get-Page-Ranges, Set-Blob-Tier */
 #include "model_private.h"
+#include "sim_limits.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,6 +22,8 @@ void rule_append_block(struct run *run)
         rule_refuse(run, 412, "AppendPositionConditionNotMet");
     } else if (ask->has_size_max && length + ask->content.length > ask->size_max) {
         rule_refuse(run, 412, "MaxBlobSizeConditionNotMet");
+    } else if (contents->appended >= limit_of(LIMIT_APPENDED, UINT_MAX)) {
+        rule_refuse(run, 409, "BlockCountExceedsLimit");
     } else {
         rule_change_blob(run, 201);
         contents_append(contents, &ask->content, run->commits);

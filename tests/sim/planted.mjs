@@ -20,6 +20,9 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const build = new Build(options.build);
 
+/** In the driver of decisions, which knows no rows: defects that are of one operation. */
+const WITH_ROWS = ['#include "service/waiting.h"\n', '#include "service/operation.h"\n#include "service/waiting.h"\n'];
+
 /** Two thirds of the clients come by SMB. */
 const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
 
@@ -32,6 +35,9 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 /** Few enough for runs in which the account keeps what is deleted. */
 const KEEPS = ['--clients', '6', '--operations', '150'];
 
+/** Front ends of a cluster. */
+const FLEET = ['--fronts', '3'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -39,7 +45,7 @@ const DEFECTS = [
         change: [['keyspace_write_log(syncer->keyspace, syncer->sync)',
             'keyspace_write_log(syncer->keyspace, false)']] },
     { name: 'answer-before-sync', file: 'src/service/durable.c',
-        change: [['enum store_result result = store_durable(d->store, reported(flow));',
+        change: [['enum store_result result = driver_durable(&flow->driver, reported(flow));',
             'enum store_result result = d->store ? STORE_OK : STORE_WAIT;']] },
     { name: 'refusal-before-sync', file: 'src/service/decision.c',
         change: [['decision_saw(d, snapshot_sequence(part->before));', '']] },
@@ -131,8 +137,8 @@ const DEFECTS = [
     { name: 'wake-lost', file: 'src/store/embedded/syncer.c',
         change: [['    if (syncer->idle)\n        pthread_cond_signal(&syncer->work);', '']] },
     { name: 'wake-before-wait', file: 'src/service/wait.c',
-        change: [['    if (atomic_exchange(&pause->state, PAUSE_SUSPENDED) == PAUSE_WOKEN)\n' +
-            '        exchange_resume(pause->exchange);', '    atomic_store(&pause->state, PAUSE_SUSPENDED);']] },
+        change: [['    if (pause_begin(&flow->driver.pause))\n' +
+            '        exchange_resume(flow->exchange);', '    atomic_store(&flow->driver.pause.state, PAUSE_SUSPENDED);']] },
     { name: 'retry-after-failed-sync', file: 'src/store/embedded/extent_file.c',
         change: [['result = fdatasync(fd);', 'result = fdatasync(fd) < 0 ? fdatasync(fd) : 0;']],
         args: ['--faults', '6', '--aim', '5', '--lives', '20', '--clients', '3', '--operations', '300'] },
@@ -163,9 +169,10 @@ const DEFECTS = [
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
-    { name: 'append-loses-its-race', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
-            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Append Block") == 0)\n        e = OK;\n']] },
+    { name: 'append-loses-its-race', file: 'src/service/driver.c',
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+            '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
+            '        strcmp(driver->decision->operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
         change: [['    r->offset = blob.content.length;', '    r->offset = p->has_position ? p->position : blob.content.length;'],
             ['if (p->has_position && p->position != length)', 'if (p->has_position && p->position > length)']] },
@@ -188,8 +195,12 @@ const DEFECTS = [
     { name: 'part-answered-and-not-done', file: 'src/service/batch.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/service/exchange.c',
-        change: [['enum error e = work_commit(flow->current);',
-            'enum error e = flow->batch && flow->current->decision.now % 2 ? OK : work_commit(flow->current);']] },
+        change: [['    if (flow->driver.state == DRIVE_COMMIT)\n',
+            '    if (flow->driver.state == DRIVE_COMMIT && flow->current->decision.now % 2)\n' +
+            '        flow->driver.state = DRIVE_APPLIED;\n    if (flow->driver.state == DRIVE_COMMIT)\n'],
+        ['    enum drive reached;\n\n', '    enum drive reached;\n\n    if (flow->batch && flow->driver.state == DRIVE_DECIDE &&\n' +
+            '        driver_attempt(&flow->driver) == DRIVE_COMMIT && flow->current->decision.now % 2)\n' +
+            '        flow->driver.state = DRIVE_APPLIED;\n']] },
     { name: 'part-lost-by-its-group', file: 'src/service/deciding.c',
         change: [['store_commit(first->store, parts, count, now,',
             'store_commit(first->store, parts, count - (count > 1), now,']] },
@@ -359,9 +370,10 @@ const DEFECTS = [
     { name: 'instant-given-twice', file: 'src/base/clock.c',
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
-    { name: 'message-got-by-two', service: 'queue', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
-            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
+    { name: 'message-got-by-two', service: 'queue', file: 'src/service/driver.c',
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+            '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
+            '        strcmp(driver->decision->operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
         change: [['    if (message_place(before) != message_place(after))\n', '    if (message_place(before) != message_place(after) && before->dequeued > 0)\n']] },
     { name: 'old-receipt-accepted', service: 'queue', file: 'src/queue/message.c',
@@ -370,10 +382,11 @@ const DEFECTS = [
             '        while (!(result = scan_next(scan, NULL, &record)) && message_read_order(&record, ret_message) &&\n' +
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? E_MessageNotFound : OK;\n    }\n    if (result)\n        return decision']] },
-    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    uint64_t seen = work->decision.seen;\n' +
-            '    e = deciding_commit(&work->decision);\n' +
-            '    if (strcmp(work->decision.operation->name, "Delete Message") == 0)\n        work->decision.seen = seen;\n']] },
+    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/driver.c',
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
+            '    enum error e = commit_at_gate(driver);\n' +
+            '    if (driver->decision->operation && strcmp(driver->decision->operation->name, "Delete Message") == 0)\n' +
+            '        driver->decision->seen = seen;\n']] },
     { name: 'message-collected-early', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['if (expiring->due > run->now ||', 'if (expiring->due > run->now + 2 * TICKS_PER_SECOND ||']] },
     { name: 'collection-stops', service: 'queue', file: 'src/queue/expire_messages.c',
@@ -593,6 +606,37 @@ const DEFECTS = [
         change: [['        share.snapshots--;', '        share.snapshots -= 0;']] },
     { name: 'handle-of-an-earlier-process-left-in-the-index', service: 'file', file: 'src/file/gate.c', args: PERSISTENT,
         change: [['    for (size_t i = 0; i < gate->set.left_count; i++)\n        handle_delete(', '    for (size_t i = 1; i < gate->set.left_count; i++)\n        handle_delete(']] },
+    /* Late instead of never: what is woken by its own time-out only. */
+    { name: 'break-that-is-answered-wakes-nobody', service: 'file', file: 'src/file/gate_handles.c', args: [...SMB, '--lives', '0'],
+        change: [['    gate->is_changed = true;\n    gate_wakes(gate);\n    gate_write(gate);\n    return OK;', '    gate->is_changed = true;\n    gate_write(gate);\n    return OK;']] },
+    { name: 'handle-that-keeps-less-wakes-nobody', service: 'file', file: 'src/file/gate_away.c', args: PERSISTENT,
+        change: [['        caching_settle(entry, entry->caching.breaks_to);\n        gate_wakes(gate);', '        caching_settle(entry, entry->caching.breaks_to);']] },
+    { name: 'close-wakes-nobody', service: 'file', file: 'src/file/gate_handles.c', args: [...SMB, '--lives', '0'],
+        change: [['        set_pending(gate, true);\n    gate->is_changed = true;\n    gate_wakes(gate);', '        set_pending(gate, true);\n    gate->is_changed = true;']] },
+    /* In circles: a life that does not end. */
+    { name: 'task-due-at-once-for-ever', service: 'queue', file: 'src/queue/expire_messages.c',
+        change: [['next > soon ? next : soon, now);', 'now, now);']] },
+    { name: 'connection-that-ends-is-ready-for-ever', service: 'blob', file: 'src/net/worker.c',
+        change: [['    input_keep(&connection->input);', '    input_keep(&connection->input);\n    while (connection->ended)\n        __asm__ volatile("");']], args: ['--faults', '1283', '--lives', '2'] },
+    { name: 'entries-of-a-directory-not-counted', service: 'file', file: 'src/tree/change.c',
+        change: [['    result = count_entries(tree, directory, 1);', '    result = count_entries(tree, directory, kind == TREE_FILE ? 1 : 0);']] },
+    { name: 'note-left-by-a-message-that-moves', service: 'queue', file: 'src/queue/message.c',
+        change: [['    if (before->forwarded)\n        delete_forward(changes, before);', '    (void)delete_forward;']] },
+    { name: 'holders-not-counted', file: 'src/content/content_holders.c',
+        change: [['    holders_write(changes, arena, content->id, had + holders);', '    if (had > 1)\n        holders_write(changes, arena, content->id, had + holders);']] },
+    { name: 'response-without-a-lease', file: 'src/cluster/front.c', args: FLEET,
+        change: [['    exchange_answers_by(exchange, door->front->tenure);\n', ''], ['    exchange_answers_by(exchange, front->tenure);\n', '']] },
+    { name: 'cell-without-its-lock', file: 'src/cluster/owner_file.c', args: FLEET,
+        change: [['    if (set_lock(file, F_WRLCK) == 0)', '    if (file)']] },
+    { name: 'any-incarnation-is-meant', file: 'src/cluster/front.c', args: FLEET,
+        change: [[' && envelope->incarnation == front->incarnation', '']] },
+    { name: 'file-of-an-evicted-mount-kept', file: 'src/cluster/candidate.c', args: FLEET,
+        change: [['    return is_readable || open_again(c);', '    return is_readable || c->file.fd >= 0;'], ['static bool open_again(', '__attribute__((unused)) static bool open_again(']] },
+    { name: 'forwarded-twice', file: 'src/cluster/forward.c', args: FLEET,
+        change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
+            ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
+    { name: 'lease-of-the-owner-before-not-awaited', file: 'src/program/cell.c', args: FLEET,
+        change: [['    if (now_ns < cell->serves_from_ns)\n        thread_sleep_ns(cell->serves_from_ns - now_ns);\n', '']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    kept->count = left;\n    return true;', '    return true;']] },
     { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/file/handle_open.c', args: SMB,
@@ -633,6 +677,8 @@ const DEFECTS = [
         change: [['        request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);', '        (void)notify;']] },
     { name: 'replayed-open-made-twice', service: 'file', file: 'src/smb/create_again.c', args: SMB,
         change: [['    if (!open)\n        return STATUS_SUCCESS;', '    if (!open || open->is_fresh)\n        return STATUS_SUCCESS;']] },
+    { name: 'replay-of-another-create', service: 'file', file: 'src/smb/create_again.c', args: SMB,
+        change: [['    if (!(request->header.flags & SMB_FLAG_REPLAY))\n        return STATUS_DUPLICATE_OBJECTID;\n', '']] },
     { name: 'replay-of-an-open-in-work', service: 'file', file: 'src/smb/create_again.c', args: SMB,
         change: [['    if (!open->is_open)\n        return STATUS_FILE_NOT_AVAILABLE;', '    if (!open->is_open)\n        return STATUS_SUCCESS;']] },
     { name: 'not-equal-finds-equal', service: 'table', file: 'src/table/filter_ranges.c',
@@ -640,6 +686,39 @@ const DEFECTS = [
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },
     { name: 'table-left-in-the-store', service: 'table', file: 'src/store/embedded/commit.c',
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
+
+    /* What a decision has read of several partitions, or of one that is dropped meanwhile, and compares before it
+     * refuses or answers: tests/isolation/guards.txt. */
+    { name: 'blob-of-a-container-that-is-gone', file: 'src/blob/subject.c',
+        change: [['        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', '        return OK;']] },
+    { name: 'message-of-a-queue-that-is-gone', service: 'queue', file: 'src/queue/message.c',
+        change: [['snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;', 'E_MessageNotFound;']] },
+    { name: 'no-messages-of-a-queue-that-is-gone', service: 'queue', file: 'src/queue/get_messages.c',
+        change: [['search->found->count == 0 && snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', 'OK;']] },
+    { name: 'record-of-a-share-that-is-gone', service: 'file', file: 'src/tree/record.c',
+        change: [['return result == STORE_NOT_FOUND && snapshot_is_gone(before) ? STORE_CONFLICT : result;', 'return result;']] },
+    { name: 'snapshot-read-beside-its-end', service: 'file', args: ['--clients', '40', '--operations', '40', '--lives', '0', '--faults', '0'], file: 'src/tree/lookup.c',
+        change: [['    return result ? result : STORE_CONFLICT;', '    return result;']] },
+    { name: 'entry-and-node-of-two-moments', service: 'file', file: 'src/tree/lookup.c',
+        change: [['    if (result == STORE_NOT_FOUND || (!result && entry.id != id))\n        return STORE_CONFLICT;\n    if (!result)\n        result = decision_confirm_part(d, node);', '    (void)id;']] },
+    { name: 'full-by-two-moments', service: 'file', file: 'src/file/share_usage.c',
+        change: [['    if (confirmed)\n        return decision_fail_store(d, confirmed);\n    return decision_take_back(d, E_ShareSizeLimitReached);', '    (void)confirmed;\n    return decision_take_back(d, E_ShareSizeLimitReached);']] },
+    { name: 'snapshot-that-has-gone-taken-for-damage', service: 'file', file: 'src/tree/snapshots.c',
+        change: [['    if (confirmed)\n        return confirmed;\n', '    (void)confirmed;\n']] },
+    { name: 'one-handle-too-many', service: 'file', file: 'src/file/gate_handles.c',
+        change: [['gate->set.open_count == OPENS_MAX', 'gate->set.open_count > OPENS_MAX']], args: SMB },
+    { name: 'one-lock-too-many', service: 'file', file: 'src/file/gate_bytes.c',
+        change: [['size_t space = BYTE_LOCKS_MAX - gate->lock_count', 'size_t space = BYTE_LOCKS_MAX + 1 - gate->lock_count']], args: SMB },
+    { name: 'one-share-snapshot-too-many', service: 'file', file: 'src/file/share_operations.c',
+        change: [['share.snapshots >= SHARE_SNAPSHOTS_MAX', 'share.snapshots > SHARE_SNAPSHOTS_MAX']] },
+    { name: 'deleted-share-snapshots-count', service: 'file', file: 'src/file/delete_share.c',
+        change: [['        share.snapshots--;\n', '        (void)share.snapshots;\n']] },
+    { name: 'one-appended-block-too-few', file: 'src/blob/append_blob.c',
+        change: [['blob.committed_blocks == APPENDED_BLOCKS_MAX', 'blob.committed_blocks + 1 >= APPENDED_BLOCKS_MAX']] },
+    { name: 'new-blocks-count-twice', file: 'src/blob/uncommitted.c',
+        change: [['        total->count++;', '        total->count += 2;']] },
+    { name: 'refused-where-a-block-is-replaced', file: 'src/blob/block.c',
+        change: [['    if (result == STORE_NOT_FOUND)\n        return E_Unc', '    if (!result || result == STORE_NOT_FOUND)\n        return E_Unc']] },
 ];
 
 function mutate(defect) {

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "fleet_shared.h"
 #include "judge.h"
 #include "service/decide_pool.h"
 #include "service/server.h"
@@ -17,7 +18,7 @@ static struct submitted {
     struct pool_job *job; /* NULL: free */
     void (*run)(struct pool_job *job);
     int slot;
-} submitted[JOBS_MAX];
+} submitted[JOBS_MAX] OF_PROCESS;
 
 void __real_decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
 void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job);

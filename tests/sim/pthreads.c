@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "fleet.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -122,7 +123,7 @@ static uint64_t deadline_of(clockid_t clock, const struct timespec *until)
     int64_t ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
 
     if (clock == CLOCK_REALTIME)
-        ns -= world->wall_ns;
+        ns -= world->wall_ns + fleet_wall_ns();
     return ns < 1 ? 1 : (uint64_t)ns;
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "fleet.h"
 #include "world.h"
 
 #define TICK_NS     100
@@ -41,9 +42,13 @@ void queue_clock_start(uint64_t known)
     queue_clock()->is_unknown |= known != world->wall_steps;
 }
 
+/* The clock of a machine may be fast or slow, and the server adds up to a sixteenth while it catches up with the wall clock. */
 static int64_t drift(uint64_t from_ns, uint64_t to_ns)
 {
-    return to_ns > from_ns ? (int64_t)((to_ns - from_ns) / 16) : 0;
+    uint64_t passed_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+    uint64_t of_machine_ns = world->plan.fronts > 0 ? passed_ns / 1000000 * FLEET_RATE_MAX_PPM : 0;
+
+    return (int64_t)(passed_ns / 16 + of_machine_ns);
 }
 
 /* Of the first decision after one. */

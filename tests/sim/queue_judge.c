@@ -10,6 +10,7 @@
 #include "judge.h"
 #include "queue_clock.h"
 #include "queue_compare.h"
+#include "fleet.h"
 #include "queue_history.h"
 #include "queue_request.h"
 #include "queue_seen.h"
@@ -49,7 +50,7 @@ void queue_begin_life(void)
 
     memset(slots, 0, sizeof slots);
     queue_history_crash();
-    if (world->life > 0)
+    if (world->life > 0 && !fleet_is_running())
         world->now_ns += off[world_draw(STREAM_SYSTEM, 7)] * SECOND_NS;
 }
 
@@ -77,8 +78,11 @@ static uint64_t instant_of(uint64_t ns)
  * request. */
 static void check_clock(const struct slot *slot, const struct queue_seen *seen)
 {
-    const char *why = queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
+    const char *why;
 
+    if (!fleet_decided_by_owner((unsigned)(slot - slots)))
+        return;
+    why = queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
     if (why)
         fail(slot, NULL, why);
     if (world->wall_steps == 0 && (seen->now + CLOCK_SLOP < instant_of(slot->began_ns) ||

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet_shared.h"
 #include "world.h"
 
 static struct queue_model *model(void)
@@ -333,8 +334,8 @@ static int compare_shown(const void *left, const void *right)
 /* Those that are visible, in the order of visibility, then of insertion; and how many there are. */
 static unsigned find_visible(struct run *run, struct shown **ret_all)
 {
-    static struct shown *all;
-    static unsigned room;
+    static struct shown *all OF_PROCESS;
+    static unsigned room OF_PROCESS;
     unsigned count = 0;
 
     for (struct sim_message *m = model()->messages[run->ask->container]; m; m = m->next) {

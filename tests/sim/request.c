@@ -13,6 +13,7 @@
 #include "auth/auth.h"
 #include "origins.h"
 #include "draft.h"
+#include "fleet.h"
 #include "files.h"
 #include "fs_blobs.h"
 #include "judge.h"
@@ -110,10 +111,22 @@ static void open_beside(struct server *server)
     server->endpoints[0].all = server->endpoints[1].all = &server->all;
 }
 
+struct server *server_of_clients(void)
+{
+    struct server *server = calloc(1, sizeof *server);
+
+    server->accounts = accounts_new();
+    accounts_add_development(server->accounts);
+    development_account = accounts_find(server->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
+    return server;
+}
+
 struct server *server_open(const char **ret_problem)
 {
     struct server *server = calloc(1, sizeof *server);
-    struct store_options options = { .location = SIM_ROOT "/data", .sync = true };
+    struct store_options options = { .location =
+                                         world->plan.fronts > 0 ? FLEET_LOCATION : SIM_ROOT "/data",
+                                     .sync = true };
     struct store *store = NULL;
     const struct trust_options trust = { .basic = true };
     static const struct service *served[2];
@@ -162,6 +175,11 @@ bool server_healthy(const struct server *server)
 struct store *server_store(const struct server *server)
 {
     return server->endpoints[0].store;
+}
+
+void *server_tag(struct server *server)
+{
+    return &server->endpoints[0];
 }
 
 void server_open_wire(struct server *server)

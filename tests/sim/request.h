@@ -271,6 +271,10 @@ struct server;
 struct store;
 /* Opens the store. NULL with *ret_problem. */
 struct server *server_open(const char **ret_problem);
+/* Of the process of the clients, where there are front ends (fleet.h): it only signs. */
+struct server *server_of_clients(void);
+/* listener_tag of its service. */
+void *server_tag(struct server *server);
 bool server_healthy(const struct server *server);
 struct store *server_store(const struct server *server);
 /* From now on requests come by sockets. */

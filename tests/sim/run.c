@@ -19,6 +19,7 @@
 #include "disk.h"
 #include "faults.h"
 #include "files.h"
+#include "fleet.h"
 #include "judge.h"
 #include "request.h"
 #include "scheduler.h"
@@ -31,8 +32,9 @@
 #define FILES_MAX          300u
 /* Buffers of a body on both sides, and what is read ahead. */
 #define REQUEST_MEMORY_MAX ((size_t)4 << 20)
-/* A life takes some seconds; the machine may have others to do. */
-#define LIFE_CPU_S         120
+/* A life takes a second of the processor; one of many requests takes longer. The machine may have others to do. */
+#define LIFE_CPU_S         10u
+#define REQUESTS_IN_A_S    500u
 #define LIFE_REAL_S        1800
 #define LIVES_MORE         40 /* starts that a fault spoils before it is called a loop */
 
@@ -205,6 +207,8 @@ static noreturn void live(bool calm)
 noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
                             const char *function)
 {
+    if (fleet_self() > 0 && !strstr(file, "src/") && !strstr(file, "tests/") && fleet_is_cut_off())
+        fleet_give_up();
     if (strstr(file, "src/") || strstr(file, "tests/") || !faults_were_seen())
         world_fail("%s:%u: %s: %s", file, line, function, expression);
     world->power_lost = false;
@@ -228,6 +232,29 @@ static void end_by_signal(int status)
                    WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGALRM ? ": it hung" : "");
 }
 
+/* It goes in circles: who goes, and what is asked for all that time. */
+static void fail_circle(int number)
+{
+    char last[900], asked[300] = "";
+
+    (void)number;
+    sched_show_last(last, sizeof last);
+    for (unsigned i = 0; i < SLOTS_MAX && asked[0] == '\0'; i++)
+        if (wishes[i].is_waiting)
+            ask_format(&wishes[i].ask, asked, sizeof asked);
+    world_fail("a life has not ended in its seconds of the processor, after %" PRIu64
+               " switches; one asks: %s; last:%s",
+               world->switches, asked, last);
+}
+
+static void limit_processor(void)
+{
+    rlim_t seconds = LIFE_CPU_S + world->plan.clients * world->plan.operations / REQUESTS_IN_A_S;
+
+    signal(SIGXCPU, fail_circle);
+    setrlimit(RLIMIT_CPU, &(struct rlimit){ seconds, seconds + LIFE_CPU_S });
+}
+
 static void run_life(bool calm)
 {
     int status = 0;
@@ -239,9 +266,11 @@ static void run_life(bool calm)
     child = fork();
     assert(child >= 0);
     if (child == 0) {
-        setrlimit(RLIMIT_CPU, &(struct rlimit){ LIFE_CPU_S, LIFE_CPU_S });
+        limit_processor();
         alarm(LIFE_REAL_S);
         signal(SIGALRM, SIG_DFL);
+        if (world->plan.fronts > 0 && world->life == 0)
+            fleet_live();
         live(calm);
     }
     while (waitpid(child, &status, 0) < 0)
@@ -371,6 +400,17 @@ void run_draw(uint64_t seed, struct plan *plan)
     if ((draw >> 48 & 1) != 0)
         plan->faults |= FAULT_SMB;
     plan->service = sim_service_of(draw >> 40);
+}
+
+/* One life of the cluster, and one of a server that finds what it left. */
+void run_draw_fleet(unsigned fronts, struct plan *plan)
+{
+    plan->fronts = fronts < FRONTS_MAX ? fronts : FRONTS_MAX;
+    plan->lives = 1;
+    plan->faults &= FAULT_CLIENTS;
+    if (plan->clients > 8)
+        plan->clients = 8;
+    plan->operations = 100 + (unsigned)(world_mix(plan->seed ^ 0xF1EE) % 1500) / plan->clients;
 }
 
 /* ---- making a failure smaller ---- */

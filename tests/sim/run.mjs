@@ -8,7 +8,8 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each; with
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each,
+//             of three front ends for a quarter; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -117,6 +118,7 @@ function campaigns() {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
+            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 4))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -138,6 +140,8 @@ function campaigns() {
         'files by SMB and REST': campaign(11e8, '--requests', requests / 10, ...BY_SMB),
         'files by SMB and REST, without crashes': campaign(12e8, '--requests', requests / 10, '--service', 'file', '--faults', 2048,
             '--lives', 0, '--clients', 8, '--operations', 60),
+        'two front ends': campaign(13e8, '--requests', requests / 10, '--fronts', 2),
+        'three front ends': campaign(14e8, '--requests', requests / 10, '--fronts', 3),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -147,9 +151,9 @@ if (existsSync(program)) {
         const { passed, output } = simulate(['--no-shrink', ...args.split(/\s+/)]);
         check(`${args} (${what})`, passed, output);
     }
-    for (const seed of ['4', '11']) {
-        const { passed, output } = simulate(['--twice', '--seed', seed]);
-        check(`seed ${seed} runs twice alike`, passed, output);
+    for (const args of [['4'], ['11'], ['7', '--fronts', '3']]) {
+        const { passed, output } = simulate(['--twice', '--seed', ...args]);
+        check(`seed ${args.join(' ')} runs twice alike`, passed, output);
     }
     for (const [faults, crash] of [['129', 'kill'], ['130', 'power cut']]) {
         const { passed, output } = simulate(['--seed', '1', '--seeds', options.soak ? '20000' : '50', '--lives', '1', '--faults', faults,
@@ -158,7 +162,7 @@ if (existsSync(program)) {
     }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked', 'forwarded-twice'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 

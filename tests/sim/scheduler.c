@@ -13,6 +13,7 @@
 
 #include "engine.h"
 #include "faults.h"
+#include "fleet_shared.h"
 #include "world.h"
 
 #define THREADS_MAX 480
@@ -32,17 +33,34 @@ struct thread {
     void *argument;
     void *result;
     pthread_t id;
+    unsigned front; /* whose process it is of; 0: of the clients', or there is one process */
+    bool is_free;   /* its process has ended */
 };
 
-static struct thread threads[THREADS_MAX];
-static unsigned thread_count;
+#define LAST_SWITCHES 16u
+
+/* Of this process, or in the world's memory for those of all front ends. */
+struct scheduler {
+    struct thread threads[THREADS_MAX];
+    unsigned thread_count;
+    /* Drawn for each life: a switch once in `rare` points; or by priorities that change now and
+     * then. */
+    unsigned rare;
+    bool by_priority;
+    unsigned low_priority;
+    uint64_t resumes_ns[FRONTS_MAX + 1]; /* a process whose threads do not run before */
+    struct {
+        unsigned thread;
+        uint64_t at_ns;
+    } last[LAST_SWITCHES]; /* the newest switches */
+};
+
+static struct scheduler own = { .rare = 16, .low_priority = 1000000 };
+static struct scheduler *s = &own;
 static bool is_on;
+static unsigned front; /* of this process */
+static int futex_private = FUTEX_PRIVATE_FLAG;
 static _Thread_local unsigned self;
-/* Drawn for each life: a switch once in `rare` points; or by priorities that change now and
- * then. */
-static unsigned rare = 16;
-static bool by_priority;
-static unsigned low_priority = 1000000;
 
 bool sched_is_on(void)
 {
@@ -56,12 +74,12 @@ unsigned sched_self(void)
 
 unsigned sched_threads(void)
 {
-    return thread_count;
+    return s->thread_count;
 }
 
 void sched_name(const char *name)
 {
-    (void)snprintf(threads[self].name, sizeof threads[self].name, "%s", name);
+    (void)snprintf(s->threads[self].name, sizeof s->threads[self].name, "%s", name);
 }
 
 /* One processor is enough, and a switch on one is cheaper. */
@@ -82,29 +100,34 @@ static unsigned draw_priority(void)
 void sched_begin(void)
 {
     pin();
-    thread_count = 1;
-    threads[0] = (struct thread){ .deadline = FOREVER, .name = "main" };
-    rare = 1u << world_draw(STREAM_SCHEDULE, 9);
-    by_priority = world_once_in(STREAM_SCHEDULE, 4);
-    threads[0].priority = draw_priority();
+    if (world->plan.fronts > 0) {
+        s = world_alloc(sizeof *s);
+        s->low_priority = own.low_priority;
+        futex_private = 0;
+    }
+    s->thread_count = 1;
+    s->threads[0] = (struct thread){ .deadline = FOREVER, .name = "main" };
+    s->rare = 1u << world_draw(STREAM_SCHEDULE, 9);
+    s->by_priority = world_once_in(STREAM_SCHEDULE, 4);
+    s->threads[0].priority = draw_priority();
     is_on = true;
 }
 
 static void wait_for_baton(unsigned thread)
 {
-    atomic_int *go = &threads[thread].go;
+    atomic_int *go = &s->threads[thread].go;
 
     while (atomic_load(go) == 0)
-        syscall(SYS_futex, go, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+        syscall(SYS_futex, go, FUTEX_WAIT | futex_private, 0, NULL, NULL, 0);
     atomic_store(go, 0);
 }
 
 static void give_baton(unsigned thread)
 {
-    atomic_int *go = &threads[thread].go;
+    atomic_int *go = &s->threads[thread].go;
 
     atomic_store(go, 1);
-    syscall(SYS_futex, go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, go, FUTEX_WAKE | futex_private, 1, NULL, NULL, 0);
 }
 
 static const char *const wait_names[] = {
@@ -128,8 +151,8 @@ static int owner_of(const void *mutex)
  * written. */
 static bool engine_stands_still(void)
 {
-    return engine_is_opening() && faults_were_seen() && threads[0].wait == WAIT_MUTEX &&
-           owner_of(threads[0].object) == 0;
+    return engine_is_opening() && faults_were_seen() && s->threads[0].wait == WAIT_MUTEX &&
+           owner_of(s->threads[0].object) == 0;
 }
 
 static void fail_deadlock(void)
@@ -142,8 +165,8 @@ static void fail_deadlock(void)
         world_end(OUTCOME_KILLED);
     }
 
-    for (unsigned i = 0; i < thread_count && used + 100 < sizeof report; i++) {
-        const struct thread *t = &threads[i];
+    for (unsigned i = 0; i < s->thread_count && used + 100 < sizeof report; i++) {
+        const struct thread *t = &s->threads[i];
         int owner = -1;
 
         if (t->wait == WAIT_NEVER)
@@ -163,10 +186,10 @@ static unsigned choose(const unsigned *able, unsigned count)
 {
     unsigned best = able[0];
 
-    if (!by_priority)
+    if (!s->by_priority)
         return able[world_draw(STREAM_SCHEDULE, count)];
     for (unsigned i = 1; i < count; i++) {
-        if (threads[able[i]].priority > threads[best].priority)
+        if (s->threads[able[i]].priority > s->threads[best].priority)
             best = able[i];
     }
     return best;
@@ -178,17 +201,20 @@ static unsigned pick(void)
         unsigned able[THREADS_MAX], count = 0;
         uint64_t next = FOREVER;
 
-        for (unsigned i = 0; i < thread_count; i++) {
-            const struct thread *t = &threads[i];
+        for (unsigned i = 0; i < s->thread_count; i++) {
+            const struct thread *t = &s->threads[i];
+            uint64_t from_ns = t->wait == WAIT_NONE ? 0 : t->deadline;
 
-            if (t->wait == WAIT_NONE || t->deadline <= world->now_ns)
+            if (from_ns < s->resumes_ns[t->front] && from_ns != FOREVER)
+                from_ns = s->resumes_ns[t->front];
+            if (from_ns <= world->now_ns)
                 able[count++] = i;
-            else if (t->deadline < next)
-                next = t->deadline;
+            else if (from_ns < next)
+                next = from_ns;
         }
         if (count > 0) {
             unsigned chosen = choose(able, count);
-            struct thread *t = &threads[chosen];
+            struct thread *t = &s->threads[chosen];
 
             t->timed_out = t->wait != WAIT_NONE;
             t->wait = WAIT_NONE;
@@ -205,6 +231,8 @@ static void switch_away(void)
 {
     unsigned me = self, next = pick();
 
+    s->last[world->switches % LAST_SWITCHES].thread = next;
+    s->last[world->switches % LAST_SWITCHES].at_ns = world->now_ns;
     world->switches++;
     world_trace(next + 1);
     if (next == me)
@@ -215,11 +243,11 @@ static void switch_away(void)
 
 void sched_yield_now(void)
 {
-    if (!is_on || threads[self].holds > 0)
+    if (!is_on || s->threads[self].holds > 0)
         return;
     world->now_ns += POINT_NS;
-    if (by_priority) /* who spins must not keep the others away */
-        threads[self].priority = low_priority--;
+    if (s->by_priority) /* who spins must not keep the others away */
+        s->threads[self].priority = s->low_priority--;
     switch_away();
 }
 
@@ -229,13 +257,13 @@ void sched_point(void)
         return;
     world->points++;
     world->now_ns += POINT_NS;
-    if (threads[self].holds > 0)
+    if (s->threads[self].holds > 0)
         return;
-    if (by_priority) {
+    if (s->by_priority) {
         if (world_draw(STREAM_SCHEDULE, 1024) != 0)
             return;
-        threads[self].priority = low_priority--;
-    } else if (rare > 1 && world_draw(STREAM_SCHEDULE, rare) != 0) {
+        s->threads[self].priority = s->low_priority--;
+    } else if (s->rare > 1 && world_draw(STREAM_SCHEDULE, s->rare) != 0) {
         return;
     }
     switch_away();
@@ -243,7 +271,7 @@ void sched_point(void)
 
 bool sched_wait(enum wait wait, const void *object, uint64_t deadline_ns)
 {
-    struct thread *t = &threads[self];
+    struct thread *t = &s->threads[self];
 
     if (!is_on)
         return true;
@@ -259,13 +287,17 @@ void sched_wake(enum wait wait, const void *object, unsigned count)
 {
     unsigned waiting[THREADS_MAX], found = 0;
 
-    for (unsigned i = 0; i < thread_count; i++) {
-        if (threads[i].wait == wait && threads[i].object == object)
+    bool is_common = shared_has(object);
+
+    for (unsigned i = 0; i < s->thread_count; i++) {
+        const struct thread *t = &s->threads[i];
+
+        if (t->wait == wait && t->object == object && (is_common || t->front == front))
             waiting[found++] = i;
     }
     for (; count > 0 && found > 0; count--) {
         unsigned at = found == 1 || count >= found ? 0 : world_draw(STREAM_SCHEDULE, found);
-        struct thread *t = &threads[waiting[at]];
+        struct thread *t = &s->threads[waiting[at]];
 
         t->wait = WAIT_NONE;
         t->deadline = FOREVER;
@@ -280,18 +312,32 @@ void sched_sleep(uint64_t ns)
 
 void sched_hold(void)
 {
-    threads[self].holds++;
+    s->threads[self].holds++;
 }
 
 void sched_release(void)
 {
-    assert(threads[self].holds > 0);
-    threads[self].holds--;
+    assert(s->threads[self].holds > 0);
+    s->threads[self].holds--;
 }
 
 bool sched_is_held(void)
 {
-    return threads[self].holds > 0;
+    return s->threads[self].holds > 0;
+}
+
+void sched_show_last(char *to, size_t size)
+{
+    size_t used = 0;
+
+    to[0] = '\0';
+    for (uint64_t i = 1; i <= LAST_SWITCHES && i <= world->switches && used + 60 < size; i++) {
+        unsigned at = (unsigned)((world->switches - i) % LAST_SWITCHES);
+
+        used += (size_t)snprintf(to + used, size - used, "\n  %.9f %u %s",
+                                 (double)s->last[at].at_ns / 1e9, s->last[at].thread,
+                                 s->threads[s->last[at].thread].name);
+    }
 }
 
 void *sched_real(const char *name)
@@ -301,7 +347,7 @@ void *sched_real(const char *name)
 
 void sched_stop(void)
 {
-    struct thread *t = &threads[self];
+    struct thread *t = &s->threads[self];
 
     t->wait = WAIT_NEVER;
     t->deadline = FOREVER;
@@ -314,11 +360,26 @@ void sched_stop(void)
 
 /* ---- threads ---- */
 
+/* Can run at once. */
+static struct thread *new_thread(unsigned of_front)
+{
+    unsigned at = 0;
+
+    while (at < s->thread_count && !s->threads[at].is_free)
+        at++;
+    assert(at < THREADS_MAX);
+    if (at == s->thread_count)
+        s->thread_count++;
+    s->threads[at] =
+        (struct thread){ .deadline = FOREVER, .priority = draw_priority(), .front = of_front };
+    return &s->threads[at];
+}
+
 static void *run(void *argument)
 {
     struct thread *t = argument;
 
-    self = (unsigned)(t - threads);
+    self = (unsigned)(t - s->threads);
     wait_for_baton(self);
     t->result = t->start(t->argument);
     sched_stop();
@@ -337,15 +398,12 @@ int pthread_create(pthread_t *restrict ret_id, const pthread_attr_t *restrict at
         *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     if (!is_on)
         return real(ret_id, attributes, start, argument);
-    assert(thread_count < THREADS_MAX);
-    t = &threads[thread_count];
-    *t = (struct thread){
-        .deadline = FOREVER, .start = start, .argument = argument, .priority = draw_priority()
-    };
+    t = new_thread(front);
+    t->start = start;
+    t->argument = argument;
     (void)snprintf(t->name, sizeof t->name, "thread");
     result = real(&t->id, attributes, run, t);
     assert(result == 0);
-    thread_count++;
     *ret_id = t->id;
     sched_point();
     return 0;
@@ -353,10 +411,10 @@ int pthread_create(pthread_t *restrict ret_id, const pthread_attr_t *restrict at
 
 int pthread_join(pthread_t id, void **ret_result)
 {
-    for (unsigned i = 1; i < thread_count; i++) {
-        struct thread *t = &threads[i];
+    for (unsigned i = 1; i < s->thread_count; i++) {
+        struct thread *t = &s->threads[i];
 
-        if (!pthread_equal(t->id, id))
+        if (t->front != front || t->is_free || !pthread_equal(t->id, id))
             continue;
         while (t->wait != WAIT_NEVER)
             sched_wait(WAIT_JOIN, t, 0);
@@ -369,9 +427,61 @@ int pthread_join(pthread_t id, void **ret_result)
 
 int pthread_setname_np(pthread_t id, const char *name)
 {
-    for (unsigned i = 0; i < thread_count; i++) {
-        if (i == self ? pthread_equal(id, pthread_self()) : pthread_equal(threads[i].id, id))
-            (void)snprintf(threads[i].name, sizeof threads[i].name, "%s", name);
+    for (unsigned i = 0; i < s->thread_count; i++) {
+        if (s->threads[i].front != front || s->threads[i].is_free)
+            continue;
+        if (i == self ? pthread_equal(id, pthread_self()) : pthread_equal(s->threads[i].id, id))
+            (void)snprintf(s->threads[i].name, sizeof s->threads[i].name, "%s", name);
     }
     return 0;
+}
+
+/* ---- processes ---- */
+
+unsigned sched_add_process(unsigned of_front)
+{
+    struct thread *t = new_thread(of_front);
+
+    s->resumes_ns[of_front] = 0;
+    (void)snprintf(t->name, sizeof t->name, "front %u", of_front);
+    return (unsigned)(t - s->threads);
+}
+
+void sched_enter_process(unsigned thread)
+{
+    self = thread;
+    front = s->threads[thread].front;
+    wait_for_baton(self);
+}
+
+void sched_pause_process(unsigned of_front, uint64_t until_ns)
+{
+    s->resumes_ns[of_front] = until_ns;
+}
+
+bool sched_is_inside(unsigned of_front)
+{
+    for (unsigned i = 0; i < s->thread_count; i++) {
+        if (s->threads[i].front == of_front && !s->threads[i].is_free && s->threads[i].holds > 0)
+            return true;
+    }
+    return false;
+}
+
+void sched_end_process(unsigned of_front)
+{
+    for (unsigned i = 0; i < s->thread_count; i++) {
+        if (s->threads[i].front == of_front)
+            s->threads[i] = (struct thread){
+                .wait = WAIT_NEVER, .deadline = FOREVER, .front = of_front, .is_free = true
+            };
+    }
+}
+
+_Noreturn void sched_leave_process(int status)
+{
+    sched_end_process(front);
+    give_baton(pick());
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
 }

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum wait {
@@ -47,9 +48,27 @@ void sched_sleep(uint64_t ns);
 void sched_hold(void);
 void sched_release(void);
 bool sched_is_held(void);
+/* Who ran last, the newest first, and since when: of a run that goes in circles. */
+void sched_show_last(char *to, size_t size);
 /* The function of that name that comes behind ours. */
 void *sched_real(const char *name);
 /* The calling thread never runs again. */
 void sched_stop(void);
+
+/* ---- processes of front ends (fleet.h), beside that of the clients, which forks them ---- */
+
+/* A thread for the process of a front end that is about to be forked. Returns its number, with which the
+ * child enters. */
+unsigned sched_add_process(unsigned front);
+/* In the child. Waits for the baton. */
+void sched_enter_process(unsigned thread);
+/* None of its threads runs before that time. */
+void sched_pause_process(unsigned front, uint64_t until_ns);
+/* Has one of its threads called sched_hold()? */
+bool sched_is_inside(unsigned front);
+/* Forgets the threads of a process, which is killed next. */
+void sched_end_process(unsigned front);
+/* The calling process exits. */
+_Noreturn void sched_leave_process(int status);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs_late.h"
 #include "fs_opens.h"
 #include "sm_lies.h"
 #include "sm_link.h"
@@ -86,6 +87,7 @@ void sm_judge_asked(const struct fs_slot *slot, unsigned number)
         frame->asks[i].smb = sm_part(&slot->ask->smb, i, &none);
         frame->slots[i] = *slot;
         frame->slots[i].ask = &frame->asks[i];
+        frame->slots[i].is_later_part = i > 0;
     }
 }
 
@@ -173,14 +175,25 @@ static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expect
     return open;
 }
 
+static bool waits_in(const struct fs_slot *slot, const struct fs_state *state, bool has_waited)
+{
+    const struct sm_expected expected = sm_expect(&slot->ask->smb, state, has_waited);
+
+    /* An open that fills the file does not wake a waiting open, which is refused once its break is acknowledged. */
+    return expected.waits || expected.status == SM_NO_RESOURCES;
+}
+
 /* That of a client's request. */
 static void committed(struct fs_slot *slot, unsigned number, const struct sm_seen *seen)
 {
     const struct sm_ask *ask = &slot->ask->smb;
-    struct sm_expected expected =
-        ask->op == SM_OPEN ? expect_open(slot, ask, seen)
-                           : sm_expect(ask, fs_state_at(world->commits), seen->has_waited);
     const struct fs_node *node = fs_opened_node(fs_state_at(world->commits), ask->handle.open);
+    struct sm_expected expected;
+
+    fs_judge_lateness(slot, waits_in,
+                      seen->has_waited); /* before what is expected, which remembers what passes */
+    expected = ask->op == SM_OPEN ? expect_open(slot, ask, seen)
+                                  : sm_expect(ask, fs_state_at(world->commits), seen->has_waited);
 
     if (slot->commit > 0)
         fs_judge_fail(slot, NULL, "a second commit of an SMB request");

@@ -14,6 +14,7 @@
 #define SIGNATURE_BITS          128u
 #define SM_SESSION_DELETED      0xC0000203u
 #define SM_NETWORK_NAME_DELETED 0xC00000C9u
+#define SM_DUPLICATE_OBJECTID   0xC000022Au
 
 enum lie {
     OF_SIGNATURE,
@@ -23,6 +24,7 @@ enum lie {
     OF_PERSISTENT_ID,
     OF_TREE_BESIDE, /* of the connection's first session, asked for by its second */
     OF_HANDLE_BESIDE,
+    OF_CREATE, /* the GUID of an open that was made long ago, for another one */
     LIES
 };
 
@@ -30,7 +32,7 @@ static const uint32_t refusals[LIES] = {
     [OF_SIGNATURE] = SM_ACCESS_DENIED,   [OF_SESSION] = SM_SESSION_DELETED,
     [OF_TREE] = SM_NETWORK_NAME_DELETED, [OF_HANDLE] = SM_FILE_CLOSED,
     [OF_PERSISTENT_ID] = SM_FILE_CLOSED, [OF_TREE_BESIDE] = SM_NETWORK_NAME_DELETED,
-    [OF_HANDLE_BESIDE] = SM_FILE_CLOSED,
+    [OF_HANDLE_BESIDE] = SM_FILE_CLOSED, [OF_CREATE] = SM_DUPLICATE_OBJECTID,
 };
 
 static bool is_lying[CLIENTS_MAX];
@@ -137,6 +139,15 @@ void sm_lie_before(unsigned slot, const struct sm_ask *asked)
 
     if (world->plan.seed % RUNS != 2 || asked->seed % ONCE_IN > 0 || link->is_cut)
         return;
+    ask = ask_of(random, &handle, &asked->path);
+    if (lie == OF_CREATE) {
+        ask = ask_of(random, &(struct sm_handle){ .open = 0 }, &asked->path);
+        ask.create = sm_script_create(slot, random);
+        ask.is_durable = true;
+        if (ask.create > 0)
+            tell(link, lie, random, &ask);
+        return;
+    }
     if (handle.open == 0 &&
         (lie == OF_HANDLE || lie == OF_PERSISTENT_ID || lie == OF_HANDLE_BESIDE))
         return;

@@ -1,6 +1,6 @@
 /* Requests of SMB clients that must be refused at admission: with a wrong signature, the id of another session or tree,
- * the handle of another client, and by a second session of the same connection. Nothing may be committed for them.
- * MS-SMB2 3.3.5.2.4, 3.3.5.2.9, 3.3.5.2.11, 3.3.5.2.12 */
+ * the handle of another client, the GUID of an earlier create, and by a second session of the same connection. Nothing
+ * may be committed for them. MS-SMB2 3.3.5.2.4, 3.3.5.2.9, 3.3.5.2.11, 3.3.5.2.12, 3.3.5.9.10 */
 #ifndef LAGRA_SIM_SM_LIES_H
 #define LAGRA_SIM_SM_LIES_H
 

@@ -1,6 +1,7 @@
 /* See sm_model.h. */
 #include "sm_model.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_opens.h"
+#include "sim_limits.h"
 #include "sm_list.h"
 #include "sm_plain.h"
 #include "world.h"
@@ -69,6 +71,10 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
     bar = fs_beside_opens(state, node, &use);
     if (bar == FS_DELETE_IS_PENDING)
         return refusal(SM_DELETE_PENDING);
+    if (fs_opens_count(state, node) >= limit_of(LIMIT_OPENS, UINT_MAX)) {
+        fs_passes_begin(); /* nobody is asked to give anything up */
+        return refusal(SM_NO_RESOURCES);
+    }
     if (bar == FS_OTHERS_CACHE && !is_leased(ask, node))
         return waiting(at);
     if (is_leased(ask, node) || bar == FS_IS_NOT_SHARED)
@@ -164,6 +170,9 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
     bool is_barred = fs_locks_bar_lock(state, &state->nodes[expected.node], &wanted);
 
     expected.changes = true;
+    if (ask->op == SM_LOCK && !is_barred &&
+        fs_locks_count(state, &state->nodes[expected.node]) >= limit_of(LIMIT_LOCKS, UINT_MAX))
+        return refusal(SM_NO_RESOURCES);
     if (ask->op == SM_LOCK && !is_barred)
         strip_data(ask, state, &state->nodes[expected.node]);
     if (ask->op == SM_LOCK)

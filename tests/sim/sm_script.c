@@ -66,7 +66,7 @@ void sm_script_begin_life(void)
 }
 
 /* Clients ask for handles that persist where the time that these are kept can be told, and nobody waits so long. */
-static bool may_persist(void)
+bool sm_script_may_persist(void)
 {
     return sm_answers_at_once() &&
            !(world->plan.faults & (FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT |
@@ -302,7 +302,7 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->caching = CACHES_R | CACHES_H;
         ask->key = ask->create = key;
         ask->is_durable = true;
-    } else if (may_persist() && draw(draws, 3) == 0) {
+    } else if (sm_script_may_persist() && draw(draws, 3) == 0) {
         ask->persists = true;
         ask->create = key;
     }
@@ -448,6 +448,17 @@ struct sm_handle sm_script_handle(unsigned client, bool of_other, unsigned rando
             return one->handle;
     }
     return (struct sm_handle){ .open = 0 };
+}
+
+uint64_t sm_script_create(unsigned client, unsigned random)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++) {
+        const struct held *one = &clients->known[client][(random + i) % HANDLES_MAX];
+
+        if (one->handle.open > 0 && one->create > 0)
+            return one->create;
+    }
+    return 0;
 }
 
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)

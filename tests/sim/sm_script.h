@@ -8,6 +8,8 @@
 void sm_script_begin(void);
 void sm_script_begin_life(void);
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask);
+/* Do clients of this run ask for handles that persist? */
+bool sm_script_may_persist(void);
 /* An answer has come; open: that it has made, of the model; 0: none */
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open);
@@ -19,6 +21,8 @@ bool sm_script_reads_only(unsigned client, uint64_t volatile_id);
 bool sm_script_knows(unsigned client, uint64_t key, uint64_t volatile_id);
 /* Returns a handle of the client or, with of_other, of another client; its `open` is 0 if no such handle exists. */
 struct sm_handle sm_script_handle(unsigned client, bool of_other, unsigned random);
+/* Returns the GUID by which the client would reconnect to one of its handles, 0 if it has no such handle. */
+uint64_t sm_script_create(unsigned client, unsigned random);
 /* Has it been told that it has written by the handle? */
 bool sm_script_has_written(unsigned client, uint64_t open);
 

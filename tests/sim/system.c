@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "fleet.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -32,8 +33,8 @@ static int64_t read_clock(clockid_t clock)
     faults_set_wall();
     ns = (int64_t)world->now_ns;
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
-        return stand_still(ns + world->wall_ns);
-    return clock == CLOCK_BOOTTIME ? stand_still(ns) : ns;
+        return stand_still(ns + world->wall_ns + fleet_wall_ns());
+    return clock == CLOCK_BOOTTIME ? stand_still(fleet_boot_ns(fleet_self(), ns)) : ns;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
@@ -135,7 +136,8 @@ unsigned sim_random_device(void *device)
 
 pid_t getpid(void)
 {
-    return sched_is_on() ? 1000 + (pid_t)world->life : (pid_t)syscall(SYS_getpid);
+    return sched_is_on() ? 1000 + (pid_t)(world->life + 100 * fleet_self())
+                         : (pid_t)syscall(SYS_getpid);
 }
 
 pid_t gettid(void)

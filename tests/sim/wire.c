@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "faults.h"
+#include "fleet.h"
 #include "net.h"
 #include "scheduler.h"
 #include "world.h"
@@ -16,7 +17,11 @@
 #define STALL_NS (STALL_S * UINT64_C(1000000000))
 
 static struct http_server *server;
+static bool has_fronts;
 static struct link *links[CLIENTS_MAX];
+/* Where there are front ends: those to each of them, `links` being the last used. */
+static struct link *links_to[CLIENTS_MAX][FRONTS_MAX + 1];
+static unsigned front_of[CLIENTS_MAX];
 
 /* ---- the server's side ---- */
 
@@ -26,8 +31,22 @@ static void begin_slot(const struct exchange *exchange)
         request_find_header(&exchange->request, bytes_from_string("x-ms-client-request-id"));
     uint64_t slot = 0;
 
-    if (bytes_parse_u64(id, CLIENTS_MAX - 1, &slot))
-        request_set_slot((int)slot);
+    if (!bytes_parse_u64(id, CLIENTS_MAX - 1, &slot))
+        return;
+    request_set_slot((int)slot);
+    fleet_executes(exchange, (unsigned)slot);
+}
+
+static void wire_done(struct exchange *exchange)
+{
+    int slot;
+
+    begin_slot(exchange);
+    slot = request_slot();
+    request_set_slot(-1);
+    service_application.done(exchange);
+    if (slot >= 0)
+        fleet_executed(exchange, (unsigned)slot);
 }
 
 static enum http_step wire_head(struct exchange *exchange)
@@ -73,7 +92,22 @@ int listener_open(const char *host, uint16_t port, uint16_t *ret_port, const cha
     (void)host;
     (void)ret_problem;
     *ret_port = port;
-    return net_listen();
+    return net_listen(port);
+}
+
+const struct http_application *wire_application(void)
+{
+    static struct http_application whole;
+
+    whole = application;
+    whole.done = wire_done;
+    whole.round = service_application.round;
+    return &whole;
+}
+
+void wire_open_clients(void)
+{
+    has_fronts = true;
 }
 
 void wire_open(const struct endpoint *endpoint)
@@ -83,9 +117,7 @@ void wire_open(const struct endpoint *endpoint)
     const struct net_listen listen = { .host = "127.0.0.1", .port = 10000 };
     const char *problem = "";
 
-    whole = application;
-    whole.done = service_application.done;
-    whole.round = service_application.round;
+    whole = *wire_application();
     limits.net.workers = 1 + world_draw(STREAM_SYSTEM, 2);
     limits.net.connections_max = 64;
     limits.answer_files_max = world_draw(STREAM_SYSTEM, 4);
@@ -96,12 +128,13 @@ void wire_open(const struct endpoint *endpoint)
 
 bool wire_is_open(void)
 {
-    return server != NULL;
+    return server != NULL || has_fronts;
 }
 
 void wire_close(void)
 {
-    http_stop(server, 1);
+    if (server)
+        http_stop(server, 1);
     server = NULL;
 }
 
@@ -111,7 +144,25 @@ static void drop(unsigned slot)
 {
     if (links[slot])
         net_abort(links[slot]);
-    links[slot] = NULL;
+    links[slot] = links_to[slot][front_of[slot]] = NULL;
+}
+
+/* Where there are front ends the client has a connection to each. */
+static bool connect_to_server(unsigned slot)
+{
+    uint16_t port = 0;
+
+    if (has_fronts) {
+        port = fleet_port(slot, &front_of[slot]);
+        links[slot] = links_to[slot][front_of[slot]];
+    }
+    if (links[slot] && net_has_ended(links[slot]))
+        drop(slot);
+    if (!links[slot])
+        links[slot] = links_to[slot][front_of[slot]] = net_connect(port);
+    if (!links[slot] && !has_fronts)
+        world_fail("nobody listens");
+    return links[slot] != NULL;
 }
 
 static size_t write_head(const struct request *request, char *to, size_t size)
@@ -165,7 +216,7 @@ static bool send_body(unsigned slot, const struct ask *ask, struct framing *fram
     free(framed);
     if (whole && framing->form == STALLS) {
         sched_sleep(STALL_NS);
-        if (!net_has_ended(links[slot]) && !faults_were_seen())
+        if (!net_has_ended(links[slot]) && !faults_were_seen() && !has_fronts)
             world_fail("a client that has stalled for %d s is waited for", STALL_S);
     }
     return whole;
@@ -365,17 +416,13 @@ void wire_exchange(unsigned slot, const struct ask *ask, const struct request *r
                    void (*each_header)(const struct http_header *header, struct reply *reply),
                    struct reply *reply)
 {
-    if (links[slot] && net_has_ended(links[slot]))
-        drop(slot);
-    if (!links[slot])
-        links[slot] = net_connect();
-    if (!links[slot])
-        world_fail("nobody listens");
+    if (!connect_to_server(slot))
+        return;
     framing_begin(slot, framing_is_whole(framing));
     if (!ask_and_read(slot, ask, request, framing, body, reply, each_header))
         drop(slot);
     /* Also one that has half-closed its end is owed its answer. rfc: 9112 9.6 */
     if (!reply->came && !ask->goes_away && framing->form < CUT_SHORT && !faults_were_seen() &&
-        !world->was_damaged)
+        !world->was_damaged && !has_fronts)
         fail_cut(ask, reply);
 }

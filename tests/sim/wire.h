@@ -8,7 +8,11 @@
 
 /* Starts the http room in front of the endpoint. */
 void wire_open(const struct endpoint *endpoint);
+/* Requests of this process go to front ends (fleet.h). */
+void wire_open_clients(void);
 bool wire_is_open(void);
+/* The service behind the doors of a front end. */
+const struct http_application *wire_application(void);
 /* When no client asks any more. */
 void wire_close(void);
 

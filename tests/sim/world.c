@@ -23,6 +23,11 @@ void world_map(void)
     assert(place == (void *)WORLD_PLACE);
 }
 
+bool world_has(const void *object)
+{
+    return (uintptr_t)object - WORLD_PLACE < WORLD_BYTES;
+}
+
 void world_begin(const struct plan *plan)
 {
     size_t used = world->free_from ? (size_t)(world->free_from - (char *)world) : sizeof *world;

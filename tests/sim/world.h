@@ -42,8 +42,11 @@ struct plan {
     unsigned service;      /* of services.h */
     unsigned planted;      /* a defect that is built into the simulated server; 0: none */
     unsigned aim;          /* 1 + enum file_kind: only these fail, or are damaged; 0: as drawn */
+    unsigned fronts;       /* front ends of a cluster (fleet.h); 0: a server of its own */
     bool verbose;
 };
+
+#define FRONTS_MAX 3u
 
 enum outcome {
     OUTCOME_RUNNING,
@@ -87,6 +90,8 @@ struct world {
     struct queue_model *queues;
     struct queue_history *queue_history;
     struct queue_clock *queue_clock;
+    struct fleet *fleet; /* where plan.fronts is set */
+    struct net *net;
     unsigned next_request[48]; /* of each client */
     uint64_t acknowledged;     /* no crash may take back this commit or one before it */
     /* Memory: below. */
@@ -97,6 +102,8 @@ extern struct world *const world;
 
 /* Maps the world, empty. Once in a process, before any fork. */
 void world_map(void);
+/* Does the object lie in it? */
+bool world_has(const void *object);
 /* Empties it and begins anew with this plan. */
 void world_begin(const struct plan *plan);
 

@@ -1,4 +1,4 @@
-/* Get Account Information as a request and as an answer. rest: Get-Account-Information */
+/* Request and response of Get Account Information. rest: Get-Account-Information */
 #include "blob/service_operations.h"
 #include "service/answer.h"
 

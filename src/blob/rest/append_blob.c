@@ -1,5 +1,5 @@
-/* Put Blob of an append blob, Append Block, Append Block From URL and Append Blob Seal as requests
- * and answers. */
+/* Requests and responses of Put Blob for append blobs, Append Block, Append Block From URL and
+ * Append Blob Seal. */
 #include "source/open_source.h"
 #include "blob/rest/request.h"
 
@@ -31,7 +31,7 @@ void create_append_blob_answer(struct answer *a, const struct create_append_blob
 
 #define APPEND_MAX (UINT64_C(100) << 20)
 
-/* The most bytes of one block, by version; the row holds the first. rest: Append-Block */
+/* Maximum block sizes by version; the operation table has the first. rest: Append-Block */
 static const struct size_limit limits[] = {
     { "2022-11-02", APPEND_MAX },
     { "", UINT64_C(4) << 20 },
@@ -47,10 +47,10 @@ static enum error parse_conditions(struct call *call, struct append_block_parame
                                &p->size_max);
 }
 
-/* 1601-01-01 as an instant, where the file times of Windows start. */
+/* 1601-01-01 as an instant, the epoch of Windows file times. */
 #define FILE_TIME_START UINT64_C(504911232000000000)
 
-/* Refuses a bare ETag from before 1601, as recorded of this operation only. decision: 850 */
+/* Refuses an unquoted ETag from before 1601, recorded for this operation only. decision: 850 */
 static enum error refuse_ancient(struct call *call)
 {
     const struct conditions *given = &call->input.conditions;

@@ -1,7 +1,7 @@
-/* Blob Batch: the parts of its body, and their answers as one body.
+/* Blob Batch: parses the parts of the body, and combines their responses into one.
  *
- * A batch that is wrong as a whole is answered 202 too, with its error as the only part, which has
- * no Content-ID: recorded of batches that are empty, or mixed. decisions: 60, 61
+ * An invalid batch is also answered with 202, with the error as its only part, which has no
+ * Content-ID: recorded for empty and mixed batches. decisions: 60, 61
  * rest: Blob-Batch */
 #include "blob/rest/blob_batch.h"
 
@@ -34,7 +34,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         return refuse_part(call, index, "its Content-Transfer-Encoding is not binary.");
     if (!multipart_request(call->arena, part->content, MULTIPART_STRICT, &ret_part->request, &body))
         return refuse_part(call, index, "it is not a well-formed request.");
-    /* "A nested request body isn't supported." Clients may end the last line once more. */
+    /* "A nested request body isn't supported." Some clients end the last line twice. */
     if (ret_part->request.content_length != 0 || (body.len > 0 && !bytes_is(body, "\r\n")))
         return refuse_part(call, index, "it has a body.");
     ret_part->id = part->id;
@@ -98,7 +98,7 @@ enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
     return OK;
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
 struct bytes blob_batch_render(struct arena *arena, const struct blob_batch_parameters *p,
                                const struct batch_answer *answer)

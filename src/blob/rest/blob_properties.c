@@ -1,5 +1,5 @@
-/* Get and Set Blob Properties, Get and Set Blob Metadata as requests and answers, and what answers say of a
- * blob. */
+/* Requests and responses of Get and Set Blob Properties and Get and Set Blob Metadata, and the
+ * headers that describe a blob. */
 #include "blob/rest/request.h"
 #include "service/copy_answer.h"
 
@@ -8,10 +8,10 @@
 #include "base/encode.h"
 #include "service/metadata.h"
 
-/* ---- what a read says of a blob ---- */
+/* ---- headers that describe a blob ---- */
 
-/* Which state of the blob it is. Only a base has a lease, and only if it is asked for by its name alone: none of the
- * lease headers else, as recorded. */
+/* Adds the headers for snapshots and versions. Lease headers are only sent for a base that was
+ * requested by its name alone, as recorded. */
 static void answer_ref(struct answer *a, const struct blob *blob)
 {
     char text[INSTANT_ISO_SIZE];
@@ -24,14 +24,14 @@ static void answer_ref(struct answer *a, const struct blob *blob)
             answer_lease(a, &blob->lease);
         return;
     }
-    /* In that version only, as recorded. decision: 32 */
+    /* In this version only, as recorded. decision: 32 */
     if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09")) {
         instant_format_iso(blob->ref.at, text);
         answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
     }
 }
 
-/* The type and what only blobs of that type have. */
+/* Adds the type and the headers that only this type has. */
 static void answer_type(struct answer *a, const struct blob *blob)
 {
     answer_string(a, "x-ms-blob-type", blob_type_text(blob->type));
@@ -81,8 +81,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
         answer_date(a, "x-ms-creation-time", blob->created);
 }
 
-/* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have
- * none. Append and page blobs have none since 2019-02-02. decision: 76 */
+/* Snapshots have their own tier since 2019-12-12; recorded responses of earlier versions have none.
+ * Append and page blobs have none since 2019-02-02. decision: 76 */
 void blob_answer_tier(struct answer *a, const struct blob *blob)
 {
     if (blob->type != BLOB_BLOCK && blob->tier == TIER_NONE && call_since(a->call, "2019-02-02"))
@@ -147,7 +147,7 @@ static enum error read_action(struct call *call, enum sequence_action *ret_actio
     return call_fail_header(call, E_InvalidHeaderValue, name, text);
 }
 
-/* The number goes with the actions that need one, and with no other. */
+/* The number is required by the actions that use one, and refused by the others. */
 static enum error read_sequence_number(struct call *call, struct set_blob_properties_parameters *p)
 {
     static const char name[] = "x-ms-blob-sequence-number";

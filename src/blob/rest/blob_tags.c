@@ -1,13 +1,12 @@
-/* Get Blob Tags and Set Blob Tags as requests and as answers. */
+/* Requests and responses of Get Blob Tags and Set Blob Tags. */
 #include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
 #include "service/operation.h"
 #include "service/xml_body.h"
 #include "blob/tag_operations.h"
 
-/* The conditions on the blob itself have names of their own here: plain ones would be about the
- * tags.
- * rest: Set-Blob-Tags "x-ms-blob-if-match" */
+/* Reads the conditions on the blob itself, which have their own header names here: the plain ones
+ * would apply to the tags. rest: Set-Blob-Tags "x-ms-blob-if-match" */
 static enum error read_conditions(struct call *call)
 {
     static const char *const names[] = { "x-ms-blob-if-match", "x-ms-blob-if-none-match",
@@ -43,7 +42,7 @@ enum error get_blob_tags_check(struct call *call, struct get_blob_tags_parameter
     return e ? e : read_conditions(call);
 }
 
-/* A line feed after the declaration, as recorded. rest: Get-Blob-Tags */
+/* A line feed follows the XML declaration, as recorded. rest: Get-Blob-Tags */
 void get_blob_tags_answer(struct answer *a, const struct get_blob_tags_parameters *p,
                           const struct get_blob_tags_result *r)
 {

@@ -1,4 +1,5 @@
-/* Put Block and Put Block From URL as requests and answers. rest: Put-Block, Put-Block-From-URL */
+/* Requests and responses of Put Block and Put Block From URL. rest: Put-Block,
+ * Put-Block-From-URL */
 #include "blob/rest/request.h"
 #include "source/open_source.h"
 
@@ -6,7 +7,7 @@
 
 #define PUT_BLOCK_MAX (UINT64_C(4000) << 20)
 
-/* The most bytes of one block, by version; the row holds the first. semantics 10.1 */
+/* Maximum block sizes by version; the operation table has the first. semantics 10.1 */
 static const struct size_limit limits[] = {
     { "2019-12-12", PUT_BLOCK_MAX },
     { "2016-05-31", UINT64_C(100) << 20 },

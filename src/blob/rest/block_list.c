@@ -1,4 +1,4 @@
-/* Put Block List and Get Block List as requests and as answers. */
+/* Requests and responses of Put Block List and Get Block List. */
 #include <stdlib.h>
 
 #include "blob/rest/request.h"
@@ -34,7 +34,8 @@ static int compare_choices(const void *left, const void *right)
     return bytes_compare(a->id, b->id);
 }
 
-/* An id may be named several times, but always from one source. rest: Put-Block-List "Remarks" */
+/* Checks that an id that is listed several times always has the same source. rest: Put-Block-List
+ * "Remarks" */
 static enum error check_sources(struct call *call, const struct block_choice *choices, size_t count)
 {
     struct block_choice *sorted = arena_array(call->arena, count, sizeof *sorted);
@@ -49,13 +50,13 @@ static enum error check_sources(struct call *call, const struct block_choice *ch
     return OK;
 }
 
-/* Content-Type and the like are of the list, not of the blob. rest: Put-Block-List */
+/* Content-Type and the like describe the list, not the blob. rest: Put-Block-List */
 enum error put_block_list_check(struct call *call, struct put_block_list_parameters *p)
 {
     return create_blob_check(call, STANDARD_IGNORED, SUMS_OF_LIST, &p->create);
 }
 
-/* returns OK, E_InvalidXmlDocument, E_InvalidBlockId, E_InvalidBlockList, E_BlockListTooLong */
+/* Returns OK, E_InvalidXmlDocument, E_InvalidBlockId, E_InvalidBlockList, E_BlockListTooLong. */
 enum error put_block_list_parse(struct call *call, struct put_block_list_parameters *p)
 {
     const struct xml_node *root;
@@ -104,8 +105,7 @@ enum error get_block_list_check(struct call *call, struct get_block_list_paramet
     if (!p->committed && !p->uncommitted)
         return call_fail_query(call, E_InvalidQueryParameterValue, "blocklisttype", type,
                                "Must be committed, uncommitted or all.");
-    /* Blocks that are not part of the blob yet are nothing for the public.
-     * rest: Configure anonymous read access */
+    /* Public access does not include uncommitted blocks. rest: Configure anonymous read access */
     call->input.demands.not_public = p->uncommitted;
     return OK;
 }

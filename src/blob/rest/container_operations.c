@@ -1,4 +1,5 @@
-/* The operations on containers as requests and answers, and the public access that others take and show. */
+/* Requests and responses of the operations on containers, and the public access header of other
+ * operations. */
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/answer.h"
@@ -11,7 +12,8 @@ static const struct policy_letters policy_letters = { .known = "racwdxyltfmeopi"
 
 /* ---- public access ---- */
 
-/* x-ms-blob-public-access as sent with Create Container and Set Container ACL; no header: private. */
+/* Parses x-ms-blob-public-access of Create Container and Set Container ACL; private if it is
+ * absent. */
 static enum error public_access_from_header(struct call *call, enum public_access *ret_access)
 {
     const char *name = "x-ms-blob-public-access";
@@ -53,11 +55,11 @@ static void public_access_answer(struct answer *a, enum public_access access)
 
 /* ---- Create Container ---- */
 
-/* This server has no encryption scopes; naming the account's own key asks for nothing else. */
+/* This server has no encryption scopes; naming the account's own key changes nothing. */
 #define ACCOUNT_SCOPE "$account-encryption-key"
 
-/* A scope that this server cannot honour is refused, never dropped (promise 5).
- * rest: Create-Container, "x-ms-default-encryption-scope" */
+/* Refuses other scopes instead of ignoring them (promise 5). rest: Create-Container,
+ * "x-ms-default-encryption-scope" */
 static enum error check_encryption_scope(struct call *call)
 {
     const char *scope_name = "x-ms-default-encryption-scope";
@@ -115,8 +117,8 @@ OPERATION_ANSWERS_NOTHING(restore_container)
 
 OPERATION_CHECKS_NOTHING(get_container_properties)
 
-/* What later versions added to the answer is sent to callers of those versions only, as recordings
- * of older versions show. rest: Get-Container-Properties */
+/* Headers added in later versions are sent only to requests of those versions, as recordings of
+ * older versions show. rest: Get-Container-Properties */
 void get_container_properties_answer(struct answer *a,
                                      const struct get_container_properties_parameters *p,
                                      const struct get_container_properties_result *r)

@@ -1,4 +1,4 @@
-/* Copy Blob, Copy Blob From URL and Abort Copy Blob as requests and answers. rest: Copy-Blob,
+/* Requests and responses of Copy Blob, Copy Blob From URL and Abort Copy Blob. rest: Copy-Blob,
  * Copy-Blob-From-URL, Abort-Copy-Blob */
 #include "blob/copy_blob.h"
 #include "blob/page_blob_operations.h"
@@ -8,13 +8,13 @@
 #include "service/copy_answer.h"
 #include "service/metadata.h"
 
-/* rest: Copy-Blob-From-URL: the largest source that is copied while its request waits. */
+/* The largest source of a synchronous copy. rest: Copy-Blob-From-URL */
 #define FROM_URL_MAX (UINT64_C(256) << 20)
-/* Copy Blob copies up to so much from this server before it answers, as the service was recorded to
- * do with 8 MiB; all else is pending. decision: 56 */
+/* Copy Blob copies up to this many bytes of this server before it responds, as the service was
+ * recorded to do with 8 MiB; larger copies are pending. decision: 56 */
 #define AT_ONCE_MAX  (UINT64_C(64) << 20)
 
-/* ---- what both have in common ---- */
+/* ---- shared ---- */
 
 /* rest: Copy-Blob "x-ms-seal-blob" */
 static enum error read_seal(struct call *call, struct copy_blob_parameters *p)
@@ -58,7 +58,7 @@ static enum error check(struct call *call, enum source_rule rule, struct copy_bl
     return e;
 }
 
-/* The length of a page blob has to be known before it is read. */
+/* Checks the length of a page blob, which must be known before it is read. */
 static enum error check_pages(struct gathering *g, const struct open_source *source)
 {
     if (source->length == HTTP_LENGTH_UNKNOWN || source->length % PAGE_SIZE != 0 ||
@@ -92,7 +92,7 @@ enum error copy_blob_check(struct call *call, struct copy_blob_parameters *p)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct bytes value = call_header(call, others[i]);
 
-        if (value.ptr) /* of the operations that read their source at once */
+        if (value.ptr) /* of the operations that read their source synchronously */
             return call_fail_header(call, E_UnsupportedHeader, others[i], value);
     }
     call->wants_crc64 = false;
@@ -106,7 +106,7 @@ static enum error gather_all(struct gathering *g, struct open_source *source,
     return source_gather(g, p->source, source, AT_ONCE_MAX, &p->bytes, NULL);
 }
 
-/* A page blob of few ranges is copied at once, however long it is. */
+/* Copies a page blob with few ranges at once, however long it is. */
 static enum error gather_pages(struct gathering *g, struct open_source *source,
                                struct copy_blob_parameters *p)
 {
@@ -168,7 +168,7 @@ enum error copy_blob_from_url_check(struct call *call, struct copy_blob_paramete
     return OK;
 }
 
-/* rest: Copy-Blob-From-URL: a committed block blob. decision: 99 */
+/* Requires a committed block blob. rest: Copy-Blob-From-URL; decision: 99 */
 static enum error fail_type(struct call *call)
 {
     call->problem->source_status = error_status(E_InvalidBlobType);

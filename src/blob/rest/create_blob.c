@@ -1,5 +1,4 @@
-/* What the requests of Put Blob and Put Block List have in common. rest: Put-Blob,
- * Put-Block-List */
+/* Request parsing shared by Put Blob and Put Block List. rest: Put-Blob, Put-Block-List */
 #include "blob/rest/request.h"
 
 #include "blob/rest/tags_xml.h"
@@ -19,7 +18,7 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
         return e;
     if (!given.http.content_type.ptr)
         given.http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
-    /* Only page blobs have premium tiers, and begin without a body. */
+    /* Only page blobs, which are created without a body, have premium tiers. */
     e = rule == SUMS_OF_NOTHING ? blob_parse_any_tier(call, &given.tier)
                                 : blob_parse_tier(call, &given.tier);
     if (e)

@@ -1,9 +1,9 @@
-/* Delete Blob and Undelete Blob as requests and as answers. rest: Delete-Blob, Undelete-Blob */
+/* Requests and responses of Delete Blob and Undelete Blob. rest: Delete-Blob, Undelete-Blob */
 #include "blob/rest/request.h"
 
 /* ---- Delete Blob ---- */
 
-/* The other value picks a row of its own. */
+/* The value "permanent" selects another operation. */
 static enum error check_delete_type(struct call *call)
 {
     struct bytes type = call_query(call, "deletetype");
@@ -50,7 +50,7 @@ void delete_blob_answer(struct answer *a, const struct delete_blob_parameters *p
     answer_delete_type(a, !r->is_kept);
 }
 
-/* ---- the same for good ---- */
+/* ---- permanent deletion ---- */
 
 enum error delete_blob_permanently_check(struct call *call,
                                          struct delete_blob_permanently_parameters *p)
@@ -75,7 +75,8 @@ void delete_blob_permanently_answer(struct answer *a,
 
 /* ---- Undelete Blob ---- */
 
-/* Without x-ms-undelete-source, which names a deletion in an account with a hierarchical namespace. */
+/* x-ms-undelete-source is not supported: it names a deletion in an account with a hierarchical
+ * namespace. */
 enum error undelete_blob_check(struct call *call, struct undelete_blob_parameters *p)
 {
     (void)p;

@@ -1,6 +1,6 @@
-/* Find Blobs by Tags, of the account and of a container, as requests and as XML. A marker is text
- * (listing.h) of: u8 1 (version); bytes container, key of the index, blob (base/codec.h), the first
- * that the next page looks at. It comes back from outside: all of it is checked.
+/* Requests and XML responses of Find Blobs by Tags, of the account and of a container. A marker is
+ * text (listing.h) of: u8 1 (version); bytes container, index key, blob (base/codec.h) of the first
+ * entry of the next page. Clients send it back, so all of it is validated.
  * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container */
 #include "blob/rest/listing.h"
 #include "blob/rest/tags_xml.h"
@@ -9,20 +9,20 @@
 
 #define MARKER_VERSION 1
 
-/* A page of XML while its entries come in. */
+/* A page of XML under construction. */
 struct tagged_page {
     struct tagged_sink sink;
     const struct call *call;
     const struct tag_expression *where;
-    struct listing listing; /* marker and maxresults, as sent */
-    bool all_tags;          /* since 2020-04-08; the value of one before */
+    struct listing listing; /* marker and maxresults as in the request */
+    bool all_tags;          /* since 2020-04-08; before, the value of one tag */
     struct text out;
     bool has_entry;
 };
 
-/* ---- the request ---- */
+/* ---- request ---- */
 
-/* The words and the Reason are the service's, in reports of its users. decision: 78 */
+/* Message and Reason are those of the service, from user reports. decision: 78 */
 static enum error fail_where(struct call *call, struct bytes message)
 {
     call->problem->message = message;
@@ -79,7 +79,7 @@ static bool decode_marker(struct call *call, struct bytes marker, struct find_bl
     if (!decoder_ok(&in) || from->container.len == 0 ||
         (container.ptr && !bytes_equal(container, from->container)))
         return false;
-    /* It is of a search by the same tag. */
+    /* It must be from a search by the same tag. */
     return from->key.len == 0 ||
            bytes_has_prefix(from->key,
                             find_blobs_prefix(call->arena, find_blobs_driver(asked->where)));

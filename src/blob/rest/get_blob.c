@@ -1,5 +1,5 @@
-/* Get Blob as a request and as an answer.
- * rest: Get-Blob, Specifying-the-Range-Header-for-Blob-Service-Operations */
+/* Request and response of Get Blob. rest: Get-Blob,
+ * Specifying-the-Range-Header-for-Blob-Service-Operations */
 #include "blob/rest/request.h"
 
 #include "base/encode.h"

@@ -1,9 +1,9 @@
-/* Incremental Copy Blob as a request and as an answer. rest: Incremental-Copy-Blob */
+/* Request and response of Incremental Copy Blob. rest: Incremental-Copy-Blob */
 #include "blob/incremental_copy.h"
 #include "blob/rest/source_blob.h"
 #include "service/copy_answer.h"
 
-/* What Copy Blob has and this has not. */
+/* Refuses the headers that only Copy Blob has. */
 static enum error refuse_others(struct call *call)
 {
     static const char *const names[] = {
@@ -50,7 +50,7 @@ static enum error check_source(const struct blob *source)
     return blob_ref_is_base(source->ref) ? E_IncrementalCopySourceMustBeSnapshot : OK;
 }
 
-/* Of this server alone. decision: 100 */
+/* Accepts only sources on this server. decision: 100 */
 enum error incremental_copy_blob_gather(struct gathering *g,
                                         struct incremental_copy_blob_parameters *p)
 {

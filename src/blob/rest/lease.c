@@ -1,11 +1,11 @@
-/* Lease Blob and Lease Container as requests and as answers. rest: Lease-Blob, Lease-Container */
+/* Requests and responses of Lease Blob and Lease Container. rest: Lease-Blob, Lease-Container */
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/lease_answer.h"
 
-/* The permission to delete in `sp` breaks leases since this version of the SAS; before, that takes the
- * permission to write. rest: Version-2017-07-29 */
+/* Requires write permission to break a lease with a SAS older than this version; since then the
+ * delete permission in `sp` suffices. rest: Version-2017-07-29 */
 static void demand_write(struct call *call)
 {
     const struct identity *identity = &call->input.identity;

@@ -1,4 +1,4 @@
-/* List Blobs as a request and as XML. rest: List-Blobs */
+/* Request and XML response of List Blobs. rest: List-Blobs */
 #include "blob/rest/list_blobs_xml.h"
 #include "blob/rest/tags_xml.h"
 
@@ -14,7 +14,7 @@ enum {
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
 };
-/* Those after the first eight are accepted: this server holds nothing that they would show. */
+/* Those after the first eight are accepted, but this server has nothing to show for them. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -29,7 +29,7 @@ static const char *const include_names[] = {
     NULL,
 };
 
-/* A page of XML while its entries come in. */
+/* A page of XML under construction. */
 struct blob_page {
     struct blob_sink sink;
     const struct call *call;
@@ -39,10 +39,10 @@ struct blob_page {
     bool has_entry;
 };
 
-/* ---- what is asked ---- */
+/* ---- request ---- */
 
-/* Apache Arrow alone is not served; clients that ask for it take XML too.
- * rest: List-Blobs, "Accept" */
+/* Refuses clients that accept only Apache Arrow, which is not supported; those that ask for it also
+ * accept XML. rest: List-Blobs, "Accept" */
 static enum error check_accept(struct call *call)
 {
     struct bytes accept = call_header(call, "accept");

@@ -1,6 +1,6 @@
 /* Markers of List Blobs. A marker is base64 in the URL alphabet (rfc: 4648 5), without padding, of:
  *   u8 1 (version); bytes name; bytes record key (base/codec.h)
- * of the first record of the next page. It comes back from outside: all of it is checked. */
+ * of the first record of the next page. Clients send it back, so all of it is validated. */
 #include "base/codec.h"
 #include "base/encode.h"
 #include "blob/rest/listing.h"
@@ -27,7 +27,7 @@ static struct bytes to_url_alphabet(struct arena *arena, struct bytes base64)
     return bytes_of(to, len);
 }
 
-/* With padding and in the common alphabet; ptr NULL when a character is of neither. */
+/* Restores padding and the common alphabet; ptr NULL if a character belongs to neither alphabet. */
 static struct bytes from_url_alphabet(struct arena *arena, struct bytes text)
 {
     size_t padded = (text.len + 3) / 4 * 4;

@@ -1,5 +1,5 @@
-/* Entries of a page of List Blobs. Written straight into the page, without allocations: a page has
- * up to 5,000. Elements, their order and presence as recorded; rest: List-Blobs */
+/* Entries of a page of List Blobs, written directly to the page without allocations: it has up to
+ * 5,000. Elements and their order as recorded; rest: List-Blobs */
 #include "blob/rest/list_blobs_xml.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "service/lease_answer.h"
 #include "service/metadata.h"
 
-/* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */
+/* Adds a value that needs no escaping. Inline, so that the lengths of the tags are constants. */
 static inline void add_plain(struct text *out, const char *open, struct bytes value,
                              const char *close)
 {
@@ -32,7 +32,7 @@ static inline void add_date(struct text *out, const char *open, instant date, co
     add_plain(out, open, bytes_of(text, INSTANT_HTTP_SIZE - 1), close);
 }
 
-/* Without quotes, unlike the header and List Containers. semantics 5, Listing */
+/* Writes it without quotes, unlike the header and List Containers. semantics 5, Listing */
 static void add_etag(struct text *out, struct etag etag)
 {
     char text[ETAG_TEXT_SIZE];
@@ -62,7 +62,7 @@ static void add_tier(struct text *out, const struct blob_view *view, const struc
              "</AccessTier>");
     if (blob->rehydrates_to != TIER_NONE)
         add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
-    if (blob->rehydrates_to != TIER_NONE && view->tag_count) /* of the same version */
+    if (blob->rehydrates_to != TIER_NONE && view->tag_count) /* since the same version */
         add_word(out, "<RehydratePriority>", blob->is_rehydrated_fast ? "High" : "Standard",
                  "</RehydratePriority>");
     if (inferred)
@@ -87,8 +87,8 @@ static void add_copy(struct text *out, const struct copy_state *copy)
         xml_element(out, "CopyStatusDescription", copy->description);
 }
 
-/* The service sends CopyDestinationSnapshot (recorded); the definitions that SDKs are made from, and
- * so their newest versions, read DestinationSnapshot. decision: 242 */
+/* The service sends CopyDestinationSnapshot (recorded); the definitions from which SDKs are
+ * generated have DestinationSnapshot, which their newest versions read. decision: 242 */
 static void add_incremental(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     char date[INSTANT_ISO_SIZE];
@@ -101,7 +101,7 @@ static void add_incremental(struct text *out, const struct blob_view *view, cons
     add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
 }
 
-/* What a blob of uncommitted blocks alone does not have yet. */
+/* Adds what a blob with only uncommitted blocks does not have. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
 {
@@ -122,7 +122,7 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     xml_element(out, "Content-Disposition", http->content_disposition);
 }
 
-/* Whole days, as recorded: one less than the policy says right after the deletion. */
+/* Adds the remaining whole days, as recorded: right after the deletion one less than the policy. */
 static void add_deletion(struct text *out, const struct blob_view *view,
                          const struct blob_deletion *deletion)
 {
@@ -130,7 +130,7 @@ static void add_deletion(struct text *out, const struct blob_view *view,
     xml_element_u64(out, "RemainingRetentionDays", (deletion->expires - view->now) / TICKS_PER_DAY);
 }
 
-/* Which state of the blob it is: what comes between name and properties. */
+/* Adds the elements between name and properties, for snapshots and versions. */
 static void add_ref(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     instant version = view->versions ? blob_version_id(blob) : 0;
@@ -148,7 +148,7 @@ static void add_ref(struct text *out, const struct blob_view *view, const struct
         text_add(out, bytes_from_string("<IsCurrentVersion>true</IsCurrentVersion>"));
 }
 
-/* As it was when it was current. */
+/* Returns the last current version. */
 static struct blob last_version(const struct blob *anchor)
 {
     struct blob last = *anchor;

@@ -1,11 +1,11 @@
-/* Entries of a page of List Blobs. Inside the blob room only. */
+/* Entries of a page of List Blobs. Inside blob/ only. */
 #ifndef LAGRA_BLOB_REST_LIST_BLOBS_XML_H
 #define LAGRA_BLOB_REST_LIST_BLOBS_XML_H
 
 #include "blob/rest/listing.h"
 #include "service/listing_xml.h"
 
-/* What of an entry is shown in this page. */
+/* Which parts of an entry this page shows. */
 struct blob_view {
     const struct call *call;
     struct bytes container;
@@ -24,9 +24,8 @@ struct blob_view {
     bool deleted_lease; /* empty LeaseStatus of deleted blobs, up to 2019-02-02; decision: 43 */
     bool sealed;        /* since 2019-12-12 */
     bool versions;      /* since 2019-12-12 */
-    bool versions_only; /* blobs without a current version are shown in their last one */
-    bool
-        deleted_first; /* Deleted before Snapshot: recorded since 2020-02-10, the other way in 2018-11-09 */
+    bool versions_only; /* blobs without a current version are shown by their last one */
+    bool deleted_first; /* recorded since 2020-02-10; 2018-11-09 has Snapshot first */
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     const struct blob *blob);

@@ -1,4 +1,4 @@
-/* List Containers as a request and as XML. rest: List-Containers2 */
+/* Request and XML response of List Containers. rest: List-Containers2 */
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "service/kept_deletion_xml.h"
@@ -9,7 +9,7 @@
 enum { INCLUDE_METADATA = 1 << 0, INCLUDE_DELETED = 1 << 1, INCLUDE_SYSTEM = 1 << 2 };
 static const char *const include_names[] = { "metadata", "deleted", "system", NULL };
 
-/* ---- the page: elements in their order as recorded ---- */
+/* ---- the page: elements in the recorded order ---- */
 
 static void add_properties(struct listing_page *page, instant deleted,
                            const struct container *container)
@@ -47,7 +47,7 @@ static void add_properties(struct listing_page *page, instant deleted,
     xml_close(out, "Properties");
 }
 
-/* One that was deleted is gone when its days are over, whether its task has run or not. */
+/* Returns false for an expired soft-deleted container, even if its task has not run yet. */
 static bool shows_container(const struct listing_page *page, const struct space_record *at)
 {
     struct container container;
@@ -79,8 +79,8 @@ static bool add_container(struct listing_page *page, const struct space_record *
     return true;
 }
 
-/* ---- markers: where there may be several records of a name, the version of one that was deleted follows it, or "-"
- * ---- */
+/* ---- markers: the name, then the version of a deleted container or "-" if a name can have several
+ * records ---- */
 
 static struct bytes mark(struct listing_page *page, struct bytes record_key)
 {

@@ -1,16 +1,15 @@
-/* The operation table of the Blob service: one row an operation, under its name in the REST
+/* The operation table of the Blob service: one row per operation, with its name in the REST
  * reference.
  *
- * The columns: service/row.h. Of them
- *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S
- *               If-Modified-Since, U If-Unmodified-Since, T x-ms-if-tags; then the class that says
- *               how they are answered
- *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is needed while
- *               leased; ACTION: the operation is the lease's own
+ * Columns: service/row.h. Some of them:
+ *   conditions  accepted conditional headers: HTTP4 the four of HTTP, S If-Modified-Since,
+ *               U If-Unmodified-Since, T x-ms-if-tags; then the class that selects the response
+ *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is required while
+ *               leased; ACTION: the operation acts on the lease itself
  *   etag        NONE; RETURNED; CHANGED: returned, and newer than before
- *   body        REFUSED; IGNORED; MEMORY, STAGED with the most bytes it may have
- *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
- *               LISTED: may be a part of a Blob Batch
+ *   body        REFUSED; IGNORED; MEMORY, STAGED with the maximum size
+ *   the last two: subject function; the operation's functions, NULL: not implemented, 501;
+ *               LISTED: allowed in a Blob Batch
  *
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
@@ -56,7 +55,7 @@
 #define T              IF_TAGS
 #define HTTP4T         (IF_HTTP4 | IF_TAGS)
 
-/* The four functions of each operation, as one value that a row can hold. */
+/* The four functions of an operation, as one value for a row. */
 OPERATION(get_account_information);
 OPERATION_MERGED(list_containers, "");
 OPERATION_BATCH(blob_batch);
@@ -113,7 +112,7 @@ OPERATION(set_blob_tier);
 
 /* clang-format off */
 static const struct operation operations[] = {
-    /* ---- the static website, by a host of its own: of everybody, whatever the method ---- */
+    /* ---- the static website, on its own host: for everyone, with any method ---- */
     ROW("Get Static Website Content", EVERY_METHOD, WEBSITE, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2018-03-28",
         HTTP4, READ, IGNORED, RETURNED, IGNORED, 0, 200, 206,
         NULL, LOGGED_AS("GetWebContent", &website_functions)),
@@ -142,7 +141,7 @@ static const struct operation operations[] = {
     ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2019-02-02",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),
-    /* The form in which the JavaScript client asks for it with the account in the path. */
+    /* As the JavaScript client sends it with path-style URLs. */
     ROW("Blob Batch", POST, SERVICE, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2020-06-12",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),

@@ -1,4 +1,4 @@
-/* Put Blob of a page blob, Put Page and Put Page From URL as requests and answers. */
+/* Requests and responses of Put Blob for page blobs, Put Page and Put Page From URL. */
 #include "blob/page_blob_operations.h"
 #include "source/open_source.h"
 #include "blob/rest/request.h"
@@ -55,8 +55,8 @@ void create_page_blob_answer(struct answer *a, const struct create_page_blob_par
 
 /* ---- Put Page ---- */
 
-/* Both ends of it are needed, and they are those of pages. An error names Range whichever of the
- * two headers was sent, as recorded. rest: Put-Page "Range"; decision: 853 */
+/* Parses the range, which must have both ends, at page boundaries. Errors name Range whichever of
+ * the two headers was sent, as recorded. rest: Put-Page "Range"; decision: 853 */
 static enum error read_range(struct call *call, struct page_range *range)
 {
     struct read_range asked;
@@ -76,7 +76,7 @@ static enum error read_range(struct call *call, struct page_range *range)
     return OK;
 }
 
-/* One that is not a number is InvalidInput without details, as recorded 10 of 10. decision: 852 */
+/* A value that is not a number is InvalidInput without details, recorded 10 of 10. decision: 852 */
 static enum error read_conditions(struct call *call, struct sequence_conditions *conditions)
 {
     struct {
@@ -109,7 +109,7 @@ static enum error read_change(struct call *call, struct page_range *range,
     return e ? e : read_conditions(call, conditions);
 }
 
-/* The body has the length of the range. decision: 72 */
+/* The body must be as long as the range. decision: 72 */
 enum error put_page_check(struct call *call, struct put_page_parameters *p)
 {
     enum error e = read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
@@ -134,7 +134,7 @@ void put_page_answer(struct answer *a, const struct put_page_parameters *p,
     blob_answer_written(a, &p->sums);
 }
 
-/* Says nothing of encryption, as recorded: nothing was written. */
+/* Sends no encryption header, as recorded: nothing was written. */
 void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
                        const struct clear_page_result *r)
 {
@@ -160,7 +160,7 @@ static enum error check_page_write(struct call *call)
                : call_fail_header(call, E_InvalidHeaderValue, name, value);
 }
 
-/* Both ends of it are needed, and it is as long as the range that is written. decision: 98 */
+/* The source range must have both ends and be as long as the destination range. decision: 98 */
 static enum error check_source_range(struct call *call, const struct copy_source *source,
                                      const struct page_range *range)
 {
@@ -198,6 +198,6 @@ enum error put_page_from_url_gather(struct gathering *g, struct put_page_paramet
     enum error e = source_gather_block(g, p->source, limits, PUT_PAGE_MAX);
 
     if (!e && g->call->input.body.length != p->range.length)
-        e = source_cannot_verify(g, E_InvalidRange); /* the source ends before */
+        e = source_cannot_verify(g, E_InvalidRange); /* the source is too short */
     return e;
 }

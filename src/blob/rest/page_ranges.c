@@ -1,4 +1,4 @@
-/* Get Page Ranges as a request and as XML. rest: Get-Page-Ranges */
+/* Request and XML response of Get Page Ranges. rest: Get-Page-Ranges */
 #include "blob/page_blob_operations.h"
 #include "blob/rest/request.h"
 
@@ -7,9 +7,9 @@
 #include "service/range_list_xml.h"
 #include "service/read_answer.h"
 
-/* ---- the request ---- */
+/* ---- request ---- */
 
-/* The query's only snapshot. */
+/* Parses the snapshot parameter, of which there must be exactly one. */
 static bool read_snapshot(struct arena *arena, struct bytes query, instant *ret_snapshot)
 {
     struct bytes name, value;
@@ -26,7 +26,7 @@ static bool read_snapshot(struct arena *arena, struct bytes query, instant *ret_
     return found;
 }
 
-/* A snapshot of the blob of the request: the same host and path. decision: 74 */
+/* Parses the URL of a snapshot of the same blob: host and path must be the same. decision: 74 */
 static bool read_previous_url(const struct call *call, struct bytes text, instant *ret_previous)
 {
     struct bytes path, own_path = percent_decode(call->arena, call->request->path);
@@ -57,7 +57,7 @@ static enum error read_previous(struct call *call, struct get_page_ranges_parame
     return OK;
 }
 
-/* The list is of whole pages, as recorded. decision: 854 */
+/* Extends a range to whole pages, as recorded. decision: 854 */
 static void widen_to_pages(struct read_range *range)
 {
     range->first -= range->first % PAGE_SIZE;
@@ -78,7 +78,7 @@ enum error get_page_ranges_check(struct call *call, struct get_page_ranges_param
     return e;
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
 void get_page_ranges_answer(struct answer *a, const struct get_page_ranges_parameters *p,
                             const struct get_page_ranges_result *r)

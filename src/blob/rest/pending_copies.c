@@ -1,4 +1,4 @@
-/* See pending_copies.h: what a job that copies needs to know of blobs. rest: Copy-Blob */
+/* See pending_copies.h: the functions for blobs of source/copy_run.h. rest: Copy-Blob */
 #include "blob/rest/pending_copies.h"
 
 #include "blob/page_blob_operations.h"
@@ -52,7 +52,7 @@ static enum error decide(struct decision *d, struct copy_found *found,
     return E_InternalError;
 }
 
-/* The snapshot that an incremental copy takes the differences to. */
+/* Finds the earlier snapshot that the incremental copy is based on. */
 static enum error find_older(struct gathering *g, struct copy_found *found,
                              const struct open_source *open, struct content *ret_older)
 {

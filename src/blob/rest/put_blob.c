@@ -1,4 +1,4 @@
-/* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
+/* Requests and responses of Put Blob and Put Blob From URL. rest: Put-Blob, Put-Blob-From-URL */
 #include "blob/rest/source_blob.h"
 #include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
@@ -6,7 +6,8 @@
 
 #define PUT_BLOB_MAX (UINT64_C(5000) << 20)
 
-/* The most bytes of one Put Blob, by version; the row holds the first. rest: Put-Blob "Remarks" */
+/* Maximum sizes of Put Blob by version; the operation table has the first. rest: Put-Blob
+ * "Remarks" */
 static const struct size_limit limits[] = {
     { "2019-12-12", PUT_BLOB_MAX },
     { "2016-05-31", UINT64_C(256) << 20 },
@@ -23,12 +24,12 @@ enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
         e = create_blob_check(call, STANDARD_USED, SUMS_OF_BLOB, &p->create);
     if (e || !p->create.http.has_md5)
         return e;
-    /* It takes the place of Content-MD5, which then is not looked at. decision: 16 */
+    /* It replaces Content-MD5, which is then ignored. decision: 16 */
     call->ignores_md5 = true;
     return p->create.http.md5_size == MD5_SIZE ? OK : E_InvalidMd5;
 }
 
-/* An MD5 that was sent as a property must be that of the body. */
+/* An MD5 sent as a property must match the body. */
 enum error put_blob_parse(struct call *call, struct put_blob_parameters *p)
 {
     const struct http_properties *http = &p->create.http;
@@ -88,7 +89,7 @@ enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters
     return create->http.has_md5 && create->http.md5_size != MD5_SIZE ? E_InvalidMd5 : OK;
 }
 
-/* Fills in what the request does not say. */
+/* Copies the properties that the request does not set. */
 static void take_properties(struct http_properties *to, const struct http_properties *from)
 {
     struct bytes *const into[] = { &to->content_type, &to->content_encoding, &to->content_language,

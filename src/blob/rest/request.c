@@ -1,19 +1,19 @@
-/* The headers that several blob operations read. What is not built yet is refused, all else is
- * parsed. */
+/* Parses headers that several blob operations have, and refuses features that are not
+ * implemented. */
 #include "blob/rest/request.h"
 
 #include <inttypes.h>
 
 #include "base/encode.h"
 
-/* ---- what is not built yet ---- */
+/* ---- features that are not implemented ---- */
 
-/* What brings its bytes along, what names where they are, and all that writes bytes. */
+/* Requests with a body, requests that name a source, and all that write bytes. */
 #define REQUEST_BODIES  (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
 #define REQUEST_COPIES  (REQUEST_COPY | REQUEST_COPY_BLOB)
 #define REQUEST_SOURCES (REQUEST_COPIES | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
 #define REQUEST_WRITES  (REQUEST_BODIES | REQUEST_SOURCES)
-/* Which have these conditions of their own. */
+/* Requests with append and with sequence number conditions. */
 #define REQUEST_APPENDS ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
 #define REQUEST_PAGED   ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
 #define REQUEST_ANY                                                                                \
@@ -21,8 +21,8 @@
      REQUEST_TIER | REQUEST_UNDELETE | REQUEST_TAGS)
 
 static const struct unbuilt {
-    struct bytes name; /* of a literal, so it ends with a NUL */
-    unsigned kinds;    /* REQUEST_ bits: what it would change the meaning of */
+    struct bytes name; /* a literal, so it ends with a NUL */
+    unsigned kinds;    /* REQUEST_ bits of the requests that it would affect */
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
     { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
@@ -32,7 +32,7 @@ static const struct unbuilt {
       REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
-    /* Of copies, whose rows are others: here there is no source. */
+    /* Copies have operations of their own: other requests have no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-none-match"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-modified-since"), REQUEST_BODIES },
@@ -51,7 +51,7 @@ static const struct unbuilt {
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
     { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_BODIES },
     { BYTES("x-ms-structured-content-length"), REQUEST_BODIES },
-    /* Conditions of other operations: what is not looked at must not be taken for met. */
+    /* Conditions of other operations: ignoring one would treat it as met. */
     { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~REQUEST_APPENDS },
     { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~REQUEST_APPENDS },
     { BYTES("x-ms-if-sequence-number-le"), REQUEST_ANY & ~REQUEST_PAGED },
@@ -81,8 +81,8 @@ static bool is_condition(struct bytes name)
     return false;
 }
 
-/* By what is not built rather than by what was sent: that hardly any of it was, call_find_header() sees
- * without a look at the headers. */
+/* Looks for each unsupported header instead of going through those that were sent:
+ * call_find_header() knows that most were not without searching. */
 static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
 {
     for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
@@ -112,7 +112,7 @@ static enum error refuse_parameters(struct call *call, enum blob_request_kind ki
     return OK;
 }
 
-/* ?snapshot= and ?versionid=, as recorded. decision: 30 */
+/* Refuses ?snapshot= and ?versionid=, as recorded. decision: 30 */
 static enum error refuse_ref(struct call *call)
 {
     switch (blob_resource(call->input.resource)->ref.kind) {
@@ -173,7 +173,7 @@ static enum error parse_tier(struct call *call, enum access_tier last, enum acce
     return call_fail_header(call, E_InvalidHeaderValue, "x-ms-access-tier", text);
 }
 
-/* With high priority it takes a tenth of the time. decision: 86 */
+/* High priority is ten times faster. decision: 86 */
 #define HIGH_IS_FASTER 10
 
 enum error blob_parse_rehydration(struct call *call, struct rehydration *ret_rehydration)

@@ -1,4 +1,4 @@
-/* Inside blob/rest/ only: what several operations read from a request or put into an answer. */
+/* Inside blob/rest/ only: parsing and response helpers shared by several operations. */
 #ifndef LAGRA_BLOB_REST_REQUEST_H
 #define LAGRA_BLOB_REST_REQUEST_H
 
@@ -8,12 +8,12 @@
 #include "service/http_headers.h"
 #include "service/request_body.h"
 
-/* What a request may be asked for that is not built yet. It would be a silent wrong answer to
- * ignore it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it;
- * --loose ignores it on the operator's word. */
+/* Kinds of requests, for blob_refuse_unbuilt(). A feature that is not implemented is refused with
+ * 400 UnsupportedHeader or UnsupportedQueryParameter naming it, because ignoring it would silently
+ * give a wrong answer; with --loose it is ignored. */
 enum blob_request_kind {
     REQUEST_READ = 1,   /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
-    REQUEST_CREATE = 2, /* Put Blob, Put Block List: the whole state of a blob is given */
+    REQUEST_CREATE = 2, /* Put Blob, Put Block List: replace the whole blob */
     REQUEST_BLOCK = 4,  /* Put Block */
     REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,
@@ -28,67 +28,70 @@ enum blob_request_kind {
     REQUEST_UNDELETE = 8192,
     REQUEST_TAGS = 16384, /* Set Blob Tags: also of a version */
 };
-/* Also refuses ?snapshot= and ?versionid= (E_InvalidQueryParameterValue), but of reads, deletes and tiers, and of tags of
- * versions. */
+/* Refuses features that are not implemented. Also refuses ?snapshot= and ?versionid=
+ * (E_InvalidQueryParameterValue), except for reads, deletes and tiers, and ?versionid= for tags. */
 enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
-/* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
- * absent (Put Blob).
- * returns OK; E_InvalidHeaderValue: a text that cannot be sent back; E_InvalidMd5:
- * x-ms-blob-content-md5 is not base64, or longer than MD5_STORED_MAX */
+/* Parses x-ms-blob-content-type and the like; with `standard`, the plain header replaces an absent
+ * x-ms-blob- one (Put Blob).
+ *
+ * Returns OK; E_InvalidHeaderValue: the value could not be sent in a response; E_InvalidMd5:
+ * x-ms-blob-content-md5 is not base64, or longer than MD5_STORED_MAX. */
 enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http);
 
-/* x-ms-access-tier of a write; TIER_NONE when absent. E_InvalidHeaderValue, also of one that only
- * page blobs have. */
+/* Parses x-ms-access-tier of a write; TIER_NONE if absent. Returns E_InvalidHeaderValue, also for a
+ * tier of page blobs. */
 enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier);
-/* As blob_parse_tier(), premium tiers too. */
+/* Like blob_parse_tier(), but also accepts premium tiers. */
 enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier);
 
-/* x-ms-rehydrate-priority, standard when absent; and so how long it takes. E_InvalidHeaderValue */
+/* Parses x-ms-rehydrate-priority, standard if absent, which determines the duration. Returns OK,
+ * E_InvalidHeaderValue. */
 enum error blob_parse_rehydration(struct call *call, struct rehydration *ret_rehydration);
 
-/* x-ms-blob-content-length: whole pages, at most 8 TiB. E_InvalidHeaderValue */
+/* Parses x-ms-blob-content-length: whole pages, at most 8 TiB. Returns OK, E_InvalidHeaderValue. */
 enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *ret_length);
-/* What Put Blob has of page blobs only. E_UnsupportedHeader */
+/* Refuses the headers of Put Blob that only page blobs have. Returns OK, E_UnsupportedHeader. */
 enum error blob_refuse_page_headers(struct call *call);
 
-/* Bytes of a block's id before base64, which must be 1..BLOCK_ID_MAX; 0 when the text is no base64.
- * rest: Put-Block "blockid" */
+/* Returns the length of a decoded block id, which must be 1..BLOCK_ID_MAX; 0 if the text is not
+ * base64. rest: Put-Block "blockid" */
 size_t block_id_length(struct arena *arena, struct bytes id);
 
-/* x-ms-version-id: of what a write made, or of what is read; 0: it is no version. */
+/* Adds x-ms-version-id of the blob written or read. 0: it is not a version. */
 void blob_answer_version(struct answer *a, instant id);
-/* x-ms-request-server-encrypted: the word says that the service took care of it. */
+/* Adds x-ms-request-server-encrypted: true, because the service is responsible for encryption. */
 void blob_answer_encrypted(struct answer *a);
-/* The same, behind Content-MD5 and x-ms-content-crc64: of a write of bytes. */
+/* Adds the headers of a write of bytes: Content-MD5, x-ms-content-crc64,
+ * x-ms-request-server-encrypted. */
 void blob_answer_written(struct answer *a, const struct body_sums *sums);
 
-/* Status, bytes, range and MD5 of what Get Blob found. */
+/* Adds status, body, range and MD5 of the result of Get Blob. */
 void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
                          const struct get_blob_result *r);
-/* What HTTP has of a blob: its properties, ETag, Last-Modified, Accept-Ranges. */
+/* Adds the headers that HTTP defines: properties, ETag, Last-Modified, Accept-Ranges. */
 void blob_answer_http_properties(struct answer *a, const struct blob *blob);
-/* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
+/* Adds the properties shown by Get Blob and Get Blob Properties, except MD5, length and tier. */
 void blob_answer_properties(struct answer *a, const struct blob *blob);
-/* x-ms-access-tier, -inferred, -change-time. */
+/* Adds x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 
 /* ---- containers: container_operations.c ---- */
 
-/* "container", "blob"; NULL for a private container. */
+/* Returns "container", "blob", or NULL for a private container. */
 const char *public_access_text(enum public_access access);
 
 /* ---- website.c ---- */
 
-/* Renders an error as a page, if the request is one to a website; else returns false. */
+/* Renders an error as a page if the request is to a website; otherwise returns false. */
 bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
 /* ---- names: resource.c ---- */
 
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
-/* ---- what Put Blob, of every type, and Put Block List have in common: create_blob.c ---- */
+/* ---- shared by Put Blob, of every type, and Put Block List: create_blob.c ---- */
 
 #define CONTENT_TYPE_DEFAULT "application/octet-stream"
 

@@ -1,26 +1,27 @@
-/* What a request's path and query name: account level, container, blob, snapshot, version. */
+/* The resource that path and query of a request name: service, container, blob, snapshot or
+ * version. */
 #include "blob/rest/request.h"
 
 #include "base/encode.h"
 #include "base/url.h"
 
-/* Is the only segment of the path a container, or a blob of $root?
+/* Returns true if the only segment of the path is a container, and false if it is a blob of $root.
  * rest: Working-with-the-Root-Container */
 static bool names_container(const struct call *call)
 {
     return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
 }
 
-/* Without a name it is the root container that Restore Container is about: so its headers are
- * checked (recorded: MissingRequiredHeader). */
+/* Returns true for Restore Container. Without a name it addresses the root container, so that its
+ * headers are checked (recorded: MissingRequiredHeader). */
 static bool restores_container(const struct call *call)
 {
     return bytes_is(call_query(call, "comp"), "undelete") &&
            bytes_is(call_query(call, "restype"), "container");
 }
 
-/* Decodes and normalizes a path in place: the result has the stored names. Returns false
- * if it is not text. decision: 39 */
+/* Decodes and normalizes a path in place to the stored names. Returns false if it is not valid
+ * text. decision: 39 */
 static bool decode_path(struct arena *arena, struct bytes *path)
 {
     if (path->len == 0)
@@ -32,8 +33,8 @@ static bool decode_path(struct arena *arena, struct bytes *path)
     return true;
 }
 
-/* Returns true if the first segment of a path has an encoded slash. It is not split, so that a
- * request never means a container by accident. */
+/* Returns true if the first segment of a path has an encoded slash. Such a path is refused, because
+ * it could address a container by accident. */
 static bool hides_slash(struct arena *arena, struct bytes path)
 {
     struct bytes first, rest;
@@ -50,7 +51,7 @@ static enum error read_ref(struct call *call, struct blob_ref *ret_ref)
     instant at = 0;
 
     *ret_ref = blob_base;
-    /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
+    /* An empty value must not mean the base: Delete Blob would delete that. */
     if (snapshot.ptr && (!instant_parse_iso(snapshot, &at) || at == 0))
         return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot", snapshot,
                                "Not a snapshot's date and time.");
@@ -80,8 +81,8 @@ static enum error read_names(const struct call *call, struct bytes path,
         return OK;
     if (first.len == 0 && rest.len == 0)
         first = bytes_from_string("$root");
-    /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
-     * blob's. decision: 37 */
+    /* "/c/" without restype is neither a container nor a blob of $root, whose names have no slash.
+     * decision: 37 */
     if (rest.ptr && rest.len == 0 && !names_container(call))
         return E_InvalidUri;
     if (rest.len > 0 || names_container(call)) {

@@ -1,4 +1,4 @@
-/* Set Blob Tier as a request and as an answer. rest: Set-Blob-Tier */
+/* Request and response of Set Blob Tier. rest: Set-Blob-Tier */
 #include "blob/rest/request.h"
 #include "blob/blob_operations.h"
 

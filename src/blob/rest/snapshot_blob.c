@@ -1,4 +1,4 @@
-/* Snapshot Blob as a request and as an answer. rest: Snapshot-Blob */
+/* Request and response of Snapshot Blob. rest: Snapshot-Blob */
 #include "blob/rest/request.h"
 
 #include "service/metadata.h"
@@ -18,7 +18,7 @@ void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameter
     instant_format_iso(r->snapshot, time);
     answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
     blob_answer_version(a, r->version);
-    /* Recorded: only metadata of its own are encrypted by it. decision: 43 */
+    /* Recorded: true only if the snapshot has its own metadata. decision: 43 */
     if (call_since(a->call, "2018-11-09"))
         answer_string(a, "x-ms-request-server-encrypted", p->metadata.len > 0 ? "true" : "false");
 }

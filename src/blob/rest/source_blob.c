@@ -17,7 +17,7 @@ enum error blob_source(const struct operation *operation, const struct result *r
     const struct blob *blob;
 
     if (!is_blob(operation))
-        return E_InvalidUri; /* something else than a blob */
+        return E_InvalidUri; /* not a blob */
     blob = blob_of(result);
     *ret_facts = (struct source_facts){
         .content = blob->content,
@@ -31,7 +31,7 @@ enum error blob_source(const struct operation *operation, const struct result *r
                : OK;
 }
 
-/* A header that is a number of at most `max`; 0: none. */
+/* Returns the number in a header, at most `max`; 0: none. */
 static uint64_t number_of(const struct open_source *open, const char *name, uint64_t max)
 {
     uint64_t number;
@@ -39,7 +39,7 @@ static uint64_t number_of(const struct open_source *open, const char *name, uint
     return bytes_parse_u64(fetch_header(open->fetch, name), max, &number) ? number : 0;
 }
 
-/* What only append and page blobs have. */
+/* Reads the headers that only append and page blobs have. */
 static void read_type(const struct open_source *open, struct blob *blob)
 {
     struct bytes type = fetch_header(open->fetch, "x-ms-blob-type");

@@ -3,7 +3,7 @@
 
 #include "service/xml_body.h"
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static bool names(const struct tag_expression *where, struct bytes name)
 {
@@ -14,7 +14,7 @@ static bool names(const struct tag_expression *where, struct bytes name)
     return false;
 }
 
-/* where: NULL for all tags. */
+/* where: NULL for all tags */
 static void add_tags(struct text *out, struct bytes encoded, const struct tag_expression *where)
 {
     struct tags tags = { .count = 0 };
@@ -47,7 +47,7 @@ void tags_xml_named(struct text *out, struct bytes tags, const struct tag_expres
     add_tags(out, tags, where);
 }
 
-/* ---- in ---- */
+/* ---- parsing ---- */
 
 static enum error read_tag(struct call *call, const struct xml_node *node, struct tags *tags)
 {

@@ -1,4 +1,4 @@
-/* Index tags as XML and as a header. Inside the blob room only. */
+/* Index tags as XML and as a header. Inside blob/ only. */
 #ifndef LAGRA_BLOB_REST_TAGS_XML_H
 #define LAGRA_BLOB_REST_TAGS_XML_H
 
@@ -6,21 +6,24 @@
 #include "concurrency/tag_expression.h"
 #include "service/call.h"
 
-/* <Tags><TagSet>..</TagSet></Tags> of an encoded run. */
+/* Writes encoded tags as <Tags><TagSet>..</TagSet></Tags>. */
 void tags_xml(struct text *out, struct bytes tags);
-/* As tags_xml(), of the tags alone that the expression names. */
+/* Like tags_xml(), but only the tags that the expression names. */
 void tags_xml_named(struct text *out, struct bytes tags, const struct tag_expression *where);
-/* The document of Set Blob Tags.
- * returns OK, E_InvalidXmlDocument, as tags_add() */
+/* Parses the document of Set Blob Tags.
+ *
+ * Returns OK, E_InvalidXmlDocument, or an error of tags_add(). */
 enum error tags_read(struct call *call, const struct xml_node *root, struct bytes *ret_tags);
-/* The request reads or writes tags beside what its row is about: who asks needs the right to. */
+/* Adds a permission on tags to those that the request requires. */
 void tags_demand(struct call *call, enum action action);
-/* x-ms-tags; *ret_tags.ptr NULL without it.
- * returns OK, as tags_from_query() */
+/* Parses x-ms-tags; *ret_tags.ptr is NULL if it is absent.
+ *
+ * Returns as tags_from_query(). */
 enum error tags_from_header(struct call *call, struct bytes *ret_tags);
 
-/* As tags_from_header(), of a copy: with x-ms-copy-source-tag-option.
- * returns also E_InvalidHeaderValue, E_BothUserTagsAndSourceTagsCopyPresentException */
+/* Like tags_from_header(), for a copy: also parses x-ms-copy-source-tag-option.
+ *
+ * Also returns E_InvalidHeaderValue, E_BothUserTagsAndSourceTagsCopyPresentException. */
 enum error tags_of_copy(struct call *call, struct bytes *ret_tags, bool *ret_copies);
 
 #endif

@@ -1,4 +1,4 @@
-/* A page of a static website as a request and as an answer: see blob/website.h. */
+/* Request and response for a page of a static website: see blob/website.h. */
 #include "blob/website.h"
 
 #include "blob/rest/request.h"
@@ -26,7 +26,7 @@ void website_answer(struct answer *a, const struct website_parameters *p,
         a->response->body_length = r->read.part.length;
 }
 
-/* As Azure's web endpoint has it. */
+/* The page looks like that of Azure's web endpoint. */
 bool website_answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];

@@ -1,4 +1,5 @@
-/* Get Messages, Peek Messages as requests and as XML. rest: Get-Messages, Peek-Messages */
+/* Get Messages, Peek Messages: parsing of requests and rendering as XML. rest: Get-Messages,
+ * Peek-Messages */
 #include "queue/rest/request.h"
 
 static void answer_messages(struct answer *a, const struct message_list *list, unsigned parts)
@@ -13,7 +14,7 @@ static void answer_messages(struct answer *a, const struct message_list *list, u
     answer_xml(a, &out);
 }
 
-/* peekonly=true is Peek Messages: another row. */
+/* peekonly=true selects another operation, Peek Messages. */
 enum error get_messages_check(struct call *call, struct get_messages_parameters *p)
 {
     struct bytes peek = call_query(call, "peekonly");

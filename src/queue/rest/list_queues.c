@@ -1,4 +1,4 @@
-/* List Queues as a request and as XML. rest: List-Queues1 */
+/* List Queues: parsing of requests and rendering as XML. rest: List-Queues1 */
 #include "queue/queue_operations.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"

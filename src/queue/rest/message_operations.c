@@ -1,9 +1,10 @@
-/* Put Message, Update Message, Delete Message and Clear Messages as requests and answers. */
+/* Put Message, Update Message, Delete Message and Clear Messages: parsing of requests, rendering of
+ * responses. */
 #include "queue/rest/request.h"
 
 /* ---- Put Message ---- */
 
-/* messagettl: -1 never expires; before 2017-07-29 at most seven days. */
+/* Reads messagettl: -1 never expires; before 2017-07-29 at most seven days. */
 static enum error read_ttl(struct call *call, uint64_t *ret_seconds)
 {
     const char *name = "messagettl";
@@ -39,7 +40,7 @@ enum error put_message_parse(struct call *call, struct put_message_parameters *p
     return read_text(call, &p->text);
 }
 
-/* Since 2016-05-31 with what an update or delete needs. */
+/* Since 2016-05-31 the response has what an update or delete needs. */
 void put_message_answer(struct answer *a, const struct put_message_parameters *p,
                         const struct put_message_result *r)
 {
@@ -67,7 +68,7 @@ enum error update_message_check(struct call *call, struct update_message_paramet
     return read_visibility(call, 0, &p->visibility_s);
 }
 
-/* No body: the text stays. */
+/* Without a body the text is unchanged. */
 enum error update_message_parse(struct call *call, struct update_message_parameters *p)
 {
     return call->input.body.length > 0 ? read_text(call, &p->text) : OK;

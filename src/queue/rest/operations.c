@@ -1,6 +1,6 @@
-/* The operation table of the Queue service: one row an operation, under its name in the REST
- * reference. The columns are those of src/blob/rest/operations.c; no operation on queues has
- * conditions, leases or ETags: the last writer wins.
+/* The operation table of the Queue service: one row per operation, with its name in the REST
+ * reference. Columns: see src/blob/rest/operations.c. Queue operations have no conditions, leases
+ * or ETags: the last writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
 #include "queue/restore.h"
@@ -14,7 +14,7 @@
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
 
-/* A message whose every character is escaped in the longest way, and its elements. */
+/* A message with every character in its longest escape, and the elements. */
 #define MESSAGE_BODY_MAX (UINT64_C(512) << 10)
 
 OPERATION_MERGED(list_queues, "");

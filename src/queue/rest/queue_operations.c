@@ -1,4 +1,4 @@
-/* The operations on queues as requests and answers. */
+/* Operations on queues: parsing of requests, rendering of responses. */
 #include "queue/queue_operations.h"
 #include "service/answer.h"
 #include "service/metadata.h"

@@ -1,4 +1,4 @@
-/* Parameters of queries, and messages as XML: see request.h. */
+/* Query parameters, and messages as XML: see request.h. */
 #include "queue/rest/request.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ enum error read_message_count(struct call *call, uint32_t *ret_count)
     return e;
 }
 
-/* ---- a message that is named ---- */
+/* ---- claims ---- */
 
 enum error read_claim(struct call *call, struct message_claim *ret_claim)
 {
@@ -70,9 +70,9 @@ enum error read_claim(struct call *call, struct message_claim *ret_claim)
     return OK;
 }
 
-/* ---- texts ---- */
+/* ---- message text ---- */
 
-/* White space at its ends too: it is the client's. */
+/* Leading and trailing white space belongs to the client's text. */
 enum error read_text(struct call *call, struct bytes *ret_text)
 {
     static const char *const parts[] = { "MessageText", NULL };
@@ -87,7 +87,7 @@ enum error read_text(struct call *call, struct bytes *ret_text)
     if (!text)
         return xml_fail_missing(call, "MessageText");
     if (text->first_child)
-        return xml_fail(call, text->first_child, "A message is text.");
+        return xml_fail(call, text->first_child, "A message must be text.");
     if (text->text.len > MESSAGE_MAX_BYTES) {
         problem_set_field(call->problem, "MaxLimit",
                           arena_printf(call->arena, "%u", MESSAGE_MAX_BYTES));
@@ -97,7 +97,7 @@ enum error read_text(struct call *call, struct bytes *ret_text)
     return OK;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void add_date(struct text *out, const char *name, instant date)
 {
@@ -107,7 +107,7 @@ static void add_date(struct text *out, const char *name, instant date)
     xml_element_string(out, name, text);
 }
 
-/* A quotation mark needs no escape in an element's text, and has none in recorded ones. */
+/* In an element's text, a quotation mark needs no escape, and recorded ones have none. */
 static void add_text(struct text *out, struct bytes text)
 {
     struct bytes part;

@@ -1,4 +1,4 @@
-/* Inside queue/rest/ only: what several operations read from a request or put into an answer. */
+/* Internal to queue/rest/: parsing and rendering shared by several operations. */
 #ifndef LAGRA_QUEUE_REST_REQUEST_H
 #define LAGRA_QUEUE_REST_REQUEST_H
 
@@ -7,31 +7,30 @@
 
 enum error queue_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
-/* A query parameter that is a whole number within these bounds; absent: *ret_number stays as it is.
- * returns  OK, E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue */
+/* Reads an integer query parameter within these bounds; leaves *ret_number unchanged if absent.
+ * Returns OK, E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue. */
 enum error read_number(struct call *call, const char *name, int64_t least, int64_t most,
                        int64_t *ret_number);
-/* E_OutOfRangeQueryParameterValue with the bounds in the body. */
+/* Fails with E_OutOfRangeQueryParameterValue and the bounds in the body. */
 enum error fail_range(struct call *call, const char *name, struct bytes value, int64_t least,
                       int64_t most);
-/* visibilitytimeout in seconds, at least `least`. As read_number(). */
+/* Reads visibilitytimeout in seconds, at least `least`. Returns like read_number(). */
 enum error read_visibility(struct call *call, int64_t least, uint64_t *ret_seconds);
-/* numofmessages; 1 where it is not said. As read_number(). */
+/* Reads numofmessages; default 1. Returns like read_number(). */
 enum error read_message_count(struct call *call, uint32_t *ret_count);
-/* The message that the path names, and popreceipt. What is wrong with them is for decide to say,
- * where the queue exists.
- * returns  OK, E_MissingRequiredQueryParameter */
+/* Reads the message id in the path, and popreceipt. Malformed values are reported by decide, if the
+ * queue exists. Returns OK, E_MissingRequiredQueryParameter. */
 enum error read_claim(struct call *call, struct message_claim *ret_claim);
-/* The text of <QueueMessage> in the body, as it is.
- * returns  OK, E_InvalidXmlDocument, E_MissingRequiredXmlNode, E_RequestBodyTooLarge */
+/* Reads the text of <QueueMessage> in the body, unchanged. Returns OK, E_InvalidXmlDocument,
+ * E_MissingRequiredXmlNode, E_RequestBodyTooLarge. */
 enum error read_text(struct call *call, struct bytes *ret_text);
 
-/* Parts of a message that an answer shows. */
+/* Parts of a message that a response shows. */
 enum message_parts {
-    SHOW_RECEIPT = 1, /* and when it is visible */
-    SHOW_CONTENT = 2, /* how often it was got, and its text */
+    SHOW_RECEIPT = 1, /* pop receipt and time of next visibility */
+    SHOW_CONTENT = 2, /* dequeue count and text */
 };
-/* <QueueMessagesList>, elements in their order as recorded. */
+/* Writes <QueueMessagesList>, elements in the recorded order. */
 void messages_xml(struct text *out, const struct message *messages, uint32_t count, unsigned parts);
 
 #endif

@@ -1,9 +1,9 @@
-/* What a request's path names: account level, queue, its messages, one of them. */
+/* Parses the resource in a request's path: account level, queue, its messages, or one of them. */
 #include "queue/rest/request.h"
 
 #include "base/encode.h"
 
-/* ptr NULL when it is no text. */
+/* Returns ptr NULL if it is not valid UTF-8. */
 static struct bytes decode(struct arena *arena, struct bytes name)
 {
     struct bytes text = name.len > 0 ? percent_decode(arena, name) : name;

@@ -1,23 +1,23 @@
-/* Commits and pieces against the room there is. */
+/* Compares commits and pieces with the available disk space. */
 #include "store/embedded/admission.h"
 
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
 
-/* What a commit that deletes may put beside: the record of what is left. */
+/* What a commit that deletes may put in addition: the record of what remains. */
 #define PUT_WITH_DELETE_MAX 4096u
-/* By how much records that stand may grow below the reserve, in one commit: a lease that is acquired. All
- * together: disk_space_overdraw(). */
+/* How much existing records may grow below the reserve in one commit: for a lease that is acquired.
+ * The total is limited by disk_space_overdraw(). */
 #define GROWTH_MAX          256u
-/* Bytes on the disk for each byte that is put, at most, until its compactions are done: in the log, in a
- * table, in a level, and as much again while that is merged into the next. What is kept back holds
- * that for commits of the size of a memtable in all (sizes.h); a large one finds its own room. */
+/* The maximum number of bytes on the disk per byte put, until compactions are done: in the log, in
+ * a table, in a level, and again while that is merged into the next. The reserve covers this for
+ * commits of the size of a memtable in total (sizes.h); a larger one needs its own room. */
 #define COMMIT_COST         8u
 
-/* What a commit changes, in bytes. */
+/* The size of a commit, in bytes. */
 struct weight {
     uint64_t put;      /* keys and values */
-    uint64_t freed;    /* pieces given up; they may have other references */
+    uint64_t freed;    /* released pieces, which may have other references */
     uint64_t standing; /* keys and values of the records that it replaces or deletes */
     bool has_deletes;  /* of records or spaces */
     bool has_new;      /* records that do not exist yet */
@@ -50,7 +50,8 @@ static void weigh(const struct changes *changes, struct weight *weight)
     weight->has_deletes = weight->has_deletes || dropped > 0;
 }
 
-/* Adds what stands where a change is made. returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+/* Adds the size of the existing records that a part changes. Returns STORE_OK, STORE_WAIT,
+ * STORE_CORRUPT, STORE_IO. */
 static enum store_result weigh_standing(const struct embedded *embedded,
                                         const struct commit_part *part, struct store_access access,
                                         struct weight *weight)
@@ -85,7 +86,7 @@ static bool gives_back(const struct weight *weight)
            weight->freed + weight->standing + (weight->has_deletes ? PUT_WITH_DELETE_MAX : 0);
 }
 
-/* What a lease needs, which who wants to delete may need first. */
+/* Allows the growth of a lease, which clients may have to acquire before they can delete. */
 static bool grows_little(struct embedded *embedded, const struct weight *weight)
 {
     uint64_t growth = weight->put - weight->freed - weight->standing;
@@ -94,7 +95,7 @@ static bool grows_little(struct embedded *embedded, const struct weight *weight)
            disk_space_overdraw(&embedded->space, growth);
 }
 
-/* Of a commit for which there is no room above the reserve. */
+/* Decides about a commit for which there is no room above the reserve. */
 static enum store_result admit_below(struct embedded *embedded, const struct commit_part *parts,
                                      size_t count, struct store_access access,
                                      struct weight *weight)
@@ -112,7 +113,7 @@ static enum store_result admit_below(struct embedded *embedded, const struct com
     return gives_back(weight) || grows_little(embedded, weight) ? STORE_OK : STORE_FULL;
 }
 
-/* Buffers that are queued are not on the disk yet. */
+/* Queued buffers are not on the disk yet. */
 static uint64_t pending_bytes(const struct embedded *embedded)
 {
     return atomic_load(&embedded->io.queued_count) * (uint64_t)PIECE_SECTOR_BYTES;

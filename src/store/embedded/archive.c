@@ -1,4 +1,4 @@
-/* A backup as RocksDB reads it without writing: see archive.h. */
+/* Reads a backup with a read-only RocksDB: see archive.h. */
 #include "store/archive.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct archive {
     struct keyspace keyspace;
     int extents; /* the folder */
     uint32_t open_extent;
-    int fd; /* of that; -1: none */
+    int fd; /* of open_extent; -1: none */
 };
 
 /* ---- opening ---- */
@@ -100,10 +100,10 @@ static rocksdb_iterator_t *iterate(struct archive *archive, struct bytes from)
     return iterator;
 }
 
-/* returns STORE_NOT_FOUND: it is enough */
+/* Returns STORE_NOT_FOUND to stop. */
 typedef enum store_result row_fn(void *context, struct bytes key, struct bytes value);
 
-/* All rows whose keys begin so. */
+/* Calls row() for all rows whose keys have the prefix. */
 static enum store_result each(struct archive *archive, struct bytes prefix, row_fn *row,
                               void *context)
 {
@@ -123,7 +123,8 @@ static enum store_result each(struct archive *archive, struct bytes prefix, row_
 
 /* ---- partitions ---- */
 
-/* Of one family: the escaped key of the first partition at or after the row. */
+/* Returns the escaped key of the first partition with records of this family at or after the
+ * row. */
 static enum store_result first_partition(struct archive *archive, enum record_family family,
                                          struct guid space, const struct bytes *after,
                                          struct arena *arena, struct bytes *ret_escaped)
@@ -183,7 +184,7 @@ struct reading {
     archive_record_found *found;
     void *context;
     enum record_family family;
-    size_t prefix; /* length of what stands before a record's own key */
+    size_t prefix; /* length of the prefix of a record's own key */
     struct arena *arena;
     struct arena_mark empty;
 };
@@ -274,7 +275,7 @@ static enum store_result read_counter(void *context, struct bytes key, struct by
     return value.len == sizeof(uint64_t) ? give_row(context, &row) : STORE_CORRUPT;
 }
 
-/* A task says its partition at its end. */
+/* The value of a task ends with its partition. */
 static enum store_result read_task(void *context, struct bytes key, struct bytes value)
 {
     struct rows *rows = context;

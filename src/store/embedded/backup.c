@@ -1,4 +1,4 @@
-/* Holding a state for a backup, and making a data folder of its copy: see store/backup.h. */
+/* Holds a state for a backup, and makes a data folder from its copy: see store/backup.h. */
 #include "store/embedded/backup.h"
 
 #include <dirent.h>
@@ -18,12 +18,12 @@
 #include "store/embedded/records_files.h"
 #include "store/embedded/table_sectors.h"
 
-/* Where RocksDB makes a checkpoint before it renames it. */
+/* RocksDB creates a checkpoint under this name before it renames it. */
 #define RECORDS_BEGUN BACKUP_RECORDS ".tmp"
 
 /* ---- the folder of the records ---- */
 
-/* Of files alone. */
+/* Removes a folder that contains only files. */
 static void remove_folder(int folder, const char *name)
 {
     DIR *dir = file_list(folder, name);
@@ -50,8 +50,8 @@ void backup_remove_records(int folder)
 
 /* ---- the state ---- */
 
-/* The hold first: what is freed from then on is kept, and what was freed before by a commit that the
- * checkpoint has. */
+/* Starts the hold first: it keeps pieces that are freed from then on, and those freed earlier by
+ * commits that are not part of the checkpoint. */
 enum store_result embedded_backup_begin(struct store *store, struct backup_state *ret_state)
 {
     struct embedded *embedded = embedded_of(store);
@@ -78,7 +78,7 @@ bool embedded_backup_end(struct store *store)
     struct embedded *embedded = embedded_of(store);
     bool held;
 
-    /* Before the next may make it again. */
+    /* Remove the records before the next backup may create them again. */
     backup_remove_records(embedded->space.folder);
     held = extents_end_hold(&embedded->extents);
     collector_poke(&embedded->collector);
@@ -87,7 +87,7 @@ bool embedded_backup_end(struct store *store)
 
 /* ---- the copy ---- */
 
-/* What the files of records say together. */
+/* What the files of records/ contain. */
 struct records {
     int fd;
     struct records_files files;

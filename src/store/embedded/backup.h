@@ -1,11 +1,11 @@
-/* A state that is held for a backup (store/backup.h): a checkpoint of RocksDB in the data folder, whose
- * tables are links, and the hold on extents (extents.h). */
+/* The state held for a backup (store/backup.h): a RocksDB checkpoint in the data folder, whose
+ * tables are hard links, and a hold on extents (extents.h). */
 #ifndef LAGRA_STORE_EMBEDDED_BACKUP_H
 #define LAGRA_STORE_EMBEDDED_BACKUP_H
 
 #include "store/backup.h"
 
-/* Removes the records of a backup that a kill ended. folder: of the data. Start-up thread; ends. */
+/* Removes the records of a backup that a crash interrupted. folder: of the data. Startup thread. */
 void backup_remove_records(int folder);
 
 /* For the table of operations. */

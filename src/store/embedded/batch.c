@@ -1,4 +1,4 @@
-/* From changes to a batch. */
+/* Makes the batch of a commit from its changes. */
 #include "store/embedded/batch.h"
 
 #include <assert.h>
@@ -13,17 +13,17 @@
 
 #define DROPPED_VERSION 1
 #define CLOCK_STEP      (TICKS_PER_SECOND / 10)
-/* A commit of a request has less; what is larger is not kept. */
+/* Commits of ordinary requests are smaller; larger buffers are not kept. */
 #define SPARE_BYTES_MAX (64u << 10)
 
-/* ---- the batch that a thread keeps for its next commit: its memory has grown already ---- */
+/* ---- the batch that a thread keeps for its next commit, to reuse its memory ---- */
 
 static _Thread_local rocksdb_writebatch_t *spare;
-static _Thread_local bool has_end; /* the key is set: the spare one is freed with the thread */
+static _Thread_local bool has_end; /* the key is set: the spare batch is freed with the thread */
 static pthread_key_t end_of_thread;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-/* On the thread that ends. */
+/* Called on the ending thread. */
 static void free_spare(void *unused)
 {
     (void)unused;
@@ -175,7 +175,7 @@ void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct chan
     key_release(&key);
 }
 
-/* References that a piece has now; 0 when it has no row. */
+/* Returns the current number of references to a piece; 0 if it has no row. */
 static enum store_result read_row(struct batch *batch, struct bytes key, uint32_t length,
                                   struct store_access access, uint64_t *ret_references)
 {
@@ -214,8 +214,8 @@ static void add_freed(struct batch *batch, const struct piece_change *change)
     batch->referred_bytes -= change->length;
 }
 
-/* The rows may be read before the stripes are locked: a piece belongs to one partition, and when
- * that has changed the commit is a conflict. */
+/* The rows may be read before the stripes are locked: a piece belongs to one partition, and if that
+ * has changed the commit is a conflict. */
 static enum store_result add_piece(struct batch *batch, const struct piece_change *change,
                                    struct store_access access)
 {
@@ -252,7 +252,7 @@ static enum store_result add_piece(struct batch *batch, const struct piece_chang
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
                                    size_t count, struct store_access access)
 {
-    assert(batch->piece_count == 0 && !batch->freed); /* once for a batch */
+    assert(batch->piece_count == 0 && !batch->freed); /* only once per batch */
     batch->pieces = pieces;
     batch->piece_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -277,10 +277,10 @@ instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number,
     return checkpoint.bound;
 }
 
-/* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
- * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none, unless they
+/* After a restart the clock continues after the newest clock row, so that it does not go back. Not
+ * every commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none, unless they
  * know of a step that the clock has not followed. They may rely on it as soon as it is written,
- * since the log keeps the order. */
+ * since the log preserves the order. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);

@@ -1,9 +1,9 @@
-/* The clock's steps, stored where no commit stores them for a long time: store_checkpoint_clock(). */
+/* Stores the clock's steps when no commit does for a long time: store_checkpoint_clock(). */
 #include "store/embedded/batch.h"
 #include "store/embedded/commit.h"
 #include "store/embedded/embedded_private.h"
 
-/* Rows that belong to no partition and that nobody else changes. */
+/* Writes rows that belong to no partition and that nobody else changes. */
 static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
 {
     enum store_result result;
@@ -16,7 +16,7 @@ static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebat
     return result;
 }
 
-/* One writer: the later's runner, and after it the close. */
+/* There is one writer at a time: the runner of later work, and after it the close. */
 void embedded_checkpoint_clock(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);

@@ -1,4 +1,4 @@
-/* Contents of dropped spaces, partition by partition, and freed pieces. */
+/* Deletes the contents of dropped spaces, partition by partition, and freed pieces. */
 #include "store/embedded/collector.h"
 
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/reclaim.h"
 #include "store/embedded/records_files.h"
 #include "store/embedded/recovery.h"
 #include "store/record_key.h"
@@ -17,14 +18,14 @@
 #define RETRY_MS        5000
 #define LOW_MS          1000
 #define ROUND_MS        60000 /* of spaces.h */
-#define CURSOR_RECORDS  4096  /* a cursor holds old state: it is renewed after so many */
+#define CURSOR_RECORDS  4096  /* a cursor holds old state: it is renewed after this many */
 
 static bool must_stop(const struct collector *collector)
 {
     return atomic_load(&collector->stop) || atomic_load(&collector->embedded->failed);
 }
 
-/* Adds the record under the cursor to what is deleted. */
+/* Adds the deletion of the record under the cursor. */
 static enum store_result add_record(struct cursor *cursor, enum record_family family,
                                     size_t prefix_size, struct changes *changes,
                                     struct arena *arena)
@@ -43,8 +44,8 @@ static enum store_result add_record(struct cursor *cursor, enum record_family fa
     return STORE_OK;
 }
 
-/* Deletes a run of records of one partition, beginning with the one the cursor stands on.
- * *ret_result: of moving on. */
+/* Deletes a run of records of one partition, starting with the current one of the cursor.
+ * *ret_moved: result of moving on */
 static enum store_result collect_run(struct collector *collector, struct cursor *cursor,
                                      const struct space_drop *drop, enum record_family family,
                                      size_t *ret_count, enum store_result *ret_moved)
@@ -76,7 +77,7 @@ out:
     return result;
 }
 
-/* Deletes up to CURSOR_RECORDS records of a family. STORE_NOT_FOUND: no more are left. */
+/* Deletes up to CURSOR_RECORDS records of a family. Returns STORE_NOT_FOUND if none are left. */
 static enum store_result collect_some(struct collector *collector, const struct space_drop *drop,
                                       enum record_family family, struct key *from)
 {
@@ -101,8 +102,8 @@ static enum store_result collect_some(struct collector *collector, const struct 
     return result ? result : moved;
 }
 
-/* Deletes up to BATCH_RECORDS rows of a kind, which no reader can see any longer: an iterator over
- * them has its own state. STORE_NOT_FOUND: no more are left. */
+/* Deletes up to BATCH_RECORDS rows of a kind, which no reader can see any more: an iterator over
+ * them has its own state. Returns STORE_NOT_FOUND if none are left. */
 static enum store_result collect_rows(struct collector *collector, const struct space_drop *drop,
                                       char kind, struct key *from)
 {
@@ -131,8 +132,8 @@ static enum store_result collect_rows(struct collector *collector, const struct 
     return written ? written : result;
 }
 
-/* STORE_OK: no row of the index and no counter of the space is left; STORE_WAIT: the collector is
- * to stop. */
+/* Returns STORE_OK when no index record and no counter of the space is left; STORE_WAIT if the
+ * collector must stop. */
 static enum store_result collect_index(struct collector *collector, const struct space_drop *drop)
 {
     static const char kinds[] = { KEY_KIND_INDEX, KEY_KIND_COUNTER };
@@ -153,7 +154,7 @@ static enum store_result collect_index(struct collector *collector, const struct
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* The row that names the space goes last. */
+/* Deletes the row that names the space, which must be last. */
 static enum store_result forget_space(struct collector *collector, const struct space_drop *drop)
 {
     rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
@@ -169,8 +170,8 @@ static enum store_result forget_space(struct collector *collector, const struct 
     return result;
 }
 
-/* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop; STORE_CONFLICT: the drop does not
- * stand. */
+/* Returns STORE_OK when nothing of the space is left; STORE_WAIT if the collector must stop;
+ * STORE_CONFLICT if the drop was undone. */
 static enum store_result collect_space(struct collector *collector, const struct space_drop *drop)
 {
     for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
@@ -186,7 +187,7 @@ static enum store_result collect_space(struct collector *collector, const struct
         }
         key_release(&from);
         if (!result)
-            return STORE_WAIT; /* it goes on at the next start */
+            return STORE_WAIT; /* continued by the next start */
         if (result == STORE_CONFLICT)
             return result;
         if (result != STORE_NOT_FOUND) {
@@ -198,7 +199,7 @@ static enum store_result collect_space(struct collector *collector, const struct
     return collect_index(collector, drop);
 }
 
-/* Damage stays as it is until the next start; what could not be read may be readable later. */
+/* Retries later what could not be read, but damaged spaces only after the next start. */
 static void postpone(struct collector *collector, const struct guid *space,
                      enum store_result result)
 {
@@ -220,8 +221,7 @@ static void retry_postponed(struct collector *collector)
     space_list_trim(list);
 }
 
-/* While the disk is low nothing but deletes comes through: what they delete is to give back its
- * space now. */
+/* While disk space is low, only deletes succeed: makes them free their space now. */
 static void look_after_disk(struct collector *collector)
 {
     struct embedded *embedded = collector->embedded;
@@ -248,7 +248,7 @@ static bool forgets_spaces(const struct collector *collector)
     return atomic_load(&collector->embedded->spaces.collected) > 0;
 }
 
-/* One round however long ago the last one was. */
+/* Ends at most one round, however long ago the last one was. */
 static void look_after_rounds(struct collector *collector)
 {
     uint64_t now = clock_monotonic_ms();
@@ -259,7 +259,7 @@ static void look_after_rounds(struct collector *collector)
     spaces_end_round(&collector->embedded->spaces);
 }
 
-/* Until it is collected, unless it is dropped no longer. */
+/* Collects a space completely, unless it is no longer dropped. */
 static enum store_result collect(struct collector *collector, const struct guid *space)
 {
     struct spaces *spaces = &collector->embedded->spaces;
@@ -274,7 +274,7 @@ static enum store_result collect(struct collector *collector, const struct guid 
     return result == STORE_CONFLICT ? STORE_OK : result;
 }
 
-/* One round over all there is to do; true when something still waits for the disk. */
+/* Does one round of all work; returns true if something is still waiting for the disk. */
 static bool work(struct collector *collector)
 {
     bool left;
@@ -300,14 +300,15 @@ static bool work(struct collector *collector)
         if (result)
             postpone(collector, &space, result);
     }
-    /* First: what a stage frees as it ends is queued before it no longer counts. */
+    /* This comes first: pieces freed by an ending stage are queued before it stops being
+     * counted. */
     left = atomic_load(&collector->embedded->ending_stages) > 0;
     left = reclaim_step(collector->embedded) || left;
     extents_sweep(&collector->embedded->extents);
     return left;
 }
 
-/* Until there is something to do. Freed pieces are let gather, unless somebody asks. Under lock. */
+/* Waits until there is work. Freed pieces are accumulated, unless someone asks. Under lock. */
 static void wait_for_work(struct collector *collector, bool left)
 {
     int longest = left                                             ? GATHER_MS
@@ -341,7 +342,7 @@ static void *collect_over_and_over(void *argument)
         lock_give(&collector->lock);
         left = work(collector);
         lock_take(&collector->lock);
-        /* What is not durable yet is waited for, unless the disk failed. */
+        /* Wait for what is not durable yet, unless the disk failed. */
         if (!left || atomic_load(&collector->embedded->failed)) {
             collector->answered = asked;
             pthread_cond_broadcast(&collector->answer);

@@ -1,14 +1,14 @@
-/* The thread that looks after what nobody needs any longer: after a start it compares extents with
- * the index (recovery.h); then it deletes the contents of dropped spaces and frees pieces
- * that nobody sees. All it does can be stopped at any point and goes on after the next start. */
+/* The garbage collector thread: after a start it compares the extents with the index (recovery.h);
+ * then it deletes the contents of dropped spaces and frees pieces that no snapshot sees. It can be
+ * interrupted at any point and continues after the next start. */
 #ifndef LAGRA_STORE_EMBEDDED_COLLECTOR_H
 #define LAGRA_STORE_EMBEDDED_COLLECTOR_H
 
 #include "store/embedded/collector_queue.h"
 
-/* False: no thread; to be stopped all the same. */
+/* Returns false if no thread could be created; collector_stop() must be called anyway. */
 bool collector_start(struct collector *collector);
-/* Ends the thread where it is. */
+/* Ends the thread wherever it is. */
 void collector_stop(struct collector *collector);
 
 #endif

@@ -11,7 +11,7 @@
 #include "store/embedded/measured.h"
 #include "store/record_key.h"
 
-/* A commit on its way. */
+/* A commit in progress. */
 struct commit {
     struct embedded *embedded;
     const struct commit_part *parts;
@@ -20,9 +20,9 @@ struct commit {
     struct store_access access;
     struct batch batch;
     struct space_set spaces;
-    struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, rising, each once */
+    struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, ascending, each once */
     size_t stripe_count;
-    struct stripe *changed[COMMIT_PARTS_MAX]; /* of parts with changes, rising, each once */
+    struct stripe *changed[COMMIT_PARTS_MAX]; /* of parts with changes, ascending, each once */
     size_t changed_count;
     uint64_t sequence; /* once written */
 };
@@ -32,7 +32,7 @@ static struct embedded_snapshot *snapshot_of(const struct commit_part *part)
     return (struct embedded_snapshot *)part->snapshot;
 }
 
-/* Inserts a stripe where it belongs, unless it is there. */
+/* Inserts a stripe in order, unless it is in the list. */
 static void add_stripe(struct stripe **list, size_t *count, struct stripe *stripe)
 {
     size_t at = *count;
@@ -112,8 +112,8 @@ static bool is_unchanged(const struct commit *commit)
     return true;
 }
 
-/* Keeps what the commit frees while somebody may see it. The stripes are joined by now: any of them
- * will do. */
+/* Keeps the pieces that the commit frees while a snapshot may see them. The stripes have been
+ * joined: any of them will do. */
 static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequence)
 {
     struct reclaim *reclaim = &batch->embedded->reclaim;
@@ -145,7 +145,7 @@ enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatc
     return STORE_IO;
 }
 
-/* Writes the batch into the stripes given, which are locked and as it was made for. Returns as
+/* Writes the batch for these stripes, which are locked and unchanged. Returns as
  * commit_write_rows(). */
 static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
                                      uint64_t *ret_sequence)
@@ -175,7 +175,7 @@ static void raise_newest(struct stripe *stripe, instant now)
     stripe->newest = now > stripe->newest ? now : stripe->newest + 1;
 }
 
-/* With all locks: what the write has changed in memory. */
+/* Records in memory what the write has changed. With all locks. */
 static void note_changes(struct commit *commit)
 {
     for (size_t i = 0; i < commit->count; i++) {
@@ -245,7 +245,7 @@ static void take_back(struct batch *batch)
     char *error = NULL;
 
     rocksdb_writebatch_rollback_to_save_point(batch->writes, &error);
-    assert(!error); /* there is one */
+    assert(!error); /* there is a save point */
 }
 
 static void add_task(struct commit *commit)
@@ -256,7 +256,7 @@ static void add_task(struct commit *commit)
                             commit->parts[i].changes);
 }
 
-/* STORE_WAIT: RocksDB would have had the write wait; nothing has changed. */
+/* Returns STORE_WAIT if RocksDB would have made the write wait; nothing has changed. */
 static enum store_result try_commit(struct commit *commit)
 {
     struct embedded *embedded = commit->embedded;
@@ -300,7 +300,8 @@ static enum store_result make_batch(struct commit *commit)
     return result ? result : batch_add_pieces(&commit->batch, pieces, piece_count, commit->access);
 }
 
-/* What it means that a piece has not the references that the changes rest on. */
+/* Finds out why a piece does not have the references that the changes depend on: a conflict or
+ * damage. */
 static enum store_result explain_conflict(struct commit *commit)
 {
     bool unchanged;
@@ -314,8 +315,8 @@ static enum store_result explain_conflict(struct commit *commit)
     return STORE_CORRUPT;
 }
 
-/* RocksDB is waited for without any lock, so that a commit that may wait holds back none that may
- * not. */
+/* RocksDB is waited for without any lock, so that a commit that may wait does not block those that
+ * may not. */
 static enum store_result run_commit(struct commit *commit)
 {
     enum store_result result = make_batch(commit);
@@ -370,7 +371,7 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     batch_init(&commit.batch, embedded);
     result = run_commit(&commit);
     batch_release(&commit.batch);
-    /* A read that failed is not final: nothing was written. */
+    /* A failed read is not final: nothing was written. */
     if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     if (result == STORE_CONFLICT)
@@ -457,7 +458,7 @@ enum store_result commit_collected_rows(struct embedded *embedded, const struct 
     return result;
 }
 
-/* A space that is not dropped any longer has got the row back. */
+/* A space that is no longer dropped has got the row back: then it is kept. */
 enum store_result embedded_delete_row(struct store *store, const struct guid *space,
                                       struct bytes key)
 {

@@ -1,6 +1,6 @@
-/* Commits. The batch (batch.h) is made first; then the spaces of all parts are locked, then their
- * stripes, both in the order of their numbers; then every part is compared with its snapshot and
- * the batch is written. No lock is held while RocksDB or the disk is waited for. */
+/* Commits. The batch (batch.h) is made first; then the spaces and the stripes of all parts are
+ * locked, each in ascending order; then every part is compared with its snapshot, and the batch is
+ * written. No lock is held while waiting for RocksDB or the disk. */
 #ifndef LAGRA_STORE_EMBEDDED_COMMIT_H
 #define LAGRA_STORE_EMBEDDED_COMMIT_H
 
@@ -17,16 +17,18 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
 enum store_result embedded_delete_row(struct store *store, const struct guid *space,
                                       struct bytes key);
 void embedded_checkpoint_clock(struct store *store);
-/* The collector's: to a partition of a dropped space, which nobody else changes. STORE_CONFLICT: the drop does not
- * stand, as of the next. */
+/* For the collector: commits to a partition of a dropped space, which nobody else changes. Both
+ * return STORE_CONFLICT if the drop was undone. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
                                    const struct space_drop *drop, struct changes *changes);
-/* The same of rows of the space that belong to no partition; is_last: it is collected by that. */
+/* The same for rows of the space that belong to no partition. is_last: the space is then fully
+ * collected */
 enum store_result commit_collected_rows(struct embedded *embedded, const struct space_drop *drop,
                                         rocksdb_writebatch_t *writes, bool is_last);
-/* Writes rows: with what locks, the caller knows. What RocksDB lacks descriptors or memory for is refused before it
- * reaches the log.
- * returns STORE_OK
+/* Writes rows, under the locks that the caller needs. If RocksDB lacks descriptors or memory for
+ * them, they are refused before they reach the log.
+ *
+ * Returns STORE_OK
  *         STORE_WAIT, STORE_SHORTAGE  nothing has been written
  *         STORE_IO  final; the caller calls embedded_fail() once it holds no lock */
 enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatch_t *writes);

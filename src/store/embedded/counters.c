@@ -27,7 +27,7 @@ enum store_result embedded_count_in(struct store *store, const rocksdb_readoptio
     return result;
 }
 
-/* Read after the sum, the newest sequence covers all that went into it. */
+/* The newest sequence, read after the sum, covers everything in it. */
 enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
                                  struct store_access access, int64_t *ret_sum,
                                  uint64_t *ret_sequence)

@@ -1,6 +1,6 @@
-/* Counters of spaces. A commit writes what it adds as a merge operand of RocksDB, so that it reads
- * nothing and any number of commits may add at once; operands are added up when they are read,
- * flushed and compacted. They are in the commit's batch, so that the sum is exact after a crash. */
+/* Counters of spaces. A commit writes its addition as a merge operand of RocksDB, without reading,
+ * so any number of commits may add concurrently; operands are added up when they are read, flushed
+ * and compacted. They are in the commit's batch, so the sum is exact after a crash. */
 #ifndef LAGRA_STORE_EMBEDDED_COUNTERS_H
 #define LAGRA_STORE_EMBEDDED_COUNTERS_H
 
@@ -11,7 +11,7 @@
 enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
                                  struct store_access access, int64_t *ret_sum,
                                  uint64_t *ret_sequence);
-/* The same in a state, of a space that is not dropped there. */
+/* Like embedded_count(), in a given state in which the space is not dropped. */
 enum store_result embedded_count_in(struct store *store, const rocksdb_readoptions_t *state,
                                     struct bytes key, struct store_access access, int64_t *ret_sum);
 

@@ -7,24 +7,24 @@
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
 
-/* Records that a scan from the front reads for those that follow it. */
+/* The number of records that a scan from the front reads in advance. */
 #define FRONT_READ_AHEAD 32u
 
 struct embedded_cursor {
     struct cursor cursor;
-    struct embedded_snapshot *front; /* of a SCAN_FRONT; else NULL */
-    rocksdb_readoptions_t *options;  /* names end[] and the state */
-    struct store_access access;      /* the iterator's */
-    rocksdb_iterator_t *iterator; /* NULL: what the stripe keeps of the front was enough so far */
-    char held[FRONT_RECORD_BYTES_MAX]; /* the record, while there is no iterator */
+    struct embedded_snapshot *front;   /* of a SCAN_FRONT; else NULL */
+    rocksdb_readoptions_t *options;    /* refers to end[] and the state */
+    struct store_access access;        /* of the iterator */
+    rocksdb_iterator_t *iterator;      /* NULL: the cached front was sufficient so far */
+    char held[FRONT_RECORD_BYTES_MAX]; /* the current record while there is no iterator */
     size_t end_size;
     char end[];
 };
 
-/* Deleted records that a cursor which reads ahead steps over at once. */
+/* The number of deleted records that a cursor that reads ahead may step over at once. */
 #define AHEAD_SKIPPED_MAX 200u
 
-/* CURSOR_AHEAD: of clients, as SCAN_AHEAD. */
+/* CURSOR_AHEAD: for clients, as SCAN_AHEAD. */
 enum cursor_use { CURSOR_OF_CLIENTS, CURSOR_OF_STORE, CURSOR_AHEAD };
 
 static struct embedded_cursor *new_cursor(struct store *store, struct bytes end)
@@ -48,7 +48,7 @@ static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot
     cursor->options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(cursor->options, 1);
     rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, cursor->end_size);
-    /* Going through all there is must not throw out what clients read. */
+    /* A scan of everything must not evict what clients read. */
     if (use == CURSOR_OF_STORE)
         rocksdb_readoptions_set_fill_cache(cursor->options, 0);
     if (use == CURSOR_AHEAD)
@@ -94,7 +94,7 @@ static void open_in_state(struct embedded_cursor *cursor, const struct embedded_
     open_iterator(cursor, state, access, use);
     if (snapshot_state(snapshot) == state)
         return;
-    /* A writer came between: the iterator may have been made after its write. */
+    /* A commit happened in between: the iterator may include its changes. */
     close_iterator(cursor);
     open_iterator(cursor, snapshot_state(snapshot), access, use);
 }
@@ -138,12 +138,12 @@ struct cursor *embedded_space_cursor(struct store *store, const struct guid *spa
     if (dropped_at == 0)
         cursor = open_cursor(store, end, access, CURSOR_OF_CLIENTS);
     spaces_leave(&embedded->spaces, space);
-    /* All that the iterator sees was the newest before now. */
+    /* Everything that the iterator sees is covered by the current sequence. */
     *ret_sequence = cursor ? keyspace_sequence(&embedded->keyspace) : dropped_at;
     return cursor;
 }
 
-/* Brings the base up to date with where the iterator stands. */
+/* Updates the base from the position of the iterator. */
 static enum store_result stand(struct embedded_cursor *cursor)
 {
     char *error = NULL;
@@ -185,7 +185,7 @@ static void hold(struct embedded_cursor *cursor, const struct front_record *reco
     cursor->cursor.value = bytes_of(cursor->held + record->key_length, record->value_length);
 }
 
-/* From what the stripe keeps. STORE_WAIT: that does not say; nothing lies before *from. */
+/* Seeks in the cached front. STORE_WAIT: it is not in the cache; there is nothing before *from. */
 static enum store_result seek_kept(struct embedded_cursor *cursor, struct key *from)
 {
     struct stripe *stripe = cursor->front->stripe;
@@ -211,7 +211,7 @@ static enum store_result seek_kept(struct embedded_cursor *cursor, struct key *f
     return result;
 }
 
-/* Gives the stripe a run of its newest state, if that is the state of the snapshot. */
+/* Adds a range of the newest state to the stripe's cache, if the snapshot shows that state. */
 static void keep_run(struct embedded_snapshot *snapshot, struct front_cache *run)
 {
     struct stripe *stripe = snapshot->stripe;
@@ -236,7 +236,7 @@ void stripe_forget_front(struct stripe *stripe)
 }
 #endif
 
-/* The iterator has been placed, with this result: keeps that record and those that follow. */
+/* Caches the record at the iterator, which was placed with this result, and the following ones. */
 static void read_ahead(struct embedded_cursor *cursor, struct bytes from, enum store_result result)
 {
     struct front_cache run;
@@ -270,7 +270,7 @@ static enum store_result seek_front(struct embedded_cursor *cursor, struct bytes
     if (result == STORE_WAIT) {
         open_in_state(cursor, cursor->front, CURSOR_OF_CLIENTS);
         result = seek(cursor, key_bytes(&from));
-        /* A reader of an older state caches nothing; nor is anything known after a failed read. */
+        /* A reader of an older state caches nothing; and nothing is known after a failed read. */
         if (!atomic_load(&cursor->front->view) && (!result || result == STORE_NOT_FOUND)) {
             read_ahead(cursor, key_bytes(&from), result);
             result = seek(cursor, key_bytes(&from));

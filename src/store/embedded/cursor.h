@@ -1,4 +1,5 @@
-/* Cursors: RocksDB iterators over a run of keys, for scans of a snapshot and iterators over a space. */
+/* Cursors: RocksDB iterators over a range of keys, for scans of a snapshot and iterators over a
+ * space. */
 #ifndef LAGRA_STORE_EMBEDDED_CURSOR_H
 #define LAGRA_STORE_EMBEDDED_CURSOR_H
 
@@ -13,7 +14,8 @@ struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end,
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, struct store_access access,
                                      uint64_t *ret_sequence);
-/* The same in a state, of a space that is not dropped there. An open cursor needs the state no longer. */
+/* Like embedded_space_cursor(), in a given state in which the space is not dropped. The state may
+ * be released while the cursor is open. */
 struct cursor *embedded_state_cursor(struct store *store, const rocksdb_snapshot_t *state,
                                      struct bytes end, struct store_access access);
 struct cursor *embedded_row_cursor(struct store *store, struct bytes end);
@@ -22,11 +24,11 @@ enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);
 
 #ifdef LAGRA_GATES
-/* Forgets the first records of the stripe's newest state. Any thread, without a lock. */
+/* Clears the cached front of the stripe. Any thread, without a lock. */
 void stripe_forget_front(struct stripe *stripe);
 #endif
 
-/* Over the newest state, whatever is dropped: for the collector and for start-up. */
+/* Opens a cursor over the newest state that ignores drops: for the collector and startup. */
 struct cursor *cursor_open(struct store *store, struct bytes end);
 
 #endif

@@ -1,5 +1,5 @@
-/* What was found damaged: each finding is a sentence for the operator. A start is refused by the
- * first; a check prints them all. */
+/* A collector of findings of damage, each a sentence for the operator. Startup stops at the first
+ * one; a check prints them all. */
 #ifndef LAGRA_STORE_EMBEDDED_DAMAGE_H
 #define LAGRA_STORE_EMBEDDED_DAMAGE_H
 
@@ -9,7 +9,7 @@
 struct damage {
     size_t count;
     char *first;                                      /* NULL: none */
-    void (*say)(void *context, const char *sentence); /* NULL: nobody listens */
+    void (*say)(void *context, const char *sentence); /* NULL: only collected */
     void *context;
 };
 

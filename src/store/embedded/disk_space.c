@@ -1,4 +1,4 @@
-/* Looks at the file system, the reserve, the ballast. */
+/* Free space of the file system, the reserve, the ballast. */
 #include "store/embedded/disk_space.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@
 #define RESERVE_SHARE   4 /* of the file system */
 #define BALLAST_MAX     (64ull << 20)
 #define BALLAST_SHARE   4 /* of the reserve */
-/* A ballast is laid when less than so many times the reserve is free. */
+/* The ballast is created when less than this many times the reserve is free. */
 #define BALLAST_FROM    4
-/* With more room than this a look is good for LOOK_MS. */
+/* With more room than this, a check is valid for LOOK_MS. */
 #define NEAR_BYTES      (64ull << 20)
 #define LOOK_MS         50
 #define POKE_MS         1000
-/* Of the reserve: it is over when there is so much more. */
+/* Share of the reserve: space is no longer low when this much more is free. */
 #define OVER_SHARE      8
-/* Of the reserve: what leases and the like may use of it. */
+/* Share of the reserve that leases and the like may use. */
 #define OVERDRAFT_SHARE 32
 
 static const char name[] = "ballast";
@@ -38,7 +38,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Bytes that are free, and of the whole file system; false when it does not say. */
+/* Returns the free and the total bytes of the file system; false if they are unknown. */
 static bool measure(const struct disk_space *space, uint64_t *ret_free, uint64_t *ret_size)
 {
     struct statvfs status;
@@ -67,7 +67,7 @@ static void note_low(struct disk_space *space, uint64_t free)
     episode_goes_on(EPISODE_DISK, detail);
 }
 
-/* True when that has changed. */
+/* Returns true if that has changed. */
 static bool note_roomy(struct disk_space *space, uint64_t free)
 {
     uint64_t times = atomic_load(&space->is_roomy) ? SIZES_ROOMY_UNTIL : SIZES_ROOMY_FROM;
@@ -90,11 +90,11 @@ static void poke(struct disk_space *space, uint64_t now)
         space->low(space->context);
 }
 
-/* Returns the room above the reserve. */
+/* Checks the disk and returns the room above the reserve. */
 static uint64_t look(struct disk_space *space, uint64_t pending, uint64_t now)
 {
     uint64_t free, size;
-    uint64_t room = UINT64_MAX / 2; /* what cannot be known is not in the way */
+    uint64_t room = UINT64_MAX / 2; /* unknown: do not restrict */
 
     if (measure(space, &free, &size)) {
         uint64_t kept = space->reserve + pending;
@@ -160,7 +160,7 @@ static void lay_ballast(struct disk_space *space)
     if (fd >= 0)
         unlinkat(space->folder, name, 0);
     if (error == EOPNOTSUPP)
-        space->ballast = 0; /* a file system that cannot set bytes aside */
+        space->ballast = 0; /* the file system cannot preallocate */
     else
         log_line(LOG_WARN, "store: no ballast: error %d", error);
 }
@@ -181,7 +181,7 @@ static void give_up_ballast(struct disk_space *space)
         return;
     }
     atomic_store(&space->has_ballast, false);
-    log_line(LOG_WARN, "store: the disk is full: the ballast of %" PRIu64 " MiB is given up",
+    log_line(LOG_WARN, "store: the disk is full; freeing the ballast of %" PRIu64 " MiB",
              space->ballast >> 20);
 }
 
@@ -205,7 +205,7 @@ enum store_result disk_space_claim(struct disk_space *space, uint64_t bytes,
     return STORE_FULL;
 }
 
-/* What is kept back holds what RocksDB may still have to write (sizes.h), or the start is refused. */
+/* Checks that the reserve has room for what RocksDB may still have to write (sizes.h). */
 static enum store_result check_reserve(const struct disk_space *space, bool was_asked,
                                        uint64_t size, const char **ret_problem)
 {

@@ -1,7 +1,7 @@
-/* The embedded store, inside its own folder only. README.md draws how the parts work together.
+/* The embedded store, for its own folder only. README.md shows how the parts work together.
  *
- * Order of locks: lock of a space, then base/lock.h's ranks: stripe, set of cached records, extents,
- * reclaim, syncers and collector, I/O pool. */
+ * Order of locks: lock of a space, then base/lock.h's ranks: stripe, set of cached records,
+ * extents, reclaim, syncers and collector, I/O pool. */
 #ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 
@@ -17,7 +17,7 @@
 #include "store/embedded/keyspace.h"
 #include "store/embedded/lag.h"
 #include "store/embedded/manifest_guard.h"
-#include "store/embedded/reclaim.h"
+#include "store/embedded/freed.h"
 #include "store/embedded/record_cache.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
@@ -36,14 +36,14 @@ struct embedded {
     struct deferred deferred;
     int lock_file;        /* held locked while open */
     char *backup_records; /* the path of backup.h */
-    int synced;           /* the file of the syncer's and the guard's records */
+    int synced;           /* the file with the records of the syncer and the guard */
     bool sync;
     atomic_bool failed;           /* store invariant 6 */
     atomic_bool starved;          /* store_wants_reopening() */
-    atomic_bool announced;        /* that it failed, in the log */
+    atomic_bool announced;        /* the failure has been logged */
     void (*when_failed)(void);    /* store_options; may be NULL */
-    _Atomic size_t ending_stages; /* closed, and still used by a thread */
-    _Atomic int64_t piece_bytes;  /* referred to by records */
+    _Atomic size_t ending_stages; /* closed, but still used by a thread */
+    _Atomic int64_t piece_bytes;  /* referenced by records */
     _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
     struct clock_checkpoint clock_checkpointed; /* see embedded_checkpoint_clock() */
     instant newest_at_start; /* at least that of every commit before this start; immutable */
@@ -63,7 +63,7 @@ struct embedded {
     struct verified verified;
     struct reclaim reclaim;
     struct states states;
-    struct lag *lag; /* of the view that lags, from its start on; NULL: there is none */
+    struct lag *lag; /* of the lagging view, from its start on; NULL: none */
     struct recovery recovery;
     struct collector collector;
 };
@@ -73,15 +73,15 @@ static inline struct embedded *embedded_of(struct store *store)
     return (struct embedded *)store;
 }
 
-/* A write or sync failed: final. Logs it once, wakes all who wait. Any thread, without a
- * lock. (health.c) */
+/* Records that a write or sync failed, which is final. Logs it once, wakes everyone who waits. Any
+ * thread, without a lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
-/* A table of records is damaged: as above, so that nothing more is made of what it holds. Any thread, without a lock.
- * (health.c) */
+/* Records that a table of records is damaged: final too, so that its contents are not used further.
+ * Any thread, without a lock. (health.c) */
 void embedded_damaged(void *embedded);
-/* RocksDB refused a write, and will refuse every other, because it could not get a descriptor or
- * memory. Nothing of the write was done, and what was written before is still written out and
- * synced. Logs it once. Any thread. (health.c) */
+/* Records that RocksDB refused a write, and will refuse all others, because it could not get a
+ * descriptor or memory. The write did nothing, and earlier ones will still be flushed and synced.
+ * Logs it once. Any thread. (health.c) */
 void embedded_starve(struct embedded *embedded);
 /* store_inspect() (inspect.c) */
 enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,

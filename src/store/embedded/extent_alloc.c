@@ -1,4 +1,4 @@
-/* Where new pieces go: runs cut from the free end of the active extent, and the table of pieces
+/* Allocation for new pieces: runs from the free end of the active extent, and the table of pieces
  * that no record refers to yet. */
 #include <assert.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@ bool extents_go_on(struct extents *extents, uint64_t end)
     return enough;
 }
 
-/* Seals the active extent and begins a new one. Called and returns with the lock held, releases it
- * while the file is made. */
+/* Seals the active extent and begins a new one. Called with the lock held, which it releases while
+ * the file is created. */
 static enum store_result begin_extent(struct extents *extents)
 {
     uint32_t id = extents->next_id++;
@@ -119,7 +119,7 @@ static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent,
     return &extents->staged[(extent * 31 + offset / EXTENT_UNIT) % STAGED_BUCKETS];
 }
 
-/* One staged piece more or less in an extent. Under lock. */
+/* Counts a staged piece of an extent. Under lock. */
 static void count_staged(struct extents *extents, uint32_t id, bool more)
 {
     struct extent *extent = extents_find(extents, id);
@@ -144,7 +144,7 @@ void extents_stage(struct extents *extents, struct staged_piece *piece)
     lock_give(&extents->lock);
 }
 
-/* The link to a staged piece, or the end of its bucket. Under lock. */
+/* Returns the link to a staged piece, or the end of its bucket. Under lock. */
 static struct staged_piece **find_staged(struct extents *extents, uint32_t extent, uint64_t offset)
 {
     struct staged_piece **link = bucket_of(extents, extent, offset);

@@ -100,7 +100,7 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
     return STORE_OK;
 }
 
-/* The first bytes, up to HEADER_SIZE; fewer when the file is shorter. */
+/* Reads the first HEADER_SIZE bytes, or fewer if the file is shorter. */
 static enum store_result read_start(int fd, uint32_t id, char header[HEADER_SIZE], size_t *ret_size)
 {
     ssize_t size = file_read_at(fd, header, HEADER_SIZE, 0);
@@ -211,7 +211,7 @@ enum store_result extent_file_sync(int fd, uint32_t id)
 {
     int result;
 
-    /* EINTR says that the sync was not made, and takes no error with it. */
+    /* EINTR means that nothing was synced and no error was reported. */
     do
         result = fdatasync(fd);
     while (result < 0 && errno == EINTR);
@@ -234,7 +234,7 @@ bool extent_file_has_data(int fd, uint64_t from, uint64_t to)
 {
     off_t at = lseek(fd, (off_t)from, SEEK_DATA);
 
-    /* ENXIO: no data up to the end. A file system that does not know returns `from`. */
+    /* ENXIO: no data up to the end. A file system that does not support this returns `from`. */
     return at >= 0 && (uint64_t)at < to;
 }
 

@@ -1,4 +1,4 @@
-/* One extent on disk: `extents/xxxxxxxx` (its id in hex), EXTENT_BYTES long, sparse. The first
+/* An extent on disk: `extents/xxxxxxxx` (its id in hex), EXTENT_BYTES long, sparse. The first
  * EXTENT_UNIT bytes are its header, the rest is pieces, each at a multiple of EXTENT_UNIT.
  *
  *   header   8     "LAGRAEXT"
@@ -6,7 +6,7 @@
  *            4 le  id
  *            4 le  CRC-32C of the above
  *
- * Only the index of pieces says what lies where; bytes that no row covers are free. */
+ * Only the index of pieces knows the place of each; bytes that no row covers are free. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 #define LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 
@@ -15,37 +15,38 @@
 #define EXTENT_BYTES (1ull << 30)
 #define EXTENT_UNIT  4096u
 
-/* Bytes that a piece takes in its extent. */
+/* Returns the bytes that a piece occupies in its extent. */
 static inline uint64_t extent_room(uint64_t length)
 {
     return (length + EXTENT_UNIT - 1) / EXTENT_UNIT * EXTENT_UNIT;
 }
 
-/* Makes a new one, not yet durable. Logs.
- * returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO */
+/* Creates an extent, not yet durable. Logs. Returns STORE_OK, STORE_FULL, STORE_SHORTAGE,
+ * STORE_IO. */
 enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
-/* returns STORE_OK, STORE_CORRUPT (missing, or not an extent of that id), STORE_SHORTAGE, STORE_IO;
- * logged */
+/* Returns STORE_OK, STORE_CORRUPT (missing, or not an extent with that id), STORE_SHORTAGE,
+ * STORE_IO; logged. */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
-/* For reading alone, past the page cache where the file system can: at multiples of EXTENT_UNIT, into memory that
- * is aligned so. The header is not looked at. returns as extent_file_open() */
+/* Opens an extent for reading only, bypassing the page cache if the file system can: at multiples
+ * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns as
+ * extent_file_open(). */
 enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);
-/* False when it is no name of an extent. */
+/* Returns false if it is not the name of an extent. */
 bool extent_file_id(const char *name, uint32_t *ret_id);
 
-/* returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO; logged */
+/* Returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO; logged. */
 enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *runs, size_t count,
                                     uint64_t offset);
-/* Make the file, or the names in the folder, durable. Wait for the disk. Log.
- * Anything but STORE_OK is final: what was lost is not known. */
+/* Make the file, or the names in the folder, durable. Wait for the disk. Log. Results other than
+ * STORE_OK are final: it is unknown what was lost. */
 enum store_result extent_file_sync(int fd, uint32_t id);
 enum store_result extent_folder_sync(int folder);
-/* Returns bytes to the file system; where it cannot, they stay and a line is logged. */
+/* Returns bytes to the file system; if that fails, they stay allocated, which is logged. */
 void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length);
-/* Whether any bytes from..to lie on the disk. */
+/* Returns true if any of the bytes from..to are allocated on the disk. */
 bool extent_file_has_data(int fd, uint64_t from, uint64_t to);
-/* Bytes of the file system that it takes. */
+/* Returns the bytes that it occupies in the file system. */
 uint64_t extent_file_allocated(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* What of the extents a backup holds until it has copied it: see extents.h. */
+/* The hold of a backup on extents that it has not copied yet: see extents.h. */
 #include <assert.h>
 
 #include "store/embedded/extents_private.h"

@@ -5,7 +5,7 @@
 
 #include "store/embedded/embedded_private.h"
 
-/* Extents remembered as synced in one round; those beyond may be synced twice. */
+/* Extents remembered as synced in one round; others may be synced twice. */
 #define EXTENTS_MAX 64
 
 struct round {
@@ -43,7 +43,7 @@ static enum store_result sync_stage(struct embedded *embedded, struct round *rou
     return STORE_OK;
 }
 
-/* All stages given were written before this begins, so one sync of an extent serves them all. */
+/* All these stages were written before, so one sync of an extent is enough for all. */
 static void sync_all(struct embedded *embedded, struct embedded_stage *stage)
 {
     struct round round = { .count = 0 };

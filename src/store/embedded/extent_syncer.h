@@ -1,4 +1,4 @@
-/* Makes staged bytes durable: one thread syncs the extents of all stages that wait, together. */
+/* Makes staged bytes durable: one thread syncs the extents of all waiting stages together. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENT_SYNCER_H
 #define LAGRA_STORE_EMBEDDED_EXTENT_SYNCER_H
 
@@ -15,10 +15,10 @@ struct extent_syncer {
     bool stopping;                /* under lock */
 };
 
-/* False: no thread; to be stopped all the same. */
+/* Returns false if no thread could be created; extent_syncer_stop() must be called anyway. */
 bool extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
 void extent_syncer_stop(struct extent_syncer *syncer);
-/* Queues a stage for a sync; ends with stage_synced(). I/O thread. */
+/* Queues a stage for a sync, which ends with stage_synced(). I/O thread. */
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage);
 
 #endif

@@ -1,4 +1,4 @@
-/* The list of extents: opening, looking up, syncing, punching, counting. Cutting runs and the
+/* The list of extents: opening, lookup, syncing, punching, counting. The allocation of runs and
  * staged pieces are in extent_alloc.c. */
 #include "store/embedded/extents.h"
 
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "store/embedded/extents_private.h"
 
-/* The first place in the list whose id is at least this. Under lock. */
+/* Returns the first index in the list with at least this id. Under lock. */
 static size_t place_of(const struct extents *extents, uint32_t id)
 {
     size_t low = 0;
@@ -136,7 +136,7 @@ static void append_idle(struct extents *extents, struct extent *extent)
     extent->is_idle = true;
 }
 
-/* Asserts when the file of an extent is open. Under lock. */
+/* Asserts that the file of an extent is open if it must be. Under lock. */
 static void assert_extent(const struct extents *extents, const struct extent *extent)
 {
     lock_assert_held(&extents->lock);
@@ -185,8 +185,7 @@ static void close_if_any(int fd)
         close(fd);
 }
 
-/* The extent is there, its file is not open. Called and returns with the lock held, releases it
- * meanwhile. */
+/* Opens the file of an existing extent. Called with the lock held, which it releases in between. */
 static enum store_result open_file(struct extents *extents, uint32_t id)
 {
     struct extent *extent;
@@ -207,7 +206,7 @@ static enum store_result open_file(struct extents *extents, uint32_t id)
         return STORE_OK;
     }
     assert(extents->open_count > 0);
-    extents->open_count--; /* another thread was faster, or it failed */
+    extents->open_count--; /* another thread was faster, or opening failed */
     close_if_any(fd);
     return result;
 }
@@ -237,7 +236,7 @@ enum store_result extents_take(struct extents *extents, uint32_t id, struct exte
     return result;
 }
 
-/* Of one that is in no list any more. */
+/* Frees an extent that is in no list. */
 static void free_extent(struct extents *extents, struct extent *extent)
 {
     assert_extent(extents, extent);
@@ -282,7 +281,8 @@ enum store_result extents_sync(struct extents *extents, uint32_t id)
     return result;
 }
 
-/* Removes an extent that nothing is in; true when it was removed. Collector: nobody else does. */
+/* Removes an extent without used bytes; returns true if it was removed. Only the collector does
+ * this. */
 static bool remove_if_unused(struct extents *extents, uint32_t id)
 {
     struct extent *extent;
@@ -309,7 +309,7 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
     return unused;
 }
 
-/* Adds to what is in use. False: there is no such extent (its file is missing). */
+/* Adds to the used bytes. Returns false if there is no such extent (its file is missing). */
 static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool counted)
 {
     struct extent *extent;
@@ -380,7 +380,7 @@ void extents_measure(struct extents *extents, uint64_t *ret_count, uint64_t *ret
     uint64_t count = 0;
     uint32_t id;
 
-    /* The collector, which alone removes extents, is the caller's or waits for it. */
+    /* Only the collector removes extents, and it is the caller or waits for it. */
     for (; extents_id_at(extents, count, &id); count++) {
         struct extent *extent;
 

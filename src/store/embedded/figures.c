@@ -1,4 +1,4 @@
-/* What the engine has at this moment, for those who watch it: store_figures(). */
+/* Current figures of the engine: store_figures(). */
 #include "store/embedded/figures.h"
 
 static uint64_t property(const struct keyspace *keyspace, const char *name)

@@ -1,4 +1,4 @@
-/* Inside of the embedded store only: store_figures() of it. */
+/* Internal to embedded/: implements store_figures(). */
 #ifndef LAGRA_STORE_EMBEDDED_FIGURES_H
 #define LAGRA_STORE_EMBEDDED_FIGURES_H
 

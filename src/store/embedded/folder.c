@@ -1,4 +1,4 @@
-/* Making, locking and recognising the data folder. */
+/* Creates, locks and identifies the data folder. */
 #include "store/embedded/folder.h"
 
 #include <dirent.h>
@@ -19,10 +19,10 @@
 static const char format[] = "lagra store 1\n";
 #define FORMAT_PREFIX "lagra store "
 #define FORMAT_NUMBER "1"
-/* Of a file `format` that is not ours, so many bytes are shown. */
+/* This many bytes of an unknown file `format` are shown. */
 #define FORMAT_SHOWN  32
 
-/* What is wrong, for the operator; stays until the next one. Start-up thread. */
+/* Formats the problem for the operator; valid until the next one. Startup thread. */
 static __attribute__((format(printf, 1, 2))) const char *problem_text(const char *words, ...)
 {
     static char text[1024];
@@ -34,20 +34,20 @@ static __attribute__((format(printf, 1, 2))) const char *problem_text(const char
     return text;
 }
 
-/* With the reason in errno. */
+/* Adds the reason in errno. */
 static enum store_result failed(const char *what, const char *problem, const char **ret_problem)
 {
     *ret_problem = problem_text("%s: %s: %s", problem, what, strerror(errno));
     return STORE_IO;
 }
 
-/* ---- whose it is ---- */
+/* ---- identification ---- */
 
-/* What a folder holds, as far as its names say. */
+/* The contents of a folder, as far as its names tell. */
 struct contents {
     bool has_format, has_records, has_synced, has_own, has_backup_list;
-    char azurites[NAME_MAX + 1]; /* one name; empty: none */
-    char others[NAME_MAX + 1];   /* one of neither, and not harmless */
+    char azurites[NAME_MAX + 1]; /* one such name; empty: none */
+    char others[NAME_MAX + 1];   /* a name of neither, and not harmless */
 };
 
 static bool is_own_name(const char *name)
@@ -65,7 +65,7 @@ static bool is_own_name(const char *name)
     return strncmp(name, "manifest-", strlen("manifest-")) == 0;
 }
 
-/* Azurite 3: databases of what it keeps, and folders of extents. */
+/* Returns true for files of Azurite 3: its databases and folders of extents. */
 static bool is_azurites_name(const char *name)
 {
     return strncmp(name, "__azurite_db_", strlen("__azurite_db_")) == 0 ||
@@ -73,14 +73,14 @@ static bool is_azurites_name(const char *name)
            strcmp(name, "__tablestorage__") == 0;
 }
 
-/* Does nothing of ours ever have such a name, nor anything that is somebody's data? Hidden files
- * are left by desktops, volumes and version control. */
+/* Returns true for names that are neither ours nor anyone's data. Hidden files are left by
+ * desktops, volumes and version control. */
 static bool is_harmless_name(const char *name)
 {
     return name[0] == '.' || strcmp(name, "lost+found") == 0;
 }
 
-/* Is it one of the files that the operator named? */
+/* Returns true if it is one of the files named by the operator. */
 static bool is_known(int folder, const char *name, const char *const *known_files)
 {
     struct stat found, known;
@@ -125,14 +125,14 @@ static bool look_at(int folder, const char *const *known_files, struct contents 
     return looked;
 }
 
-/* A start writes `format` before all else, so without it a folder is one of ours only where it was
- * lost: the rest is there. */
+/* A start writes `format` first, so a folder without it is ours only if the file was lost and the
+ * rest is there. */
 static bool holds_store(const struct contents *contents)
 {
     return contents->has_records && (contents->has_format || contents->has_synced);
 }
 
-/* Why it is not for this use; NULL: it is. */
+/* Returns why the folder is not suitable for this use; NULL: it is. */
 static const char *refusal(const struct contents *contents, enum folder_use use)
 {
     const char *other = contents->others[0] ? contents->others : "records";
@@ -149,7 +149,7 @@ static const char *refusal(const struct contents *contents, enum folder_use use)
                             "changed: name another folder with --location",
                             contents->azurites);
     if (use == FOLDER_CHECK)
-        return "it is no data folder of Lagra. Nothing was changed";
+        return "it is not a data directory of Lagra. Nothing was changed";
     if (!contents->has_format && (contents->others[0] || contents->has_records))
         return problem_text("it holds files that are not Lagra's (%s). Nothing was changed: name "
                             "an empty or a new folder with --location",
@@ -163,7 +163,7 @@ static enum store_result check_use(int folder, enum folder_use use, const char *
     const char *problem;
 
     if (!look_at(folder, known_files, ret_contents))
-        return failed("list", "the data folder cannot be read", ret_problem);
+        return failed("list", "the data directory cannot be read", ret_problem);
     problem = refusal(ret_contents, use);
     if (!problem)
         return STORE_OK;
@@ -176,22 +176,22 @@ static enum store_result take_lock(int folder, int *ret_lock, const char **ret_p
     int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return failed("open `lock`", "the data folder cannot be written", ret_problem);
+        return failed("open `lock`", "the data directory cannot be written", ret_problem);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         *ret_lock = fd;
         return STORE_OK;
     }
     if (errno == EWOULDBLOCK) {
         close(fd);
-        *ret_problem = "another process is using this data folder";
+        *ret_problem = "another process is using this data directory";
         return STORE_BUSY;
     }
-    failed("lock", "the data folder cannot be locked", ret_problem);
+    failed("lock", "the data directory cannot be locked", ret_problem);
     close(fd);
     return STORE_IO;
 }
 
-/* Makes a new file with the line, complete or not at all. */
+/* Creates the file atomically. */
 bool folder_write_format(int folder)
 {
     int fd = openat(folder, "format.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -204,7 +204,7 @@ bool folder_write_format(int folder)
     return written && renameat(folder, "format.new", folder, "format") == 0 && fsync(folder) == 0;
 }
 
-/* The contents of `format` if they are not ours, with control characters as dots. */
+/* Describes an unknown file `format`, with control characters as dots. */
 static const char *explain_format(const char *found, size_t size)
 {
     char shown[FORMAT_SHOWN + 1];
@@ -227,7 +227,7 @@ static const char *explain_format(const char *found, size_t size)
         shown);
 }
 
-/* returns  STORE_NOT_FOUND  the file does not exist */
+/* Returns STORE_NOT_FOUND if the file does not exist. */
 static enum store_result check_format(int folder, const char **ret_problem)
 {
     char found[FORMAT_SHOWN + 1];
@@ -237,11 +237,11 @@ static enum store_result check_format(int folder, const char **ret_problem)
     if (fd < 0 && errno == ENOENT)
         return STORE_NOT_FOUND;
     if (fd < 0)
-        return failed("open `format`", "the data folder cannot be read", ret_problem);
+        return failed("open `format`", "the data directory cannot be read", ret_problem);
     size = file_read_at(fd, found, sizeof found, 0);
     close(fd);
     if (size < 0)
-        return failed("read `format`", "the data folder cannot be read", ret_problem);
+        return failed("read `format`", "the data directory cannot be read", ret_problem);
     if (size == (ssize_t)sizeof format - 1 && memcmp(found, format, (size_t)size) == 0)
         return STORE_OK;
     *ret_problem = explain_format(found, (size_t)size);
@@ -259,8 +259,8 @@ enum store_result folder_is_ours(int folder, const char **ret_problem, const cha
     return result;
 }
 
-/* Nobody but the owner may read or enter it, or read a file in it, whatever the umask was when it
- * was made. */
+/* Allows only the owner to read or enter the folder, and to read files in it, whatever the umask
+ * was when it was created. */
 static bool close_to_others(int folder)
 {
     DIR *dir = file_list(folder, ".");
@@ -288,12 +288,12 @@ static enum store_result open_subfolder(const struct folder *folder, const char 
     int fd;
 
     if (mkdirat(folder->fd, name, 0700) < 0 && errno != EEXIST)
-        return failed(name, "the data folder cannot be written", ret_problem);
+        return failed(name, "the data directory cannot be written", ret_problem);
     fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failed(name, "the data folder cannot be read", ret_problem);
+        return failed(name, "the data directory cannot be read", ret_problem);
     if (!close_to_others(fd)) {
-        failed(name, "the data folder cannot be closed to other users", ret_problem);
+        failed(name, "the data directory cannot be closed to other users", ret_problem);
         close(fd);
         return STORE_IO;
     }
@@ -316,10 +316,10 @@ enum store_result folder_sync(const struct folder *folder, const char **ret_prob
 {
     if (fsync(folder->fd) == 0 && file_sync_name(folder->fd))
         return STORE_OK;
-    return failed("sync", "the data folder cannot be written", ret_problem);
+    return failed("sync", "the data directory cannot be written", ret_problem);
 }
 
-/* Up to the lock nothing is written but the folder itself. */
+/* Before the lock is taken, nothing is written but the folder itself. */
 static enum store_result claim(struct folder *folder, enum folder_use use,
                                const char *const *known_files, const char **ret_problem)
 {
@@ -334,7 +334,7 @@ static enum store_result claim(struct folder *folder, enum folder_use use,
         return has_format;
     result = take_lock(folder->fd, &folder->lock_file, ret_problem);
     if (!result && has_format == STORE_NOT_FOUND && !folder_write_format(folder->fd))
-        result = failed("write `format`", "the data folder cannot be written", ret_problem);
+        result = failed("write `format`", "the data directory cannot be written", ret_problem);
     return result;
 }
 
@@ -345,13 +345,13 @@ enum store_result folder_open(const char *location, enum folder_use use,
     struct folder folder = { .fd = -1, .lock_file = -1, .extents = -1 };
     enum store_result result;
 
-    /* RocksDB makes its files as the umask lets it. */
+    /* RocksDB creates its files according to the umask. */
     umask(077);
     if (use != FOLDER_CHECK && !file_make_folders(location))
-        return failed("make", "the data folder cannot be made", ret_problem);
+        return failed("make", "the data directory cannot be created", ret_problem);
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder.fd < 0)
-        return failed("open", "the data folder cannot be opened", ret_problem);
+        return failed("open", "the data directory cannot be opened", ret_problem);
     result = claim(&folder, use, known_files, ret_problem);
     if (!result)
         result = open_subfolders(&folder, ret_problem);

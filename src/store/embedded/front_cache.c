@@ -21,7 +21,7 @@ static void set_key(struct front_record **at, struct bytes key)
 {
     struct front_record *before = *at;
 
-    *at = new_record(key, bytes_of(NULL, 0)); /* the key may lie in the old one */
+    *at = new_record(key, bytes_of(NULL, 0)); /* the key may be in the old one */
     free(before);
 }
 
@@ -31,7 +31,7 @@ static bool covers(const struct front_cache *front, struct bytes key)
            bytes_compare(key, front_key(front->high)) < 0;
 }
 
-/* Asserts that the records lie between the two keys. */
+/* Asserts that the records are between the two keys. */
 static void assert_front(const struct front_cache *front)
 {
     assert(!front->low == !front->high && (front->low || front->count == 0));
@@ -40,7 +40,7 @@ static void assert_front(const struct front_cache *front)
                                  covers(front, front_key(front->records[front->count - 1]))));
 }
 
-/* Of the first record at or after the key. */
+/* Returns the index of the first record at or after the key. */
 static unsigned place_of(const struct front_cache *front, struct bytes key)
 {
     unsigned low = 0, high = front->count;
@@ -101,7 +101,7 @@ static void take_out(struct front_cache *front, unsigned place)
             (front->count - place) * sizeof front->records[0]);
 }
 
-/* From now on the run ends before this key, which has this place. */
+/* Ends the range before this key, which has this index. */
 static void cut(struct front_cache *front, unsigned place, struct bytes key)
 {
     set_key(&front->high, key);

@@ -1,11 +1,11 @@
-/* The first records of a partition that is consumed from its front, one run of keys of each stripe: so
- * that a scan which begins there makes no iterator, and steps over none of the marks that RocksDB
- * keeps for the records that were deleted.
+/* A cache of the first records of a partition that is consumed from its front, one range of keys
+ * per stripe: a scan that begins there needs no iterator, and steps over no tombstones of deleted
+ * records.
  *
- * The run is all there is from `low` up to but not including `high`, as the newest commit of the stripe
- * left it: commits put what they write into it (front_change()), under the stripe's lock, and only a
- * snapshot that still sees the newest state reads from it or adds to it. At most FRONT_RECORDS_MAX
- * records of FRONT_RECORD_BYTES_MAX bytes: 5 KiB for a queue, 64 MiB in all stripes at the very most. */
+ * The range has all records from `low` up to but not including `high`, as of the newest commit of
+ * the stripe: commits update it (front_change()) under the stripe's lock, and only a snapshot that
+ * still sees the newest state reads from it or adds to it. At most FRONT_RECORDS_MAX records of
+ * FRONT_RECORD_BYTES_MAX bytes: 5 KiB for a queue, 64 MiB in all stripes at the very most. */
 #ifndef LAGRA_STORE_EMBEDDED_FRONT_CACHE_H
 #define LAGRA_STORE_EMBEDDED_FRONT_CACHE_H
 
@@ -28,41 +28,42 @@ static inline struct bytes front_value(const struct front_record *record)
     return bytes_of(record->bytes + record->key_length, record->value_length);
 }
 
-/* All zero: nothing is known. */
+/* All zero: empty. */
 struct front_cache {
-    struct front_record *records[FRONT_RECORDS_MAX]; /* by key, rising */
+    struct front_record *records[FRONT_RECORDS_MAX]; /* by ascending key */
     unsigned count;
-    struct front_record *low, *high; /* keys without a value; NULL: nothing is known */
+    struct front_record *low, *high; /* keys without a value; NULL: the cache is empty */
 };
 
 enum front_answer {
     FRONT_HELD,
     FRONT_NONE,    /* there is no such record */
-    FRONT_UNKNOWN, /* RocksDB knows */
+    FRONT_UNKNOWN, /* not in the range: ask RocksDB */
 };
 
-/* The record under a key. */
+/* Returns the record with this key. */
 enum front_answer front_get(const struct front_cache *front, struct bytes key,
                             const struct front_record **ret_record);
-/* The first record at or after `from`.
- * FRONT_UNKNOWN: *ret_from: nothing lies before it from `from` on; ptr NULL: nothing is known of `from`
- */
+/* Returns the first record at or after `from`.
+ *
+ * FRONT_UNKNOWN: *ret_from: there is none from `from` up to this key; ptr NULL: nothing is known */
 enum front_answer front_first(const struct front_cache *front, struct bytes from,
                               const struct front_record **ret_record, struct bytes *ret_from);
 
-/* A commit has written the record; value.ptr NULL: deleted it. */
+/* Applies the write of a record by a commit; value.ptr NULL: its deletion. */
 void front_change(struct front_cache *front, struct bytes key, struct bytes value);
 
-/* A run that is being read: it is empty up to `from`. */
+/* Starts a range that is being read, with nothing before `from`. */
 void front_begin(struct front_cache *run, struct bytes from);
-/* The next record. False: it does not go in; the run ends before it. */
+/* Appends the next record. Returns false if it does not fit; the range ends before it. */
 bool front_append(struct front_cache *run, struct bytes key, struct bytes value);
-/* Nothing is left before `high`. */
+/* Extends the range to `high`, with no more records. */
 void front_end(struct front_cache *run, struct bytes high);
-/* Where a run goes on behind another they become one; else the newer one is kept. Empties `run`. */
+/* Merges a range into the cache if they are adjacent; otherwise the newer one is kept. Empties
+ * `run`. */
 void front_join(struct front_cache *front, struct front_cache *run);
 void front_empty(struct front_cache *front);
-/* One that was allocated, or NULL. */
+/* Frees an allocated cache, or NULL. */
 void front_free(struct front_cache *front);
 
 #endif

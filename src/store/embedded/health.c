@@ -1,4 +1,4 @@
-/* What happens when a write or sync has failed, and when RocksDB lacked what it needs for one. */
+/* Handles a failed write or sync, and a RocksDB that ran out of resources for one. */
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
@@ -28,6 +28,6 @@ void embedded_damaged(void *embedded)
 void embedded_starve(struct embedded *embedded)
 {
     if (!atomic_exchange(&embedded->starved, true))
-        log_line(LOG_ERROR, "store: descriptors or memory ran out; commits are refused until the "
-                            "data folder has been opened again");
+        log_line(LOG_ERROR, "store: out of descriptors or memory; commits are refused until the "
+                            "data directory has been reopened");
 }

@@ -1,4 +1,4 @@
-/* Every record once, and how often each piece is referred to. */
+/* Visits every record once, and counts the references to each piece. */
 #include "store/inspect.h"
 
 #include <inttypes.h>
@@ -104,7 +104,7 @@ static int by_place(const void *a, const void *b)
     return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* The references of a row: those at the beginning of what is left. */
+/* Counts the references to the first remaining piece. */
 static size_t count_same(const struct inspection *inspection)
 {
     size_t same = 1;

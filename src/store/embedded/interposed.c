@@ -1,4 +1,4 @@
-/* RocksDB's calls that come to us. Its C++ symbols are those of RocksDB 7.8. */
+/* Functions called by RocksDB instead of its own. Its C++ symbols are those of RocksDB 7.8. */
 #include "store/embedded/interposed.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 
 static atomic_bool called[INTERPOSED_COUNT];
 
-/* Writes once: the line stays shared between the caches of all cores. */
+/* Writes only once, so that the cache line stays shared between all cores. */
 static inline void note_call(enum interposed function)
 {
     if (!atomic_load_explicit(&called[function], memory_order_relaxed))
@@ -40,7 +40,7 @@ uint32_t interposed_crc32c(uint32_t crc, const char *data, size_t len)
     return crc32c(crc, data, len);
 }
 
-/* A log's record has that of its kind and that of its bytes, joined. */
+/* A record of a log has the combined CRC of its kind and its bytes. */
 uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
     INTERPOSES("_ZN7rocksdb6crc32c13Crc32cCombineEjjm");
 
@@ -52,17 +52,17 @@ uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_l
 
 /* ---- the order of keys in a memtable ---- */
 
-/* A key: varint length of what follows; the key; 8 le, sequence << 8 | kind. A record that is
- * inserted is compared with some fifty others. As RocksDB's order: bytewise by the key, the newer
- * sequence first. */
+/* A key: varint length of the rest; the key; 8 le, sequence << 8 | kind. An inserted record is
+ * compared with some fifty others. RocksDB's order: bytewise by the key, then the newer sequence
+ * first. */
 struct memtable_key {
-    const char *at; /* behind the length, as RocksDB's Slice */
+    const char *at; /* after the length, as in RocksDB's Slice */
     size_t length;
 };
 
 #define TAG_BYTES 8u
 
-/* Two functions: against a key of the memtable, and against another one. */
+/* Two functions: for a comparison with a key of the memtable, and with another one. */
 int interposed_compare(const void *comparator, const char *left, const char *right)
     INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcS3_");
 int interposed_compare_with(const void *comparator, const char *left,
@@ -108,10 +108,10 @@ int interposed_compare_with(const void *comparator, const char *left,
     return memtable_key_compare(memtable_key_at(left), *right);
 }
 
-/* ---- where RocksDB's own tests stop it ---- */
+/* ---- hooks for RocksDB's own tests ---- */
 
-/* Debian's library has kept its points for tests, and passes some twenty of them for each record. They do
- * nothing before a test has enabled them, which nobody here does. */
+/* Debian's library contains the sync points for tests, and passes some twenty of them per record.
+ * They do nothing unless a test has enabled them, which nobody does here. */
 void interposed_sync_point(void *points, const void *point, void *argument)
     INTERPOSES("_ZN7rocksdb9SyncPoint7ProcessERKNS_5SliceEPv");
 
@@ -169,7 +169,7 @@ static int check_read(int fd, off_t at, size_t size)
     return check ? check(fd, (uint64_t)at, size, allowed == READ_PAGE_CACHE) : 0;
 }
 
-/* RocksDB 7.8 calls no other function to read its tables; the program's own reads are pread64(). */
+/* RocksDB 7.8 reads its tables only with this function; the program itself uses pread64(). */
 ssize_t interposed_pread(int fd, void *to, size_t size, off_t at) INTERPOSES("pread");
 
 ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
@@ -186,11 +186,11 @@ ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
     else
         done = preadv2(fd, &all, 1, at, allowed == READ_PAGE_CACHE ? RWF_NOWAIT : 0);
     if (done < 0 && errno == EOPNOTSUPP)
-        errno = EAGAIN; /* a file system that cannot tell: it may wait */
+        errno = EAGAIN; /* a file system that does not support this: it may wait */
     return done;
 }
 
-/* ---- syncs that wait for the caller's own ---- */
+/* ---- syncs deferred to the caller ---- */
 
 static _Thread_local enum file_syncs syncs;
 
@@ -206,7 +206,8 @@ enum file_syncs file_syncs_now(void)
 
 typedef int sync_fn(int fd);
 
-/* The next library's: a program for tests that has its own in the program leaves these out (weak). */
+/* Calls the function of the next library. A test program that defines its own leaves these out
+ * (weak). */
 static int sync_by(_Atomic(sync_fn *) *known, const char *name, int fd)
 {
     sync_fn *next = atomic_load_explicit(known, memory_order_relaxed);

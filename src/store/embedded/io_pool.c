@@ -95,8 +95,8 @@ void io_pool_add(struct io_pool *pool, struct io_job *job)
     lock_give(&pool->lock);
 }
 
-/* The sizes that buffers have: what arrives slowly takes little, and what arrives in large parts is
- * not copied twice. */
+/* The sizes of buffers: small for data that arrives slowly, while large parts are not copied
+ * twice. */
 static uint32_t size_for(size_t wanted)
 {
     if (wanted <= IO_SMALL_BYTES)
@@ -113,7 +113,7 @@ static void wait_for_queue(struct io_pool *pool, struct waiter *waiter)
     assert_pool(pool);
 }
 
-/* Charges a buffer that is to be filled. Under lock. */
+/* Charges a buffer that will be filled. Under lock. */
 static bool charge_filling(struct io_pool *pool, uint32_t size)
 {
     if (pool->filling_bytes + size > IO_FILLING_MAX)
@@ -122,7 +122,7 @@ static bool charge_filling(struct io_pool *pool, uint32_t size)
     return true;
 }
 
-/* An unused one of the largest size, or NULL. Under lock. */
+/* Returns an unused buffer of the largest size, or NULL. Under lock. */
 static struct io_buffer *take_unused(struct io_pool *pool, uint32_t size)
 {
     struct io_buffer *buffer = size == PIECE_SECTOR_BYTES ? pool->unused : NULL;
@@ -214,7 +214,7 @@ bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, str
     return true;
 }
 
-/* As many as may queue a buffer now. Under lock. */
+/* Returns as many waiters as may queue a buffer now. Under lock. */
 static struct waiter *take_waiters(struct io_pool *pool)
 {
     struct waiter *first = pool->waiters;

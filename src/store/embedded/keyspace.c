@@ -1,4 +1,4 @@
-/* RocksDB, as the embedded store uses it; the reasons of the options are in README.md. */
+/* RocksDB as used by the embedded store; README.md has the reasons for the options. */
 #include "store/embedded/keyspace.h"
 
 #include <errno.h>
@@ -16,27 +16,27 @@
 #define BLOCK_BYTES           (4u << 10)
 #define BLOOM_BITS            10
 #define LOG_FILE_BYTES        (256u << 10)
-#define COMPACTION_READ_BYTES (128u << 10) /* of each table that is compacted */
+#define COMPACTION_READ_BYTES (128u << 10) /* of each table being compacted */
 #define ARENA_BLOCKS          64u          /* of a memtable */
 #define STALL_POLL_NS         2000000u
 #define LOG_FRAGMENT_HEADER   7u
-/* Of so many records in a row so many deleted: their file is compacted soon. A page that steps over
- * so many takes some milliseconds; with a tenth of it every flush of a busy queue was merged with all
- * that waits there. */
+/* A file with this many deleted records among this many consecutive ones is compacted soon. A page
+ * that steps over that many takes some milliseconds; with a tenth of it, every flush of a busy
+ * queue was merged with everything waiting there. */
 #define DELETION_WINDOW       65536
 #define DELETIONS_MAX         50000
 
-/* Options that the C interface has no function for. The promises that rest on them:
+/* Options that the C interface has no function for. The promises that depend on them:
  *
- * track_and_verify_wals_in_manifest: a log that is missing, emptied or cut while a newer one exists
- *   is distinguished from one whose end was never synced. A log's length goes into the MANIFEST when it was
- *   closed and synced; log_chain.c and RocksDB both hold the file against it. Never together with a
- *   lower max_manifest_file_size: RocksDB 7.8 forgets closed logs when it begins a new MANIFEST, and
- *   then refuses a folder in which nothing is wrong.
- * file_checksum_gen_factory: tables with blocks exchanged are found (table_sums.h).
- * memtable_insert_with_hint_prefix_extractor: a record is looked for beside the newest one whose key
- *   begins with the same kind, space and, where the partition key is empty (2 bytes of its end), kind of
- *   record (record_key.h): a queue's messages come in the order of their keys. */
+ * track_and_verify_wals_in_manifest: distinguishes a log that is missing, empty or truncated while
+ * a newer one exists from one whose end was never synced. The length of a log is recorded in the
+ * MANIFEST when it is closed and synced; log_chain.c and RocksDB both compare the file with it.
+ * Never together with a lower max_manifest_file_size: RocksDB 7.8 forgets closed logs when it
+ * begins a new MANIFEST, and then refuses an undamaged folder.
+ * file_checksum_gen_factory: detects tables with exchanged blocks (table_sums.h).
+ * memtable_insert_with_hint_prefix_extractor: a record is inserted near the newest one whose key
+ * begins with the same kind, space and, if the partition key is empty (2 bytes of its end), kind of
+ * record (record_key.h): a queue's messages arrive in key order. */
 #define NAMED_OPTIONS                                                                              \
     "track_and_verify_wals_in_manifest=true;"                                                      \
     "file_checksum_gen_factory=FileChecksumGenCrc32cFactory;"                                      \
@@ -50,7 +50,8 @@ enum store_result keyspace_error(const char *doing, char *error)
     static const char incomplete[] = "Result incomplete";
     enum store_result result = STORE_IO;
 
-    /* The status of writes that do not wait, and of reads that interposed.c did not let wait. */
+    /* The status of writes that do not wait, and of reads that interposed.c did not allow to
+     * wait. */
     if (strncmp(error, incomplete, sizeof incomplete - 1) == 0 ||
         strstr(error, strerrordesc_np(EAGAIN))) {
         rocksdb_free(error);
@@ -83,9 +84,9 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     rocksdb_block_based_options_set_block_size(table, BLOCK_BYTES);
     rocksdb_block_based_options_set_filter_policy(
         table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
-    /* Index and filter blocks count as cache: memory is bounded with any number of records. They are in
-     * parts, so that what a record is looked for with is 4 KiB of each, and not a MiB of a table's
-     * index that the cache has no room for. Promise: salvage knows both forms (table_file.h). */
+    /* Index and filter blocks count as cache, so memory is bounded for any number of records. They
+     * are partitioned, so that a lookup needs 4 KiB of each, instead of a MiB of a table's index
+     * that does not fit into the cache. Promise: salvage knows both formats (table_file.h). */
     rocksdb_block_based_options_set_index_type(
         table, rocksdb_block_based_table_index_type_two_level_index_search);
     rocksdb_block_based_options_set_partition_filters(table, 1);
@@ -93,22 +94,23 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_block_based_options_set_format_version(table, 5);
-    /* Promise: salvage reads blocks of tables without RocksDB (table_file.h), with our own CRC-32C. */
+    /* Promise: salvage reads blocks of tables without RocksDB (table_file.h), with our own
+     * CRC-32C. */
     rocksdb_block_based_options_set_checksum(table, CHECKSUM_CRC32C);
     rocksdb_options_set_block_based_table_factory(options, table);
     rocksdb_block_based_options_destroy(table);
     return cache;
 }
 
-/* So that flushes and compactions find their room in what disk_space.h keeps back: sizes.h. */
+/* Keeps flushes and compactions within the reserve of disk_space.h: sizes.h. */
 static void set_sizes(rocksdb_options_t *options, const struct sizes *sizes)
 {
     rocksdb_options_set_write_buffer_size(options, sizes->memtable);
     rocksdb_options_set_max_write_buffer_number(options, SIZES_MEMTABLES);
     rocksdb_options_set_arena_block_size(options, sizes->memtable / ARENA_BLOCKS);
     rocksdb_options_set_level0_file_num_compaction_trigger(options, sizes->level0_compact);
-    /* No slower writes before: of small tables there are soon so many again, and RocksDB lowers the
-     * rate each time. */
+    /* No slowdown before the stop: small tables soon accumulate again, and RocksDB lowers the rate
+     * each time. */
     rocksdb_options_set_level0_slowdown_writes_trigger(options, sizes->level0_stop);
     rocksdb_options_set_level0_stop_writes_trigger(options, sizes->level0_stop);
     rocksdb_options_set_max_bytes_for_level_base(options, sizes->level1);
@@ -123,7 +125,7 @@ static rocksdb_options_t *new_options(const struct sizes *sizes)
 {
     rocksdb_options_t *options = rocksdb_options_create();
 
-    /* Promise: damage that RocksDB can see is an error, in opening and in reading. */
+    /* Promise: damage that RocksDB can detect is an error, in opening and in reading. */
     rocksdb_options_set_paranoid_checks(options, 1);
     rocksdb_options_set_compression(options, rocksdb_no_compression);
     set_sizes(options, sizes);
@@ -131,19 +133,19 @@ static rocksdb_options_t *new_options(const struct sizes *sizes)
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, WRITE_BUFFER_BLOOM);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_max_open_files(options, KEYSPACE_TABLES_OPEN);
-    /* Tables that scans hold open make room only within their own shard. */
+    /* Tables that scans hold open can only be replaced within their own shard. */
     rocksdb_options_set_table_cache_numshardbits(options, TABLES_SHARD_BITS);
     rocksdb_options_set_max_file_opening_threads(options, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
     rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
-    /* The log is written by the syncer, not by each commit. */
+    /* The syncer writes the log, not each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     /* Promise: a commit never survives without the one it was decided on. Logs are read up to the
-     * first record that is not whole, and nothing behind it. */
+     * first incomplete record. */
     rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
-    /* An iterator steps over every record that was deleted before it comes to the next that was not. */
+    /* An iterator steps over every deleted record before the next existing one. */
     rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW,
                                                               DELETIONS_MAX);
     /* Counters: 8 bytes, little-endian, added modulo 2^64. */
@@ -173,7 +175,7 @@ void read_options_set_access(rocksdb_readoptions_t *read, struct store_access ac
         rocksdb_readoptions_set_read_tier(read, TIER_BLOCK_CACHE);
 }
 
-/* All options; NULL when this RocksDB does not know one that a promise rests on. */
+/* Returns all options; NULL if this RocksDB does not know one that a promise depends on. */
 static rocksdb_options_t *make_options(const struct sizes *sizes)
 {
     rocksdb_options_t *base = new_options(sizes);
@@ -209,9 +211,10 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
                       : rocksdb_open(keyspace.options, path, &error);
     if (error) {
         result = keyspace_error("open the records", error);
-        *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
-                       : result == STORE_FULL  ? "the disk is full"
-                                               : "the records in the data folder cannot be opened";
+        *ret_problem = result == STORE_CORRUPT ? "the records in the data directory are damaged"
+                       : result == STORE_FULL
+                           ? "the disk is full"
+                           : "the records in the data directory cannot be opened";
         rocksdb_cache_destroy(keyspace.cache);
         rocksdb_options_destroy(keyspace.options);
         return result;
@@ -220,7 +223,8 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
     keyspace.newest = read_options_new(NULL);
     keyspace.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_no_slowdown(keyspace.write, 1);
-    if (mode != KEYSPACE_READ_ONLY) /* which writes nothing, so joins no checksums, and may wait */
+    /* a read-only one writes nothing, so it joins no checksums, and it may wait */
+    if (mode != KEYSPACE_READ_ONLY)
         keyspace_prove_reads(&keyspace);
     *ret_keyspace = keyspace;
     return STORE_OK;
@@ -242,7 +246,7 @@ void keyspace_set_levels(struct keyspace *keyspace, const struct sizes *sizes)
     snprintf(stop, sizeof stop, "%d", sizes->level0_stop);
     snprintf(level1, sizeof level1, "%zu", sizes->level1);
     rocksdb_set_options(keyspace->db, sizeof names / sizeof names[0], names, values, &error);
-    if (error) /* they hold, and are not noted in the folder, where a start does not look */
+    if (error) /* they apply now, but are not recorded in the folder, where a start does not look */
         keyspace_error("change the sizes of levels", error);
 }
 
@@ -268,7 +272,7 @@ bool keyspace_is_busy(const struct keyspace *keyspace)
     return false;
 }
 
-/* What is in memory goes to a file, so that the next start has no log to read. */
+/* Flushes the memtables, so that the next start has no log to replay. */
 static void flush(const struct keyspace *keyspace)
 {
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
@@ -287,7 +291,7 @@ void keyspace_give_back(const struct keyspace *keyspace)
     char *error = NULL;
 
     flush(keyspace);
-    /* Marks the files for compaction, which RocksDB does in its own time. */
+    /* Marks the files for compaction, which RocksDB does when it has time. */
     rocksdb_suggest_compact_range(keyspace->db, first, sizeof first, last, sizeof last, &error);
     if (error)
         keyspace_error("compact records", error);
@@ -359,7 +363,7 @@ static void enter(enum file_reads reads)
 {
     static _Thread_local bool entered;
 
-    /* A counter of a thread costs more than the comparison of two keys that it counts. */
+    /* A per-thread counter costs more than the comparison of two keys that it counts. */
     if (!entered)
         rocksdb_set_perf_level(rocksdb_disable);
     entered = true;

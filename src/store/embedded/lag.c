@@ -47,7 +47,7 @@ void lag_end(struct embedded *embedded)
     free(lag);
 }
 
-/* Under the lock. True: it is the caller's, for state_free(). */
+/* Under the lock. Returns true if the caller must call state_free(). */
 static bool let_go(struct lag_state *state)
 {
     assert(state->holders > 0);
@@ -107,7 +107,7 @@ void lag_leave(struct embedded *embedded, struct lag_state *state)
         state_free(embedded, state);
 }
 
-/* A drop that is known no longer was long ago; whoever finds the space in the state finds it whole there. */
+/* A drop that is no longer remembered needs no check: the state has all of the space or nothing. */
 bool lag_state_lacks(struct embedded *embedded, const struct lag_state *state,
                      const struct guid *space)
 {

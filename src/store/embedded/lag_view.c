@@ -1,5 +1,5 @@
-/* A store for reading alone, which shows what the embedded store showed a while ago (lag.h). Its snapshots are the store's own,
- * of a state that is kept, so all that is done with one is the store's; it writes nothing. */
+/* A read-only store that shows what the embedded store showed a while ago (lag.h). Its snapshots
+ * are snapshots of that store in a kept state, so the store's functions handle them. */
 #include <stdlib.h>
 
 #include "store/embedded/counters.h"
@@ -27,7 +27,8 @@ static bool view_healthy(struct store *base)
     return store_healthy(&store_of(base)->store);
 }
 
-/* Where the store is shown as it is, a commit may come before it is looked at: then it is not. */
+/* If no kept state is shown yet, a commit may come before the snapshot is opened: then the state
+ * kept by that commit replaces it. */
 static struct snapshot *view_snapshot_open(struct store *base, struct partition partition)
 {
     struct embedded *embedded = store_of(base);

@@ -1,4 +1,4 @@
-/* From batch to batch. */
+/* Follows the logs from batch to batch. */
 #include "store/embedded/log_chain.h"
 
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 
 #define BATCH_HEADER 12u /* 8 le sequence, 4 le count */
 
-/* What one log did for the chain. */
+/* What one log adds to the chain. */
 struct link {
-    bool has_gap; /* a batch does not continue what is before it */
+    bool has_gap; /* a batch does not continue the previous one */
     uint64_t whole_end;
 };
 
-/* Takes the batches of a log; stops at a gap. *sequence: the last one so far. */
+/* Follows the batches of a log up to a gap. *sequence: the last one so far */
 static enum store_result follow(int fd, uint64_t *sequence, struct link *ret_link)
 {
     struct link link = { 0 };
@@ -85,8 +85,8 @@ static enum store_result follow_file(int records, uint64_t number, uint64_t *seq
     return result;
 }
 
-/* What a log's end, or its gap, means. before: whether the log before it, if there is one, is known
- * to have been closed and whole. */
+/* Decides what the end of a log, or its gap, means. before_is_whole: the previous log, if there is
+ * one, is known to have been closed and complete */
 static void judge(const struct records_file *file, const struct link *link, uint64_t closed,
                   bool before_is_whole, struct log_chain *chain, struct damage *damage)
 {
@@ -174,7 +174,7 @@ enum store_result log_chain_settle(int records, const struct records_files *file
         const struct log_end *log = &chain->ends[i];
         uint64_t size = records_files_find(files, RECORDS_LOG, log->number)->size;
 
-        if (size > 0) /* an empty one may as well be missing */
+        if (size > 0) /* an empty one could as well be missing */
             result = settle(records, log, size > log->end);
     }
     return result;

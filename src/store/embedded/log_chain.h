@@ -1,7 +1,7 @@
-/* Proves that the logs of records continue the tables without a gap. Every batch of a log begins
- * with its sequence and the number of its changes, so batch after batch, log after log, each must
- * begin where the one before ended: a log that is missing, emptied or cut shows as a gap, or as an
- * end before what was acknowledged. */
+/* Verifies that the logs of records continue the tables without a gap. Every batch of a log begins
+ * with its sequence and its number of changes, so each batch must begin where the previous one
+ * ended, across all logs: a log that is missing, empty or truncated shows as a gap, or as an end
+ * before what was acknowledged. */
 #ifndef LAGRA_STORE_EMBEDDED_LOG_CHAIN_H
 #define LAGRA_STORE_EMBEDDED_LOG_CHAIN_H
 
@@ -11,31 +11,34 @@
 
 struct log_end {
     uint64_t number; /* of the log */
-    uint64_t end;    /* of its last whole batch */
+    uint64_t end;    /* of its last complete batch */
 };
 
 struct log_chain {
-    uint64_t sequence;    /* of the last change that can be read */
+    uint64_t sequence;    /* of the last readable change */
     struct log_end *ends; /* of the logs that were read, in order */
     size_t end_count;
-    /* Logs from this number on do not continue what is before them; 0: none. The end of the one
-     * before was never made durable, so nothing in these was acknowledged. */
+    /* Logs from this number on do not continue the previous one; 0: none. The end of that one was
+     * never made durable, so nothing in these logs was acknowledged. */
     uint64_t loose_from;
 };
 
-/* manifest: what the tables hold, and which logs were closed how long. *ret_chain is to be released,
+/* manifest: what the tables hold, and the lengths of closed logs. *ret_chain must be released,
  * whatever is returned.
- * returns STORE_OK (also with damage), STORE_IO */
+ *
+ * Returns STORE_OK (also if there is damage), STORE_IO. */
 enum store_result log_chain_follow(int records, const struct records_files *files,
                                    const struct manifest *manifest, struct damage *damage,
                                    struct log_chain *ret_chain);
-/* Not all of them are empty. */
+/* Returns true if any of them has records. */
 bool log_chain_has_records(const struct log_chain *chain);
 void log_chain_release(struct log_chain *chain);
-/* Cuts each log behind its last whole batch: zeros that were written ahead, and what a crash has left
- * of batches that were never acknowledged. RocksDB would skip a hole of zeros, and then read a batch behind
- * it without the ones that were in it. And syncs it: what was read may be in memory alone after a kill.
- * returns STORE_OK, STORE_IO (logged) */
+/* Truncates each log after its last complete batch: removes zeros written ahead, and what a crash
+ * left of batches that were never acknowledged. RocksDB would skip a hole of zeros, and then read a
+ * later batch without those lost in the hole. Syncs the logs too: after a crash, what was read may
+ * be only in memory.
+ *
+ * Returns STORE_OK, STORE_IO (logged). */
 enum store_result log_chain_settle(int records, const struct records_files *files,
                                    const struct log_chain *chain);
 

@@ -9,8 +9,9 @@
 
 #include "store/embedded/records_files.h"
 
-/* Ahead of the log as much as it is long, or a quarter of the one before, within these bounds: a log of few records
- * costs little, and of a long one few syncs are the slower ones that make room. */
+/* Zeros are prepared for as much as the log is long, or a quarter of the previous one, within these
+ * bounds: a short log costs little, and a long one has few of the slower syncs that prepare
+ * space. */
 #define AHEAD_MIN   (64u << 10)
 #define AHEAD_MAX   (4u << 20)
 /* Not counted in keyspace_logged(): headers of fragments, at most 13 bytes in 32 KiB. */
@@ -37,14 +38,14 @@ static void close_log(struct log_space *space)
     space->log = -1;
 }
 
-/* Without a log nothing is prepared, and the next one is another chance. */
+/* If there is no log nothing is prepared; the next one will be tried. */
 static void open_newest(struct log_space *space)
 {
     char name[RECORDS_NAME_SIZE];
     uint64_t number;
     off_t size;
 
-    /* Each flush and compaction that ends is another version, and the log goes on. */
+    /* Each completed flush and compaction changes the version, while the log may continue. */
     if (records_newest_log(space->records, &number) || number == space->number)
         return;
     close_log(space);
@@ -59,7 +60,7 @@ static void open_newest(struct log_space *space)
     space->before = space->logged;
 }
 
-/* False: no more of this log is prepared. */
+/* Returns false if no more of this log can be prepared. */
 static bool add_zeros(struct log_space *space, size_t size)
 {
     static const char zeros[WRITE_BYTES];
@@ -81,7 +82,7 @@ static bool add_zeros(struct log_space *space, size_t size)
     return true;
 }
 
-/* How much is prepared once a log is so long. A log after a long one will be long too. */
+/* Returns how much to prepare for a log of this length. A log after a long one will be long too. */
 static size_t ahead_of(const struct log_space *space, uint64_t length)
 {
     uint64_t ahead = length > space->last / 4 ? length : space->last / 4;
@@ -95,7 +96,7 @@ void log_space_prepare(struct log_space *space, const struct keyspace *keyspace)
 
     if (space->records < 0)
         return;
-    /* In this order, what is counted for a log was not written before it. */
+    /* In this order, nothing written before a log is counted for it. */
     logged = keyspace_logged(keyspace);
     version = keyspace_version(keyspace);
     if (version != space->version)

@@ -1,4 +1,4 @@
-/* Edits of a MANIFEST, applied one after the other. */
+/* Applies the edits of a MANIFEST in order. */
 #include "store/embedded/manifest.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void raise(uint64_t *value, uint64_t to)
 
 /* A table that an edit adds or removes. */
 struct table_edit {
-    struct manifest_table table; /* removed: number and level alone */
+    struct manifest_table table; /* if removed: only number and level */
     size_t order;
     bool removes;
 };
@@ -84,7 +84,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By number, then by level, then as they were read. */
+/* By number, then by level, then in the order in which they were read. */
 static int compare_edits(const void *left, const void *right)
 {
     const struct table_edit *a = left, *b = right;
@@ -100,8 +100,9 @@ static bool is_same_table(const struct table_edit *a, const struct table_edit *b
     return a->table.number == b->table.number && a->table.level == b->table.level;
 }
 
-/* Lists the tables that are left after all edits, by number. Sorted, since looking each removed one up among thousands
- * would take as long as the product of both. False: one is added twice, or removed and not there. */
+/* Lists the tables that remain after all edits, by number. It sorts them, since looking up each
+ * removed one among thousands would take quadratic time. Returns false if one is added twice, or
+ * removed but does not exist. */
 static bool settle_tables(struct reading *reading)
 {
     struct manifest *manifest = reading->manifest;
@@ -172,7 +173,7 @@ static struct manifest_log *find_log(struct manifest *manifest, uint64_t number)
     return &manifest->logs[manifest->log_count++];
 }
 
-/* A log was created, or closed: then with its size. */
+/* Reads the creation of a log, or its closing, which has its size. */
 static bool read_log(struct manifest *manifest, struct bytes from)
 {
     uint64_t number, tag, size;
@@ -203,7 +204,7 @@ static bool delete_logs(struct manifest *manifest, struct bytes from)
     return true;
 }
 
-/* The fields behind a tag whose form is a single number or string. */
+/* Reads the value of a tag that has a single number or string. */
 static bool read_simple(struct manifest *manifest, uint64_t tag, struct bytes *from)
 {
     struct bytes string;
@@ -310,7 +311,7 @@ void manifest_release(struct manifest *manifest)
 
 bool *manifest_find_named(const struct manifest *manifest, const struct records_files *files)
 {
-    bool *named = xcalloc(files->count + 1, sizeof named[0]); /* + 1: never none */
+    bool *named = xcalloc(files->count + 1, sizeof named[0]); /* + 1: never empty */
 
     for (size_t i = 0; i < manifest->table_count; i++) {
         const struct records_file *file =

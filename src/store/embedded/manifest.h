@@ -1,15 +1,15 @@
-/* What RocksDB's MANIFEST says: which files of tables the records are in, from which log on they
- * must be read, which logs were closed and how long they were then. Ours, to know it before RocksDB
- * opens the folder, because opening deletes what the MANIFEST does not name.
+/* Parser of RocksDB's MANIFEST: which table files the records are in, from which log on they must
+ * be read, which logs were closed and how long they were then. It is needed before RocksDB opens
+ * the folder, because opening deletes files that the MANIFEST does not name.
  *
  * A MANIFEST is a file of records (record_log.h), each a list of (varint tag, fields). Only what
- * RocksDB 7.8 writes for one column family is understood; anything else is refused, not guessed. */
+ * RocksDB 7.8 writes for one column family is supported; anything else is refused. */
 #ifndef LAGRA_STORE_EMBEDDED_MANIFEST_H
 #define LAGRA_STORE_EMBEDDED_MANIFEST_H
 
 #include "store/embedded/records_files.h"
 
-/* A file of a table, NNNNNN.sst. */
+/* A table file, NNNNNN.sst. */
 struct manifest_table {
     uint64_t number;
     uint64_t size;
@@ -29,19 +29,21 @@ struct manifest {
     struct manifest_log *logs;
     size_t log_count;
     size_t log_capacity;
-    uint64_t first_log;     /* logs below are in tables */
-    uint64_t last_sequence; /* in tables up to here */
-    uint64_t size;          /* bytes of whole records */
-    bool has_next_file;     /* else RocksDB does not open it: its first records are lost */
-    bool torn;              /* more bytes follow */
+    uint64_t first_log;     /* older logs are in tables */
+    uint64_t last_sequence; /* in tables up to this one */
+    uint64_t size;          /* bytes of complete records */
+    bool has_next_file;     /* otherwise RocksDB cannot open it: its first records are lost */
+    bool torn;              /* there are more bytes */
 };
 
-/* Reads up to `limit` bytes. *ret_manifest is initialised in any case.
- * returns STORE_OK, STORE_CORRUPT (it lacks records that each has, or has one that is not understood; not
- * logged), STORE_IO */
+/* Reads up to `limit` bytes. *ret_manifest is always initialised.
+ *
+ * Returns STORE_OK, STORE_CORRUPT (a mandatory record is missing, or one is not supported; not
+ * logged), STORE_IO. */
 enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest);
 void manifest_release(struct manifest *manifest);
-/* Of each of the files, whether it is a table that the MANIFEST names; of malloc. There may be many of both. */
+/* Returns for each of the files whether it is a table that the MANIFEST names; from malloc. There
+ * may be many of both. */
 bool *manifest_find_named(const struct manifest *manifest, const struct records_files *files);
 
 #endif

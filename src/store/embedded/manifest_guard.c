@@ -83,11 +83,11 @@ enum store_result manifest_find_copy(int folder, bool *ret_found)
     if (dir)
         closedir(dir);
     if (!listed)
-        log_errno("store: list the data folder");
+        log_errno("store: list the data directory");
     return listed ? STORE_OK : STORE_IO;
 }
 
-/* Removes the copies of older MANIFESTs: nothing refers to them any longer. */
+/* Removes the copies of older MANIFESTs, to which nothing refers. */
 static void remove_old_copies(const struct manifest_guard *guard)
 {
     char kept[MANIFEST_COPY_NAME_SIZE];
@@ -129,7 +129,7 @@ static bool open_files(struct manifest_guard *guard)
     return guard->copy >= 0;
 }
 
-/* Adds what is new to the copy, and to the sum. */
+/* Appends the new part to the copy, and updates the checksum. */
 static bool copy_new(struct manifest_guard *guard, uint64_t length)
 {
     char buffer[16384];
@@ -148,7 +148,8 @@ static bool copy_new(struct manifest_guard *guard, uint64_t length)
     return true;
 }
 
-/* The steps in this order: what is recorded is durable, in the MANIFEST and in its copy, and so are their names. */
+/* The order of the steps matters: what is recorded must be durable, in the MANIFEST and in its
+ * copy, and so must their names. */
 static bool take_note(struct manifest_guard *guard)
 {
     struct stat status;
@@ -169,8 +170,8 @@ static bool take_note(struct manifest_guard *guard)
     return true;
 }
 
-/* A checkpoint that fails is begun anew, with a whole copy: of what a failed sync did nothing is known.
- * The checkpoint before stays true. */
+/* A checkpoint that fails is begun again with a complete copy: after a failed sync nothing is
+ * known. The previous checkpoint remains valid. */
 static void checkpoint_or_log(struct manifest_guard *guard)
 {
     bool taken = take_note(guard);
@@ -192,7 +193,7 @@ static bool has_changed(const struct manifest_guard *guard)
            status.st_nlink == 0 || (uint64_t)status.st_size != atomic_load(&guard->length);
 }
 
-/* RocksDB flushes or compacts after the last commit, too. */
+/* RocksDB also flushes or compacts after the last commit. */
 static int next_look_ms(const struct manifest_guard *guard)
 {
     if (atomic_load(&guard->stale))
@@ -216,7 +217,7 @@ static void *take_checkpoints(void *argument)
         lock_give(&guard->lock);
         if (has_changed(guard)) {
             checkpoint_or_log(guard);
-            keyspace_prove_reads(guard->keyspace); /* a table may be the first */
+            keyspace_prove_reads(guard->keyspace); /* there may be a first table */
         }
         lock_take(&guard->lock);
     }
@@ -236,7 +237,7 @@ enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, 
     guard->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     guard->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (guard->folder < 0 || guard->records < 0) {
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
         if (guard->folder >= 0)
             close(guard->folder);
         return STORE_IO;

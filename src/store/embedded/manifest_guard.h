@@ -1,14 +1,15 @@
-/* A checkpoint of RocksDB's MANIFEST and a whole copy of it.
+/* Checkpoints RocksDB's MANIFEST and keeps a complete copy of it.
  *
- * The MANIFEST says which tables and logs the records are in. RocksDB takes a damaged end of it for
- * the torn end of a crash, forgets the files named there, and deletes them. So whenever it has
- * grown, it is made durable, what is new is added to a copy, the copy is made durable, and its
- * number, length and CRC-64 are recorded in `synced`, durably too. The next start proves every byte up
- * to that length before RocksDB sees it, or puts the copy back (records_proof.h).
+ * The MANIFEST names the tables and logs with the records. RocksDB takes a damaged end of it for
+ * the torn end after a crash, forgets the files named there, and deletes them. So whenever it has
+ * grown, it is synced, the new part is appended to a copy, which is synced too, and its number,
+ * length and CRC-64 are durably recorded in `synced`. The next start verifies every byte up to that
+ * length before RocksDB sees it, or restores the copy (records_proof.h).
  *
- * The MANIFEST grows with flushes, compactions and new logs, not with commits: one fstat() for each
- * sync of the log shows whether it has. Between its growing and the checkpoint RocksDB may delete logs
- * and tables; damage to bytes not recorded yet cannot be mended then, but is found by log_chain.h.
+ * The MANIFEST grows with flushes, compactions and new logs, not with commits: an fstat() per sync
+ * of the log shows whether it has. Between its growth and the checkpoint RocksDB may delete logs
+ * and tables; damage to bytes not recorded yet then cannot be repaired, but is detected by
+ * log_chain.h.
  *
  *   synced, from byte 16:
  *     8     "LAGRAMAN"
@@ -35,21 +36,22 @@ struct manifest_checkpoint {
 #define MANIFEST_COPY_NAME_SIZE 32
 
 void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number);
-/* Is there a copy? A start makes the first when all of records/ is durable. returns STORE_OK, STORE_IO (logged) */
+/* Finds out whether there is a copy. Startup makes the first one when all of records/ is durable.
+ * Returns STORE_OK, STORE_IO (logged). */
 enum store_result manifest_find_copy(int folder, bool *ret_found);
-/* synced: the open file. A damaged checkpoint is ignored, and logged. returns STORE_OK, STORE_IO */
+/* synced: the open file. A damaged checkpoint is ignored and logged. Returns STORE_OK, STORE_IO. */
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint);
 
 struct manifest_guard {
     const struct keyspace *keyspace;
     int folder;         /* of the data; the guard's own, as the next three */
     int records;        /* its folder records/ */
-    _Atomic int source; /* the MANIFEST; -1: to be opened */
-    int copy;           /* -1: to be begun anew */
-    int synced;         /* the caller's */
+    _Atomic int source; /* the MANIFEST; -1: must be opened */
+    int copy;           /* -1: must be begun again */
+    int synced;         /* owned by the caller */
     struct manifest_checkpoint
-        checkpoint;          /* what copy holds; of the thread, or of start and close */
-    atomic_bool stale;       /* there is none of this start yet, or the last one failed */
+        checkpoint;          /* what the copy holds; used by the thread, or by startup and close */
+    atomic_bool stale;       /* there is none since the start, or the last one failed */
     bool failed;             /* the last one; of the thread, or of close */
     _Atomic uint64_t length; /* recorded */
     struct thread thread;
@@ -59,13 +61,15 @@ struct manifest_guard {
     bool stopping; /* under lock */
 };
 
-/* returns STORE_OK, STORE_IO (no descriptor) */
+/* Returns STORE_OK, STORE_IO (no descriptor). */
 enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, int synced,
                                       const struct keyspace *keyspace);
-/* Takes the first checkpoint at once, beside what is served: until then the one before stays true. One that fails (the
- * disk is full) is logged and tried again. False: no thread; to be stopped all the same. */
+/* Takes the first checkpoint at once, concurrently with requests: until then the previous one is
+ * valid. One that fails (the disk is full) is logged and retried. Returns false if no thread could
+ * be created; manifest_guard_stop() must be called anyway. */
 bool manifest_guard_start(struct manifest_guard *guard);
-/* Has a new checkpoint taken in the background when the MANIFEST has changed. Syncer, after each sync. */
+/* Requests a new checkpoint in the background if the MANIFEST has changed. Syncer, after each
+ * sync. */
 void manifest_guard_look(struct manifest_guard *guard);
 /* Ends the thread; the key space is still open. */
 void manifest_guard_stop(struct manifest_guard *guard);

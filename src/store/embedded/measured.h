@@ -1,13 +1,13 @@
-/* What the embedded store counts while it works, and what a scrape looks up (base/metrics.h). */
+/* Counters of the embedded store, and values read by a scrape (base/metrics.h). */
 #ifndef LAGRA_STORE_EMBEDDED_MEASURED_H
 #define LAGRA_STORE_EMBEDDED_MEASURED_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The log was synced, which took so long; so many were waiting for it. Syncer. */
+/* Records a sync of the log: its duration, and the number of waiters. Syncer. */
 void measured_sync(uint64_t duration_ns, size_t woken);
-/* A commit was applied, or conflicted. Any thread. */
+/* Record a commit that was applied, or one that conflicted. Any thread. */
 void measured_commit(void);
 void measured_conflict(void);
 

@@ -1,5 +1,5 @@
-/* Opening and closing the embedded store: the data folder, who may have it, and the order in which
- * the parts come up and go down. */
+/* Opens and closes the embedded store: the data folder, its lock, and the order in which the parts
+ * are started and stopped. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static void embedded_close(struct store *store)
     stage_hasher_stop(&embedded->hasher);
     extent_syncer_stop(&embedded->extent_syncer);
     collector_stop(&embedded->collector);
-    recovery_release(embedded); /* when its thread never ran */
+    recovery_release(embedded); /* if its thread never ran */
     syncer_stop(&embedded->syncer);
     table_keeper_stop(&embedded->keeper);
     manifest_guard_stop(&embedded->guard);
@@ -118,8 +118,8 @@ static void embedded_close(struct store *store)
     free(embedded);
 }
 
-/* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the newest log,
- * MANIFEST and its copy while it is recorded. */
+/* In addition to those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the
+ * newest log, MANIFEST and its copy while it is recorded. */
 #define DESCRIPTORS (KEYSPACE_DESCRIPTORS + EXTENTS_OPEN_MAX + 32u)
 _Static_assert(DESCRIPTORS <= EMBEDDED_DESCRIPTORS_MAX, "as callers count before it is open");
 
@@ -175,7 +175,7 @@ static const struct store_operations embedded_operations = {
 #endif
 };
 
-/* The first is in what a refused start says. */
+/* The first finding is part of the message of the refused start. */
 static void log_finding(void *context, const char *sentence)
 {
     const struct damage *damage = context;
@@ -184,8 +184,8 @@ static void log_finding(void *context, const char *sentence)
         log_line(LOG_ERROR, "store: %s", sentence);
 }
 
-/* What is reported to the operator of a folder that is refused. What cannot be read now is not damaged
- * for that: the reason, which is in the log, may pass. Start-up thread. decision: 214 */
+/* Explains to the operator why a folder is refused. What cannot be read now need not be damaged:
+ * the reason, which is in the log, may pass. Startup thread. decision: 214 */
 static const char *explain(const struct damage *damage, enum store_result result)
 {
     static char text[1024];
@@ -202,8 +202,8 @@ static const char *explain(const struct damage *damage, enum store_result result
 /* A new MANIFEST, its copy and a log. */
 #define OPENING_BYTES (1u << 20)
 
-/* RocksDB's opening puts what the logs hold into tables before it deletes them. On a disk that is full
- * it would fail half way, and end the process by an assertion: so it is not begun without room. */
+/* Ensures room for opening: RocksDB writes the contents of the logs to tables before it deletes
+ * them. On a full disk that would fail half way, and end the process by an assertion. */
 static enum store_result claim_room(struct embedded *embedded, const struct folder *folder,
                                     const char **ret_problem)
 {
@@ -222,9 +222,9 @@ static enum store_result claim_room(struct embedded *embedded, const struct fold
     return disk_space_claim(&embedded->space, logs + logs / 8 + OPENING_BYTES, ret_problem);
 }
 
-/* Of a new key space RocksDB syncs each of its files and their folder, one after the other: twelve times, before there is
- * anything that might be lost. Here all are synced at its end, together. A start that is cut off before leaves what the next
- * one takes for new (records_proof.h). */
+/* For a new key space RocksDB would sync each of its files and their folder one after another,
+ * twelve times before there is anything to lose. Here all are synced together at the end. If the
+ * start is interrupted before, the next one treats the key space as new (records_proof.h). */
 static enum store_result open_keyspace(struct embedded *embedded, const struct folder *folder,
                                        size_t cache_bytes, bool is_new, const char **ret_problem)
 {
@@ -242,13 +242,13 @@ static enum store_result open_keyspace(struct embedded *embedded, const struct f
         return result;
     result = records_sync_all(folder->fd);
     if (result) {
-        *ret_problem = "the data folder cannot be written";
+        *ret_problem = "the data directory cannot be written";
         keyspace_close(&embedded->keyspace);
     }
     return result;
 }
 
-/* A RocksDB that reads its tables by itself asks nobody what is proven: then all of them are, now. */
+/* Verifies all tables now if RocksDB reads them without our pread(). */
 static enum store_result prove_unasked(struct embedded *embedded)
 {
     bool all = true;
@@ -288,7 +288,7 @@ static uint64_t whole_bytes_of(const struct store_options *options)
     return options->whole_bytes > 0 ? options->whole_bytes : PROOF_WHOLE_BYTES;
 }
 
-/* Opens the records, once it is proven that all of them are there. */
+/* Opens the records, after verifying that they are complete. */
 static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
                                       uint64_t durable, const struct store_options *options,
                                       const char **ret_problem)
@@ -297,11 +297,11 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     struct records_proof proof = { .is_new = false };
     enum store_result result;
 
-    /* For what the proof moves and mends. */
+    /* For what the verification moves and repairs. */
     result = disk_space_claim(&embedded->space, OPENING_BYTES, ret_problem);
     if (result)
         return result;
-    *ret_problem = "the data folder cannot be read";
+    *ret_problem = "the data directory cannot be read";
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND,
                            whole_bytes_of(options), &damage, &proof);
     if (damage.count > 0 && !result)
@@ -333,7 +333,7 @@ static void *sync_folder(void *argument)
     return NULL;
 }
 
-/* The folder's names are made durable while the records are opened, which waits for the disk too. */
+/* Makes the folder's names durable while the records are opened, which waits for the disk too. */
 static enum store_result open_synced(struct embedded *embedded, const struct folder *folder,
                                      const struct store_options *options, const char **ret_problem)
 {
@@ -343,7 +343,7 @@ static enum store_result open_synced(struct embedded *embedded, const struct fol
     enum store_result result = syncer_open_record(folder->fd, &embedded->synced, &durable);
     bool is_apart;
 
-    *ret_problem = "the data folder cannot be read";
+    *ret_problem = "the data directory cannot be read";
     if (result)
         return result;
     is_apart = thread_start(&thread, sync_folder, &syncing);
@@ -361,7 +361,7 @@ static enum store_result open_synced(struct embedded *embedded, const struct fol
     return result;
 }
 
-/* All that can fail, with no thread running yet. */
+/* Everything that can fail, before any thread runs. */
 static enum store_result open_parts(struct embedded *embedded, const struct folder *folder,
                                     const struct store_options *options, const char **ret_problem)
 {
@@ -381,11 +381,11 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
     if (result)
         goto close_records;
     result = recovery_begin(embedded);
-    *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
-                                           : "the records in the data folder cannot be read";
+    *ret_problem = result == STORE_CORRUPT ? "the records in the data directory are damaged"
+                                           : "the records in the data directory cannot be read";
     if (result)
         goto release;
-    *ret_problem = "the data folder cannot be opened";
+    *ret_problem = "the data directory cannot be opened";
     result =
         manifest_guard_open(&embedded->guard, folder->fd, embedded->synced, &embedded->keyspace);
     if (result)
@@ -411,7 +411,8 @@ close_extents:
     return result;
 }
 
-/* Each part is brought up, with or without its thread, so that all can be closed alike. */
+/* Initialises every part even if its thread cannot be started, so that all can be closed in the
+ * same way. */
 static bool start_threads(struct embedded *embedded)
 {
     bool guards = manifest_guard_start(&embedded->guard);

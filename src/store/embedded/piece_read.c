@@ -1,5 +1,5 @@
-/* Sectors are read, checksummed, and only then copied or let be sent. What is not in the page cache
- * is fetched by an I/O thread, so that a worker never waits for a disk. */
+/* Sectors are read, verified, and only then copied or sent. An I/O thread fetches what is not in
+ * the page cache, so that a worker never waits for a disk. */
 #include "store/embedded/piece_read.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
-/* A range of sectors that an I/O thread brings into the page cache. */
+/* A range of sectors that an I/O thread reads into the page cache. */
 struct fetch {
     struct io_job job;
     struct embedded *embedded;
@@ -24,8 +24,8 @@ struct fetch {
     struct waiter *waiter;
 };
 
-/* Of each thread that reads parts of sectors, made when it does first: as a thread-local array it was zeroed, and in
- * memory, for every thread of the process. */
+/* For each thread that reads parts of sectors, allocated on first use: a thread-local array was
+ * zeroed, and in memory, for every thread of the process. */
 static pthread_key_t scratch_key;
 
 static void make_scratch_key(void)
@@ -35,7 +35,7 @@ static void make_scratch_key(void)
     assert(!error);
 }
 
-/* Room for a sector. */
+/* Returns a buffer for a sector. */
 static char *scratch(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,7 +60,7 @@ static uint32_t sector_length(const struct piece *piece, uint32_t sector)
     return left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES;
 }
 
-/* Reads one sector. only_cached: returns STORE_WAIT rather than wait for the disk. */
+/* Reads one sector. only_cached: returns STORE_WAIT instead of waiting for the disk */
 static enum store_result read_sector(int fd, const struct piece *piece, uint32_t sector,
                                      bool only_cached, char *to)
 {
@@ -81,7 +81,7 @@ static enum store_result read_sector(int fd, const struct piece *piece, uint32_t
         } else if (errno == EAGAIN) {
             return STORE_WAIT;
         } else if (errno == EOPNOTSUPP && only_cached) {
-            only_cached = false; /* a file system that cannot tell */
+            only_cached = false; /* a file system that does not support this */
         } else if (errno != EINTR) {
             log_errno("store: read extent %08" PRIx32 " at %" PRIu64, piece->extent, offset);
             return STORE_IO;
@@ -116,21 +116,21 @@ static void run_fetch(struct io_job *job)
     struct extent *extent;
     enum store_result result = extents_take(extents, fetch->piece.extent, &extent);
 
-    /* What comes into memory from now on has not been checked. */
+    /* What is read into memory from now on has not been verified. */
     verified_forget(&fetch->embedded->verified, fetch->piece.extent, fetch->piece.offset);
     if (!result) {
         for (uint32_t i = 0; i < fetch->count && !result; i++)
             result = read_sector(extent->fd, &fetch->piece, fetch->first + i, false, scratch());
         extents_give(extents, extent);
     }
-    /* A shortage is found again, and reported, by the caller itself. */
+    /* The caller will hit a shortage itself, and report it. */
     if (result && result != STORE_SHORTAGE)
         verified_add_unreadable(&fetch->embedded->verified, &fetch->piece);
     free(fetch);
     waiter->wake(waiter);
 }
 
-/* Has the sectors brought into memory; the caller tries again when woken. */
+/* Requests the sectors to be read into memory; the caller tries again when woken. */
 static enum store_result fetch(struct embedded *embedded, const struct piece *piece, uint32_t first,
                                uint32_t count, struct waiter *waiter)
 {

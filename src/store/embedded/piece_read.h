@@ -1,4 +1,4 @@
-/* Reading pieces, and checking them before they are sent from their file. */
+/* Reads pieces, and verifies them before they are sent from their file. */
 #ifndef LAGRA_STORE_EMBEDDED_PIECE_READ_H
 #define LAGRA_STORE_EMBEDDED_PIECE_READ_H
 

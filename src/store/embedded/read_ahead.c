@@ -1,4 +1,4 @@
-/* Reading ahead. */
+/* See read_ahead.h. */
 #include "store/embedded/read_ahead.h"
 
 #include "store/embedded/cursor.h"
@@ -6,15 +6,15 @@
 #include "store/embedded/snapshots.h"
 #include "store/record_value.h"
 
-/* What is read at once. An HTTP worker is back after some 100 us; a thread that waits for the disk anyway
- * reads more. */
+/* The amounts read at once. An HTTP worker takes some 100 us for it; a thread that waits for the
+ * disk anyway reads more. */
 static const struct bounds {
     unsigned records;
     size_t bytes;
 } of_worker = { 32, 64u << 10 }, of_blocking = { 256, 256u << 10 };
 
-/* From a memtable or RocksDB's cache: what was just put, or is read again. False: not found there, or a
- * writer that came between may have written it, or it is damaged. */
+/* Gets a record from a memtable or RocksDB's cache: one just put, or read again. Returns false if
+ * it is not there, may be from a commit in between, or is damaged. */
 static bool get_cached(const struct embedded_snapshot *snapshot, struct bytes key,
                        struct arena *arena, struct record *ret_record)
 {
@@ -43,7 +43,7 @@ static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, str
         bytes += cursor->key.len + cursor->value.len;
         result = embedded_cursor_next(cursor);
     }
-    /* The reader that needs this record reports what is wrong with it. */
+    /* The reader that needs this record reports its error. */
     embedded_cursor_close(cursor);
 }
 

@@ -1,6 +1,6 @@
-/* Records that are read one after the other in the order of their keys, each once (the texts of
- * messages): the first that has to be looked for in files brings those behind it into memory
- * (record_cache.h), so that a block is read and a level of files searched for many of them at once. */
+/* Records that are read one after another in key order, each once (the texts of messages): the
+ * first one not in memory brings the following ones into memory too (record_cache.h), so that a
+ * block is read and a level of files searched for many of them at once. */
 #ifndef LAGRA_STORE_EMBEDDED_READ_AHEAD_H
 #define LAGRA_STORE_EMBEDDED_READ_AHEAD_H
 

@@ -1,4 +1,4 @@
-/* Freed pieces on their way back to the file system. */
+/* Returns freed pieces to the file system. */
 #include "store/embedded/reclaim.h"
 
 #include <assert.h>
@@ -7,69 +7,7 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
-void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context)
-{
-    *reclaim = (struct reclaim){ .added = added, .context = context };
-    lock_init(&reclaim->lock, RANK_RECLAIM);
-}
-
-void reclaim_release(struct reclaim *reclaim)
-{
-    while (reclaim->waiting) {
-        struct freed *next = reclaim->waiting->next;
-
-        free(reclaim->waiting);
-        reclaim->waiting = next;
-    }
-    free(reclaim->kept);
-    lock_release(&reclaim->lock);
-}
-
-struct freed *freed_new(size_t room)
-{
-    struct freed *freed = xcalloc(1, sizeof *freed + room * sizeof freed->pieces[0]);
-
-    return freed;
-}
-
-static uint64_t bytes_of_freed(const struct freed *freed)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < freed->count; i++)
-        bytes += extent_room(freed->pieces[i].length);
-    return bytes;
-}
-
-void freed_count(struct reclaim *reclaim, const struct freed *freed)
-{
-    atomic_fetch_add(&reclaim->pending_bytes, bytes_of_freed(freed));
-    if (freed->sequence > 0)
-        atomic_fetch_add(&reclaim->under_way, 1);
-}
-
-void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece)
-{
-    atomic_fetch_sub(&reclaim->pending_bytes, extent_room(piece->length));
-}
-
-void reclaim_add(struct reclaim *reclaim, struct freed *freed)
-{
-    struct freed *last = freed;
-
-    if (!freed)
-        return;
-    assert(freed->count > 0);
-    while (last->next)
-        last = last->next;
-    lock_take(&reclaim->lock);
-    last->next = reclaim->waiting;
-    reclaim->waiting = freed;
-    lock_give(&reclaim->lock);
-    reclaim->added(reclaim->context);
-}
-
-/* Takes those out whose commit is durable. */
+/* Removes and returns the lists whose commits are durable. */
 static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -112,7 +50,7 @@ static void keep(struct reclaim *reclaim, const struct freed_piece *run)
     assert(reclaim->kept_count <= RECLAIM_KEPT_MAX);
 }
 
-/* Punches what is held no longer. */
+/* Punches what is no longer held. */
 static void punch_kept(struct embedded *embedded)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -145,7 +83,7 @@ void reclaim_press(struct embedded *embedded)
     punch_kept(embedded);
 }
 
-/* A run of pieces that follow each other. */
+/* Returns a run of adjacent pieces. */
 static void give_back_run(struct embedded *embedded, const struct freed_piece *run)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -156,15 +94,15 @@ static void give_back_run(struct embedded *embedded, const struct freed_piece *r
     }
     if (reclaim->kept_count == RECLAIM_KEPT_MAX) {
         punch_kept(embedded);
-        /* With few of them gone, all would be looked through again soon. */
+        /* If only few were punched, everything would soon be examined again. */
         if (reclaim->kept_count > RECLAIM_KEPT_MAX / 2)
             reclaim_press(embedded);
     }
-    /* It may be held no longer by now: then it goes at the end of the step. */
+    /* It may no longer be held: then it is punched at the end of the step. */
     keep(reclaim, run);
 }
 
-/* Returns what a commit freed to the file system, pieces that follow each other in one. */
+/* Returns what a commit freed to the file system, adjacent pieces together. */
 static void give_back(struct embedded *embedded, const struct freed *freed)
 {
     for (size_t i = 0, next; i < freed->count; i = next) {
@@ -188,12 +126,12 @@ bool reclaim_step(struct embedded *embedded)
 {
     bool left;
     struct freed *freed = take_durable(embedded, &left);
-    struct freed *let_go = embedded->reclaim.let_go(embedded);
+    struct freed *let_go = states_let_go(embedded);
 
     while (freed) {
         struct freed *next = freed->next;
 
-        embedded->reclaim.take_out(embedded, freed);
+        states_take_out(embedded, freed);
         give_back(embedded, freed);
         if (freed->sequence > 0)
             atomic_fetch_sub(&embedded->reclaim.under_way, 1);

@@ -1,4 +1,4 @@
-/* A handful of slots for each set; the oldest one that was not found again is replaced. */
+/* Each set has a few slots; the oldest record that was not found again is replaced. */
 #include "store/embedded/record_cache.h"
 
 #include <stdlib.h>
@@ -12,15 +12,15 @@ struct cached_record {
     uint32_t key_length;
     uint32_t value_length;
     bool was_found; /* since it was last passed over */
-    bool is_stored; /* false: RocksDB has none of this key */
+    bool is_stored; /* false: the key does not exist in RocksDB */
     char bytes[];   /* key, value */
 };
 
 struct record_set {
     struct lock lock;
-    uint32_t hash; /* of the key that it was entered with */
+    uint32_t hash; /* of the key with which it was entered */
     uint64_t found, missed;
-    unsigned next; /* looked at first when one is to be replaced */
+    unsigned next; /* where the search for a slot to replace begins */
     struct cached_record *records[CACHED_RECORDS];
 };
 
@@ -96,7 +96,7 @@ static struct bytes key_of(const struct cached_record *record)
     return bytes_of(record->bytes, record->key_length);
 }
 
-/* Its slot, or CACHED_RECORDS. */
+/* Returns the key's slot, or CACHED_RECORDS. */
 static size_t find(const struct record_set *set, struct bytes key)
 {
     size_t i;
@@ -125,7 +125,7 @@ static struct cached_record *record_new(uint32_t hash, struct bytes key, struct 
     return record;
 }
 
-/* The slot is empty afterwards if the record is too large. */
+/* Leaves the slot empty if the record is too large. */
 static void fill_slot(struct record_set *set, size_t i, struct bytes key, struct bytes value)
 {
     free(set->records[i]);
@@ -149,7 +149,7 @@ bool record_set_find(struct record_set *set, struct bytes key, struct bytes *ret
     return record != NULL;
 }
 
-/* An empty one, or that of a record which is read once and no more (the text of a message). */
+/* Returns an empty slot, or that of a record which is read only once (the text of a message). */
 static size_t slot_to_fill(struct record_set *set)
 {
     for (;;) {

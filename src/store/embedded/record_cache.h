@@ -1,15 +1,15 @@
-/* The newest records that were read, so that a hot one is not looked for in RocksDB again; and keys
- * that were looked for and are not there, as an account's properties that nobody ever set.
+/* A cache of the newest records that were read, so that hot ones need no lookup in RocksDB; and of
+ * keys that do not exist, such as an account's properties that were never set.
  *
- * A record here is as the newest commit of its partition left it: all that is done with a key is
- * done under the lock of its partition's stripe; every change of the partition changes it here, and
- * only a snapshot that still sees the newest state reads from here or adds to it. So a record that
- * is read and changed again and again is never looked for. What is written without having been read
- * is not taken: most of that is not read soon. Values are as RocksDB has them, with their checksums.
+ * A cached record is as the newest commit of its partition left it: everything is done under the
+ * lock of its partition's stripe, every change of the partition updates the cache, and only a
+ * snapshot that still sees the newest state reads from it or adds to it. So a record that is read
+ * and changed repeatedly is never looked up. Records written without having been read are not
+ * added: most are not read soon. Values are stored as in RocksDB, with their checksums.
  *
- * A key has its place in one of RECORD_SETS sets by its hash, so that the records of one partition
- * may fill all of them. A set has a lock of its own, since several stripes have keys in it. At most
- * CACHED_BYTES_MAX a record and CACHED_RECORDS records a set: 32 MiB when all are as large. */
+ * A key belongs to one of RECORD_SETS sets by its hash, so that the records of one partition may
+ * fill all of them. Each set has its own lock, since keys of several stripes are in it. At most
+ * CACHED_BYTES_MAX per record and CACHED_RECORDS per set: 32 MiB if all are that large. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 #define LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 
@@ -27,21 +27,21 @@ void record_cache_free(struct record_cache *cache);
 /* Any thread, without a lock. */
 void record_cache_empty(struct record_cache *cache);
 
-/* How often record_set_find() has found what it was asked for, and not. Any thread. */
+/* Returns the numbers of hits and misses of record_set_find(). Any thread. */
 void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses);
 
-/* The set of a key, locked; under the lock of the key's stripe. */
+/* Returns the set of a key, locked. Under the lock of the key's stripe. */
 struct record_set *record_set_enter(struct record_cache *cache, struct bytes key);
 void record_set_leave(struct record_set *set);
 
-/* Between the two, with the same key. */
+/* Between the two, with the same key: */
 
-/* False: what RocksDB has is not known. The value as RocksDB returned it, valid until the set is
- * left; ptr NULL: it has none. */
+/* Returns false if the key is not cached. The value is as RocksDB returned it, valid until the set
+ * is left; ptr NULL: the key does not exist. */
 bool record_set_find(struct record_set *set, struct bytes key, struct bytes *ret_value);
-/* value.ptr NULL: RocksDB has none. Larger ones are not taken. */
+/* value.ptr NULL: the key does not exist. Larger values are ignored. */
 void record_set_add(struct record_set *set, struct bytes key, struct bytes value);
-/* The key's value was changed (value.ptr NULL: deleted). What is not here is not taken. */
+/* Updates the value of a key (value.ptr NULL: deleted) if it is cached. */
 void record_set_change(struct record_set *set, struct bytes key, struct bytes value);
 
 #endif

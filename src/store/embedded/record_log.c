@@ -1,4 +1,4 @@
-/* Fragments of blocks, put together to records. */
+/* Assembles records from the fragments in blocks. */
 #include "store/embedded/record_log.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void record_log_release(struct record_log *log)
     free(log->record);
 }
 
-/* Reads the block behind the one in memory. False: it cannot be read. */
+/* Reads the block after the one in memory. Returns false if it cannot be read. */
 static bool read_block(struct record_log *log)
 {
     uint64_t from = log->block_at + log->block_size;
@@ -48,7 +48,8 @@ static bool read_block(struct record_log *log)
     return true;
 }
 
-/* The fragment at log->at, whose header lies in the block. False: it is not whole. */
+/* Reads the fragment at log->at, whose header is in the block. Returns false if it is
+ * incomplete. */
 static bool read_fragment(struct record_log *log, enum fragment_type *ret_type,
                           struct bytes *ret_bytes)
 {
@@ -77,7 +78,7 @@ static void append(struct record_log *log, size_t length, struct bytes fragment)
         memcpy(log->record + length, fragment.ptr, fragment.len);
 }
 
-/* Goes on to the next block when no header fits in what is left of this one. RECORD_LOG_RECORD:
+/* Moves to the next block if the rest of this one is too small for a header. RECORD_LOG_RECORD:
  * there is a header at log->at. */
 static enum record_log_result find_header(struct record_log *log)
 {

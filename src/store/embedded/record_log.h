@@ -1,6 +1,6 @@
-/* Reading RocksDB's files of records: its write-ahead logs and its MANIFEST have one form. Ours,
- * because RocksDB's own reader takes a record whose length was damaged for the torn end of the file
- * and says nothing.
+/* Reads RocksDB's files of records: its write-ahead logs and its MANIFEST have the same format.
+ * RocksDB's own reader would silently take a record with a damaged length for the torn end of the
+ * file.
  *
  *   file     blocks of 32 KiB, the last one short
  *   block    fragments; fewer than 7 bytes at its end are zeros
@@ -9,7 +9,7 @@
  *            1     type: 1 whole record, 2 first, 3 middle, 4 last fragment of one
  *            the bytes
  *
- * The recyclable form (types 5 to 8) and compressed logs are not used: keyspace.c never asks for
+ * The recyclable format (types 5 to 8) and compressed logs are not used: keyspace.c never enables
  * them. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_LOG_H
 #define LAGRA_STORE_EMBEDDED_RECORD_LOG_H
@@ -19,13 +19,13 @@
 #define RECORD_LOG_BLOCK 32768u
 
 struct record_log {
-    int fd;             /* the caller's */
-    uint64_t limit;     /* bytes of the file that are read */
-    uint64_t block_at;  /* where the block in memory begins */
+    int fd;             /* owned by the caller */
+    uint64_t limit;     /* bytes of the file to read */
+    uint64_t block_at;  /* offset of the block in memory */
     size_t block_size;  /* bytes of it */
     size_t at;          /* the next fragment in it */
-    uint64_t whole_end; /* end of the last whole record returned */
-    bool skips;         /* the ends of a record whose beginning was damaged */
+    uint64_t whole_end; /* end of the last complete record returned */
+    bool skips;         /* skipping the rest of a record with a damaged beginning */
     unsigned char *block;
     char *record;
     size_t record_capacity;
@@ -33,18 +33,18 @@ struct record_log {
 
 enum record_log_result {
     RECORD_LOG_RECORD,
-    RECORD_LOG_END,  /* the file ends behind a whole record */
-    RECORD_LOG_TORN, /* what follows whole_end is not a whole record */
+    RECORD_LOG_END,  /* the file ends after a complete record */
+    RECORD_LOG_TORN, /* what follows whole_end is not a complete record */
     RECORD_LOG_IO,   /* logged */
 };
 
 /* limit: UINT64_MAX for the whole file. */
 void record_log_init(struct record_log *log, int fd, uint64_t limit);
 void record_log_release(struct record_log *log);
-/* The next record; valid until the next call. After anything else than RECORD_LOG_RECORD there is
- * no next one, unless record_log_skip() finds one. */
+/* Returns the next record; valid until the next call. After a result other than RECORD_LOG_RECORD
+ * there is no next one, unless record_log_skip() finds one. */
 enum record_log_result record_log_next(struct record_log *log, struct bytes *ret_record);
-/* After RECORD_LOG_TORN: goes on at the next block, for salvage. False: no more. */
+/* Continues at the next block after RECORD_LOG_TORN, for salvage. Returns false at the end. */
 bool record_log_skip(struct record_log *log);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names, listing, moving and copying of RocksDB's files. */
+/* Names, lists, moves and copies RocksDB's files. */
 #include "store/embedded/records_files.h"
 
 #include <dirent.h>
@@ -82,7 +82,7 @@ enum store_result records_files_list(int records, struct records_files *ret_file
         }
         files.list[files.count++] = file;
     }
-    error = errno; /* of the last entry: what is not listed would be taken for missing */
+    error = errno; /* after the last entry: a file that is not listed would count as missing */
     closedir(dir);
     if (error) {
         errno = error;
@@ -165,7 +165,7 @@ const struct records_file *records_files_find(const struct records_files *files,
 
 /* ---- aside ---- */
 
-/* Removes the oldest file of aside/ when all together have more bytes than that; true when it did. */
+/* Removes the oldest file of aside/ if all together exceed this size; returns true if it did. */
 static bool remove_oldest(int aside, uint64_t most)
 {
     struct timespec oldest = { 0 };
@@ -228,17 +228,18 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
     return moved ? STORE_OK : STORE_IO;
 }
 
-/* ---- making it durable ---- */
+/* ---- durability ---- */
 
 typedef bool sync_step(int fd);
 
-/* The file system gives its bytes a place, so that one commit of its journal is for all files. */
+/* Starts writing, which allocates the blocks of all files, so that one commit of the file system's
+ * journal covers them. */
 static bool begin_writing(int fd)
 {
     return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) == 0;
 }
 
-/* An empty one has its name alone. */
+/* An empty file has only its name to sync. */
 static bool make_durable(int fd)
 {
     struct stat status;
@@ -277,7 +278,8 @@ enum store_result records_sync_all(int folder)
         log_errno("store: open the folder of records");
         return STORE_IO;
     }
-    (void)each_file(records, begin_writing); /* where it cannot, each is a commit */
+    /* if that is not supported, each file needs its own commit */
+    (void)each_file(records, begin_writing);
     synced = each_file(records, make_durable) && fsync(records) == 0;
     if (!synced)
         log_errno("store: sync the folder of records");

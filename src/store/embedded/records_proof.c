@@ -1,4 +1,4 @@
-/* Which MANIFEST, and whether all that it needs is there. */
+/* Selects the MANIFEST, and verifies that everything it needs is there. */
 #include "store/embedded/records_proof.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "store/embedded/table_proof.h"
 #include "store/embedded/table_sums.h"
 
-#define RESTORED_NAME "manifest.restored" /* a copy on its way back into records/ */
+#define RESTORED_NAME "manifest.restored" /* a copy being restored to records/ */
 
-/* One run of the proof. */
+/* One run of the verification. */
 struct proof {
     int folder;
     int records;
@@ -29,7 +29,7 @@ struct proof {
     struct records_files files;
 };
 
-/* A MANIFEST that may be the right one, and what it leads to. */
+/* A MANIFEST that may be the right one, and what it refers to. */
 struct candidate {
     uint64_t number;
     int fd;
@@ -48,8 +48,8 @@ static void candidate_release(struct candidate *candidate)
 
 /* ---- 1. the MANIFEST ---- */
 
-/* What is not there, and what cannot be opened now (too many open files, a disk that fails), are
- * not the same: only without the first may an older state be looked for. */
+/* Distinguishes files that do not exist from those that cannot be opened now (too many open files,
+ * a failing disk): only if one does not exist may an older state be used. */
 static enum store_result could_not_open(const char *name)
 {
     if (errno == ENOENT)
@@ -58,9 +58,10 @@ static enum store_result could_not_open(const char *name)
     return STORE_IO;
 }
 
-/* Makes RESTORED_NAME: the copy up to the recorded length, then what the damaged file has behind it.
- * damaged: -1, no file. *ret_fd: the new file.
- * returns STORE_OK, STORE_NOT_FOUND (the copy is not as recorded), STORE_IO */
+/* Creates RESTORED_NAME: the copy up to the recorded length, then the rest of the damaged file.
+ * damaged: -1: no file. *ret_fd: the new file
+ *
+ * Returns STORE_OK, STORE_NOT_FOUND (the copy is not as recorded), STORE_IO. */
 static enum store_result build_restored(const struct proof *proof, int damaged, int *ret_fd)
 {
     const struct manifest_checkpoint *checkpoint = &proof->checkpoint;
@@ -97,8 +98,9 @@ static enum store_result build_restored(const struct proof *proof, int damaged, 
     return result;
 }
 
-/* Opens a MANIFEST whose recorded bytes are proven, from its file or from the copy.
- * returns STORE_OK, STORE_CORRUPT (with a finding), STORE_IO */
+/* Opens a MANIFEST whose recorded bytes are verified, from its file or from the copy.
+ *
+ * Returns STORE_OK, STORE_CORRUPT (with a finding), STORE_IO. */
 static enum store_result open_candidate(const struct proof *proof, uint64_t number,
                                         struct damage *damage, struct candidate *ret_candidate)
 {
@@ -147,7 +149,7 @@ out:
 
 /* ---- 2 and 3. what it names ---- */
 
-/* Are the sums of tables left to be taken when they are read? */
+/* Returns true if the checksums of tables will be verified when they are read. */
 static bool is_left(const struct proof *proof, const struct manifest *manifest)
 {
     uint64_t bytes = 0;
@@ -158,7 +160,7 @@ static bool is_left(const struct proof *proof, const struct manifest *manifest)
            !table_proof_is_asked(proof->folder);
 }
 
-/* All findings about one candidate. returns STORE_OK (also with damage), STORE_IO */
+/* Collects all findings about a candidate. Returns STORE_OK (also if there is damage), STORE_IO. */
 static enum store_result examine(const struct proof *proof, struct candidate *candidate,
                                  struct damage *damage)
 {
@@ -178,8 +180,9 @@ static enum store_result examine(const struct proof *proof, struct candidate *ca
     return result;
 }
 
-/* A candidate that needs nothing that is missing.
- * returns STORE_OK, STORE_CORRUPT (with findings), STORE_IO */
+/* Opens a candidate that refers to nothing that is missing.
+ *
+ * Returns STORE_OK, STORE_CORRUPT (with findings), STORE_IO. */
 static enum store_result try_number(const struct proof *proof, uint64_t number,
                                     struct damage *damage, struct candidate *ret_candidate)
 {
@@ -199,8 +202,8 @@ static enum store_result try_number(const struct proof *proof, uint64_t number,
     return result;
 }
 
-/* CURRENT names no MANIFEST, or none that will do: the newest that does is taken. Findings of those
- * that do not are not reported if another does. */
+/* If CURRENT names no suitable MANIFEST, uses the newest suitable one. Findings about the others
+ * are not reported then. */
 static enum store_result try_others(const struct proof *proof, uint64_t tried,
                                     struct candidate *ret_candidate)
 {
@@ -215,7 +218,7 @@ static enum store_result try_others(const struct proof *proof, uint64_t tried,
             result = try_number(proof, file->number, &unheard, ret_candidate);
         damage_release(&unheard);
     }
-    /* The recorded one may be there as a copy only. */
+    /* The recorded one may exist only as a copy. */
     if (result == STORE_CORRUPT && proof->checkpoint.number > 0 &&
         proof->checkpoint.number != tried) {
         struct damage unheard = { 0 };
@@ -226,7 +229,7 @@ static enum store_result try_others(const struct proof *proof, uint64_t tried,
     return result;
 }
 
-/* Nothing has ever been written: no table, no log with anything in it, nothing recorded. */
+/* Returns true if nothing has ever been written: no table, no log with contents, no checkpoint. */
 static bool is_new(const struct proof *proof)
 {
     for (size_t i = 0; i < proof->files.count; i++)
@@ -247,7 +250,7 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
 
     if (named == STORE_IO)
         return STORE_IO;
-    /* A MANIFEST older than the checkpoint was given up; CURRENT itself is from another moment. */
+    /* A MANIFEST older than the checkpoint is obsolete; CURRENT itself is from another moment. */
     if (has_current && current >= proof->checkpoint.number)
         result = try_number(proof, current, &found, ret_candidate);
     else
@@ -268,9 +271,9 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
     return result;
 }
 
-/* ---- mending ---- */
+/* ---- repair ---- */
 
-/* Puts the candidate where RocksDB looks for it; a damaged file in its place is kept aside. */
+/* Moves the candidate to where RocksDB looks for it, and a damaged file in its place aside. */
 static enum store_result install(const struct proof *proof, const struct candidate *candidate)
 {
     char name[RECORDS_NAME_SIZE];
@@ -279,7 +282,8 @@ static enum store_result install(const struct proof *proof, const struct candida
 
     records_file_name(name, RECORDS_MANIFEST, candidate->number);
     if (candidate->is_restored) {
-        log_line(LOG_WARN, "store: records/%s was damaged: its copy is put back", name);
+        log_line(LOG_WARN, "store: records/%s was damaged and has been restored from its copy",
+                 name);
         if (fsync(candidate->fd) < 0)
             result = STORE_IO;
         if (!result && faccessat(proof->records, name, F_OK, 0) == 0)
@@ -300,7 +304,8 @@ static enum store_result install(const struct proof *proof, const struct candida
     return result;
 }
 
-/* All of it is in the checkpoint, which is taken of what is durable, under a name that is durable. */
+/* Returns true if all of it is covered by the checkpoint, which was taken of durable contents with
+ * a durable name. */
 static bool is_settled(const struct proof *proof, const struct candidate *candidate)
 {
     return !candidate->is_restored && !candidate->manifest.torn &&
@@ -308,10 +313,10 @@ static bool is_settled(const struct proof *proof, const struct candidate *candid
            proof->checkpoint.length == candidate->manifest.size;
 }
 
-/* From here on the MANIFEST must stay as it was read: after a kill, what it says may be in memory
- * alone, and what is moved aside because of it would be missing after a power cut. What follows its
- * last whole record is no part of it: RocksDB may refuse to open for it, and all is proven
- * without. */
+/* Makes the MANIFEST durable as it was read: after a crash its contents may be only in memory, and
+ * what is moved aside because of it would be missing after a power failure. Removes what follows
+ * its last complete record: RocksDB may refuse to open because of it, and everything has been
+ * verified without it. */
 static enum store_result settle_manifest(const struct proof *proof,
                                          const struct candidate *candidate)
 {
@@ -370,9 +375,9 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
     return result;
 }
 
-/* ---- a key space whose making was cut off ---- */
+/* ---- a key space whose creation was interrupted ---- */
 
-/* RocksDB makes a new one where nothing is called CURRENT, and where no log lies. */
+/* RocksDB creates a new one if there is no CURRENT and no log. */
 static enum store_result set_beginnings_aside(const struct proof *proof)
 {
     static const char why[] = "the start that made it was cut off";
@@ -388,9 +393,9 @@ static enum store_result set_beginnings_aside(const struct proof *proof)
     return result;
 }
 
-/* Its files are synced together, at its end, so what a power cut leaves may be any of them. Nothing has been served from
- * it: there is no copy of a MANIFEST.
- * returns STORE_OK, STORE_NOT_FOUND (it can be opened, or was served), STORE_IO */
+/* Returns STORE_OK if the creation of the key space was interrupted. Its files are synced together
+ * at the end, so a power failure may leave any of them. Nothing was served from it: there is no
+ * copy of a MANIFEST. Returns STORE_NOT_FOUND if it can be opened, or was served; STORE_IO. */
 static enum store_result was_cut_off(const struct proof *proof)
 {
     struct damage unsaid = { .say = NULL };
@@ -411,7 +416,7 @@ static enum store_result was_cut_off(const struct proof *proof)
     return result ? STORE_OK : STORE_NOT_FOUND;
 }
 
-/* returns STORE_OK: RocksDB may make a new key space; STORE_NOT_FOUND: there is one; STORE_IO */
+/* Returns STORE_OK if RocksDB may create a key space; STORE_NOT_FOUND if there is one; STORE_IO. */
 static enum store_result begin_anew(const struct proof *proof, bool has_current)
 {
     enum store_result result = is_new(proof) ? STORE_OK : STORE_NOT_FOUND;
@@ -423,7 +428,7 @@ static enum store_result begin_anew(const struct proof *proof, bool has_current)
     return result;
 }
 
-/* ---- the whole ---- */
+/* ---- everything ---- */
 
 static void take_tables(struct manifest *manifest, struct records_proof *proof)
 {

@@ -1,24 +1,25 @@
-/* Proves, before RocksDB opens the folder records/, that everything is there that was acknowledged;
- * else the start is refused and nothing has been changed. It matters that this comes first, because
- * RocksDB's opening deletes every file that its MANIFEST does not name.
+/* Verifies, before RocksDB opens the folder records/, that everything acknowledged is there;
+ * otherwise the start fails and nothing is changed. This must come first, because opening makes
+ * RocksDB delete every file that its MANIFEST does not name.
  *
- *  1. Which MANIFEST: the one CURRENT names. Its first bytes, as many as were recorded, must be those
- *     recorded; else the copy is put back (manifest_guard.h). One newer than the checkpoint is taken as it
- *     is: a crash may have come between RocksDB's beginning it and the checkpoint.
- *  2. Every table that it names is there, as long and with the sum that it says (table_sums.h); where there are many, the
- *     sum is taken when the table is first read (table_proof.h).
- *  3. The logs go on where the tables end, without a gap (log_chain.h), at least up to the sequence
- *     that `synced` says is durable.
- * What 2 and 3 prove holds for any MANIFEST, also for one that was cut where nobody can tell: it
- * then names older tables, and the logs that continued those are missing. So 1 mends, 2 and 3
- * refuse.
+ * (1) Which MANIFEST: the one that CURRENT names. The bytes covered by the checkpoint must be as
+ *     recorded; otherwise the copy is restored (manifest_guard.h). A MANIFEST newer than the
+ *     checkpoint is accepted: a crash may have happened between its creation by RocksDB and the
+ *     checkpoint.
+ * (2) Every table that it names exists, with the recorded size and checksum (table_sums.h); if
+ *     there are many, the checksum is verified when a table is first read (table_proof.h).
+ * (3) The logs continue the tables without a gap (log_chain.h), at least up to the sequence that
+ *     `synced` records as durable.
+ * Conditions 2 and 3 hold for any MANIFEST, including one that was truncated unnoticeably: it then
+ * names older tables, and the logs that continued those are missing. So 1 repairs; 2 and 3 refuse.
  *
- * Where nothing was ever served, what 1 to 3 would refuse is what a start has left that was cut off: it is set aside, and the
- * key space is new.
+ * If no request was ever served, what 1 to 3 would refuse is left from an interrupted start: it is
+ * moved aside, and the key space is new.
  *
  * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
- * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. Logs are
- * cut behind their last whole batch and synced (log_chain.h), so that what was proven stays true. */
+ * MANIFEST does not name (left by a crash), and logs after one whose end was lost in a power
+ * failure. Logs are truncated after their last complete batch and synced (log_chain.h), so that the
+ * result stays true. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 #define LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 
@@ -28,27 +29,29 @@
 #include "store/embedded/records_files.h"
 
 struct records_proof {
-    bool is_new;   /* there is nothing yet: RocksDB may make a new key space */
-    bool has_logs; /* some of them are in logs alone, which RocksDB's opening writes into tables */
-    uint64_t sequence; /* the records go up to here */
-    /* Those whose sums are still to be taken, before they are used (table_proof.h); of malloc */
+    bool is_new;       /* there is no store yet: RocksDB may create a key space */
+    bool has_logs;     /* some records are only in logs, which opening writes to tables */
+    uint64_t sequence; /* the newest sequence of the records */
+    /* tables to be verified before they are used (table_proof.h); from malloc */
     struct manifest_table *unproven;
     size_t unproven_count;
 };
 
-/* How far to look. */
+/* How far to go. */
 enum proof_mode {
     PROOF_LOOK, /* changes nothing */
-    PROOF_MEND, /* puts back what can be, moves aside what RocksDB would delete */
+    PROOF_MEND, /* restores what is possible, and moves aside what RocksDB would delete */
 };
 
-/* Of so many bytes of tables PROOF_MEND leaves no sums to be taken: 12 ms of CPU. Of more, all: what a start reads does not
- * grow with what is stored. Unless the start before it has asked for all of them (table_proof_is_asked()). */
+/* Up to this size, PROOF_MEND verifies the checksums of all tables: 12 ms of CPU. Above, it
+ * verifies none: the bytes read by a start do not grow with the store. Except if the previous start
+ * has asked for all of them (table_proof_is_asked()). */
 #define PROOF_WHOLE_BYTES (64ull << 20)
 
-/* folder: of the data; synced: the open file; durable: the sequence it says; whole_bytes: PROOF_WHOLE_BYTES, or as a test
- * wants it.
- * returns STORE_OK      what RocksDB will find is everything
+/* folder: of the data; synced: the open file; durable: the sequence in it; whole_bytes:
+ * PROOF_WHOLE_BYTES, or the value of a test
+ *
+ * Returns STORE_OK the records are complete
  *         STORE_CORRUPT damage->first says what is missing; nothing was changed
  *         STORE_IO      logged */
 enum store_result records_prove(int folder, int synced, uint64_t durable, enum proof_mode mode,

@@ -1,4 +1,4 @@
-/* Recovery of the clock, of dropped spaces and of the room in extents. */
+/* Recovers the clock, dropped spaces and the used bytes of extents. */
 #include "store/embedded/recovery.h"
 
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/reclaim.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
 
@@ -16,7 +17,7 @@ static enum store_result damaged(const char *what)
     return STORE_CORRUPT;
 }
 
-/* Opens a cursor on all keys of a kind. *ret_result: of going to the first. */
+/* Opens a cursor on all keys of a kind. *ret_result: of moving to the first one */
 static struct cursor *open_kind(struct embedded *embedded, char kind, enum store_result *ret_result)
 {
     char end = (char)(kind + 1);
@@ -76,8 +77,8 @@ static enum store_result recover_dropped(struct embedded *embedded)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* The last piece of all in extents up to one: its extent, and where it ends.
- * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO */
+/* Finds the last piece in the extents up to `up_to`: its extent, and its end. Returns STORE_OK,
+ * STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. */
 static enum store_result find_last(struct embedded *embedded, uint32_t up_to, uint32_t *ret_extent,
                                    uint64_t *ret_end)
 {
@@ -108,8 +109,8 @@ static enum store_result find_last(struct embedded *embedded, uint32_t up_to, ui
     return result;
 }
 
-/* An extent whose file is missing keeps its id: nothing new may lie where the index says that old
- * pieces are. */
+/* The id of an extent whose file is missing stays reserved: new pieces must not be placed where the
+ * index has old ones. */
 static enum store_result reserve_ids(struct embedded *embedded)
 {
     uint32_t id;
@@ -121,7 +122,7 @@ static enum store_result reserve_ids(struct embedded *embedded)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* The last extent is filled further, behind its last piece; what a crash left there is freed. */
+/* Continues the last extent after its last piece; frees what a crash left there. */
 static enum store_result recover_active(struct embedded *embedded)
 {
     struct recovery *recovery = &embedded->recovery;
@@ -136,7 +137,7 @@ static enum store_result recover_active(struct embedded *embedded)
     result = find_last(embedded, id, &found, &end);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    /* A crash while it was made may have left it without a header: then nothing is in it. */
+    /* A crash during its creation may have left it without a header: then it is empty. */
     if (found != id || extents_take(&embedded->extents, id, &extent))
         return STORE_OK;
     extent_file_punch(extent->fd, id, end, EXTENT_BYTES - end);
@@ -193,7 +194,7 @@ enum store_result recovery_begin(struct embedded *embedded)
     return recover_active(embedded);
 }
 
-/* Punches a gap, unless nothing is in it already. */
+/* Punches a gap, unless it is already empty. */
 static void free_gap(struct embedded *embedded, uint32_t id, uint64_t from, uint64_t to)
 {
     struct extent *extent;
@@ -205,7 +206,7 @@ static void free_gap(struct embedded *embedded, uint32_t id, uint64_t from, uint
     extents_give(&embedded->extents, extent);
 }
 
-/* Goes through the rows of one extent; the cursor is left on the first row of a later one.
+/* Processes the rows of one extent; leaves the cursor on the first row of a later one. Returns
  * STORE_OK, or the result of moving on. */
 static enum store_result recover_extent(struct embedded *embedded, uint32_t id,
                                         enum store_result at, uint64_t *ret_used)
@@ -253,7 +254,7 @@ void recovery_run(struct embedded *embedded, const atomic_bool *stop)
 
         at = recover_extent(embedded, recovery->ids[i], at, &used);
         if (at && at != STORE_NOT_FOUND)
-            break; /* what is not counted is not removed */
+            break; /* extents that are not counted are not removed */
         extents_counted(&embedded->extents, recovery->ids[i], used);
         reclaim_step(embedded);
     }

@@ -1,5 +1,5 @@
-/* What a start finds: the clock, dropped spaces, the end of the last extent (before anything is
- * served), and bytes in extents that no row of the index covers (deferred, by the collector). */
+/* Recovery at startup: the clock, dropped spaces, the end of the last extent (before requests are
+ * served), and bytes in extents that no row of the index covers (later, by the collector). */
 #ifndef LAGRA_STORE_EMBEDDED_RECOVERY_H
 #define LAGRA_STORE_EMBEDDED_RECOVERY_H
 
@@ -9,22 +9,22 @@
 
 struct embedded;
 
-/* Start-up thread. returns STORE_OK, STORE_CORRUPT, STORE_IO */
+/* Startup thread. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result recovery_begin(struct embedded *embedded);
-/* Frees what nothing refers to, and counts what is in use, in the extents that were there at
- * recovery_begin(). Ends early when *stop becomes true. Collector. */
+/* Frees unreferenced bytes, and counts used ones, in the extents that existed at recovery_begin().
+ * Ends early when *stop becomes true. Collector. */
 void recovery_run(struct embedded *embedded, const atomic_bool *stop);
 
-/* When the start fails after recovery_begin(). */
+/* For a start that fails after recovery_begin(). */
 void recovery_release(struct embedded *embedded);
 
-/* The index as it was at the beginning. */
+/* The index as of recovery_begin(). */
 struct recovery {
-    struct cursor *index; /* NULL once through */
-    uint32_t *ids;        /* of the extents there were, rising */
+    struct cursor *index; /* NULL once done */
+    uint32_t *ids;        /* of the existing extents, ascending */
     size_t count;
-    uint32_t open_id;  /* of the one that goes on; 0: none */
-    uint64_t open_end; /* where it goes on */
+    uint32_t open_id;  /* of the extent that is continued; 0: none */
+    uint64_t open_end; /* where it is continued */
 };
 
 #endif

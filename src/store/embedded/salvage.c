@@ -1,5 +1,5 @@
-/* Salvage, second half: the newest value of each key from the scratch key space into a new data
- * folder, and the bytes that its pieces refer to. The index of pieces is made anew from the records,
+/* The second half of salvage: copies the newest value of each key from the scratch key space to a
+ * new data folder, with the bytes of its pieces. The index of pieces is rebuilt from the records,
  * so it is right whatever was lost. */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-#define SCRATCH_NAME     "salvage.tmp" /* in the new folder, while it is made */
+#define SCRATCH_NAME     "salvage.tmp" /* in the new folder, while it is being made */
 #define RECORD_ARENA_MAX (1u << 30)
 
 struct target {
@@ -39,7 +39,7 @@ static enum store_result put(struct target *target, struct bytes key, struct byt
     return result;
 }
 
-/* One more reference to a piece; its bytes come with the first. */
+/* Adds a reference to a piece; the first one copies its bytes. */
 static enum store_result refer(struct target *target, const struct piece *piece)
 {
     struct piece_row row = { .length = piece->length, .references = 0 };
@@ -111,7 +111,7 @@ static enum store_result merge(struct target *target, const struct keyspace *scr
     return result;
 }
 
-/* In order of keys: a counter's put comes before what is added to it. */
+/* Called in key order: a counter's put comes before its additions. */
 static enum store_result put_any(struct target *target, const struct keyspace *scratch,
                                  struct bytes key, struct bytes kept)
 {
@@ -126,7 +126,7 @@ static enum store_result put_any(struct target *target, const struct keyspace *s
         return put_record(target, key, value);
     case SCRATCH_MERGE:
         return merge(target, scratch, key, value);
-    case KEY_KIND_PIECE: /* made anew */
+    case KEY_KIND_PIECE: /* rebuilt */
         return STORE_OK;
     default:
         return put(target, key, value);
@@ -156,7 +156,7 @@ static enum store_result put_all(struct target *target, const struct keyspace *s
 
 /* ---- the folders ---- */
 
-/* Records and pieces, between open folders. */
+/* Copies records and pieces between open folders. */
 static enum store_result salvage(int from, const struct folder *to, const char *scratch_at,
                                  const struct salvage_listener *listener, const char **ret_problem)
 {
@@ -191,14 +191,14 @@ out:
     return result;
 }
 
-/* A server that has the folder must not write it meanwhile. */
+/* Keeps a server from writing to the folder in the meantime. */
 static enum store_result lock_source(int from, int *ret_lock, const char **ret_problem)
 {
     int fd = openat(from, "lock", O_RDONLY | O_CLOEXEC);
 
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
         close(fd);
-        *ret_problem = "another process is using this data folder";
+        *ret_problem = "another process is using this data directory";
         return STORE_BUSY;
     }
     *ret_lock = fd;

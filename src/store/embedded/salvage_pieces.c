@@ -1,4 +1,4 @@
-/* Sector by sector. */
+/* See salvage_pieces.h. */
 #include "store/embedded/salvage_pieces.h"
 
 #include <stdlib.h>

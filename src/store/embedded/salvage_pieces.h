@@ -1,4 +1,4 @@
-/* Salvage: bytes of pieces, from the extents of one folder to the same places in another. */
+/* Salvages bytes of pieces, from the extents of one folder to the same places in another. */
 #ifndef LAGRA_STORE_EMBEDDED_SALVAGE_PIECES_H
 #define LAGRA_STORE_EMBEDDED_SALVAGE_PIECES_H
 
@@ -18,10 +18,10 @@ struct salvage_pieces {
     size_t capacity;
 };
 
-/* Copies the sectors whose CRC is right. returns STORE_OK (also when bytes are lost), STORE_FULL,
- * STORE_IO (the new folder) */
+/* Copies the sectors with correct CRCs. Returns STORE_OK (also if bytes are lost), STORE_FULL,
+ * STORE_IO (of the new folder). */
 enum store_result salvage_copy_piece(struct salvage_pieces *pieces, const struct piece *piece);
-/* Makes all durable and closes the files. returns STORE_OK, STORE_IO */
+/* Makes everything durable and closes the files. Returns STORE_OK, STORE_IO. */
 enum store_result salvage_finish_pieces(struct salvage_pieces *pieces);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tables that the best MANIFEST names, newer ones that it does not, and the logs. */
+/* Reads the tables that the best MANIFEST names, newer ones that it does not, and the logs. */
 #include "store/embedded/salvage_records.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct salvage {
     struct keyspace *scratch;
     const struct salvage_listener *listener;
     struct records_files files;
-    struct manifest manifest; /* the best that was found; without tables if none was */
+    struct manifest manifest; /* the best one found; without tables if none was */
     bool has_manifest;
     bool failed; /* the new folder cannot be written */
 };
@@ -86,7 +86,7 @@ static enum store_result keep_merge(const struct salvage *salvage, const struct 
     return result;
 }
 
-/* Whether no newer change of that key is there. */
+/* Returns true if there is no newer change of that key. */
 static bool is_newest(const struct salvage *salvage, const struct table_entry *entry)
 {
     rocksdb_pinnableslice_t *found;
@@ -101,7 +101,7 @@ static bool is_newest(const struct salvage *salvage, const struct table_entry *e
     return newest;
 }
 
-/* Keeps the change unless a newer one of that key is there. */
+/* Keeps the change unless there is a newer one of that key. */
 static bool keep(void *context, const struct table_entry *entry)
 {
     struct salvage *salvage = context;
@@ -117,9 +117,9 @@ static bool keep(void *context, const struct table_entry *entry)
     return !result;
 }
 
-/* ---- which MANIFEST ---- */
+/* ---- selection of the MANIFEST ---- */
 
-/* Takes the MANIFEST in a file, when it knows more than the one so far. */
+/* Uses the MANIFEST in a file if it is newer than the one so far. */
 static void consider(struct salvage *salvage, int folder, const char *name)
 {
     struct manifest manifest;
@@ -161,7 +161,8 @@ static void find_manifest(struct salvage *salvage, int synced)
 
 /* ---- tables ---- */
 
-/* Takes a key of the index apart, which may be cut off anywhere. NULL: it is of no record. */
+/* Splits a key of the index, which may be truncated anywhere. Returns NULL if it is not of a
+ * record. */
 static struct record_place *place_of(struct bytes key, char *partition,
                                      struct record_place *ret_place)
 {
@@ -184,7 +185,7 @@ static void lost_block(void *context, struct bytes after, struct bytes to)
     struct record_place places[2];
     char *partitions = xmalloc(after.len + to.len + 2);
 
-    /* Rows of the index of pieces are made anew. */
+    /* Rows of the index of pieces are rebuilt. */
     if (after.len == 0 || after.ptr[0] != KEY_KIND_PIECE)
         salvage->listener->lost(salvage->listener->context, place_of(after, partitions, &places[0]),
                                 place_of(to, partitions + after.len + 1, &places[1]));
@@ -217,7 +218,7 @@ static enum store_result read_table(struct salvage *salvage, uint64_t number, bo
     return salvage->failed ? STORE_IO : STORE_OK;
 }
 
-/* Older tables that are not named were given up: what is deleted since may be in them. */
+/* Older tables that are not named are obsolete: they may contain what was deleted since. */
 static enum store_result read_tables(struct salvage *salvage)
 {
     bool *named = manifest_find_named(&salvage->manifest, &salvage->files);
@@ -265,7 +266,7 @@ static bool read_string(struct bytes *from, struct bytes *ret_string)
     return true;
 }
 
-/* The changes of one commit. False: they make no sense, or cannot be kept. */
+/* Reads the changes of one commit. Returns false if they are invalid, or cannot be kept. */
 static bool read_batch(struct salvage *salvage, struct bytes batch)
 {
     uint64_t sequence = le64_get(batch.ptr);
@@ -285,7 +286,7 @@ static bool read_batch(struct salvage *salvage, struct bytes batch)
     return true;
 }
 
-/* *next: the sequence that the next commit has, when none is missing. */
+/* *next: sequence of the next commit if none is missing */
 static enum store_result read_log(struct salvage *salvage, uint64_t number, uint64_t *next)
 {
     char name[RECORDS_NAME_SIZE];

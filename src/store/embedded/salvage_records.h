@@ -1,23 +1,23 @@
-/* Salvage, first half: every change that can still be read, from tables and logs, into a scratch
- * key space in which the newest change of each key wins. */
+/* The first half of salvage: copies every readable change from tables and logs to a scratch key
+ * space, in which the newest change of each key wins. */
 #ifndef LAGRA_STORE_EMBEDDED_SALVAGE_RECORDS_H
 #define LAGRA_STORE_EMBEDDED_SALVAGE_RECORDS_H
 
 #include "store/embedded/keyspace.h"
 #include "store/inspect.h"
 
-/* A value of the scratch key space: 8 le sequence, 1 kind of change (table_file.h), the value.
- * Merges are all kept, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store
- * begins so. */
+/* A value of the scratch key space: 8 le sequence, 1 kind of change (table_file.h), the value. All
+ * merges are kept, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store begins
+ * with it. */
 #define SCRATCH_HEADER 9u
 #define SCRATCH_MERGE  'm'
 
-/* folder: of the damaged data; synced: the open file, or -1; durable: the sequence it says. What
- * cannot be read is reported to the listener. returns STORE_OK, STORE_IO (logged) */
+/* folder: of the damaged data; synced: the open file, or -1; durable: the sequence in it. Reports
+ * what cannot be read to the listener. Returns STORE_OK, STORE_IO (logged). */
 enum store_result salvage_records(int folder, int synced, uint64_t durable,
                                   struct keyspace *scratch,
                                   const struct salvage_listener *listener);
-/* Applies a batch, after RocksDB has caught up if need be. returns STORE_OK, STORE_IO */
+/* Applies a batch, waiting for RocksDB to catch up if necessary. Returns STORE_OK, STORE_IO. */
 enum store_result salvage_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 
 #endif

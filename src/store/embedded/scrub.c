@@ -1,5 +1,5 @@
-/* A pass over all records and pieces: see store/scrub.h. A piece is read under a snapshot that refers to it, so what
- * is deleted meanwhile is not taken for damaged (store invariant 4). */
+/* Scrubs all records and pieces: see store/scrub.h. A piece is read through a snapshot that refers
+ * to it, so deletion is not mistaken for damage (store invariant 4). */
 #include "store/scrub.h"
 
 #include <errno.h>
@@ -16,21 +16,21 @@
 
 #define STEP_RECORDS 512
 #define STEP_BYTES   (4u << 20)
-/* A snapshot keeps what is deleted: it is opened anew after so many bytes. */
+/* A snapshot keeps deleted pieces: it is reopened after this many bytes. */
 #define HOLD_BYTES   (16u << 20)
 #define ARENA_MAX    (1u << 30)
 #define BLOCK_BYTES  4096u
-/* Pieces that were read a moment ago: those of a blob and its snapshots are the same. */
+/* Pieces read a moment ago: those of a blob and its snapshots are the same. */
 #define SEEN_PIECES  4096u
 
 static const char end_of_all[] = { (char)0xff };
 
 struct scrub {
     struct store *store;
-    struct key place; /* the first record that is not done; no length: the beginning */
+    struct key place; /* the first record that is not done; empty: the beginning */
     uint64_t records;
-    uint64_t step_bytes; /* that this step has read */
-    int fd;              /* of an extent, past the page cache; -1: none */
+    uint64_t step_bytes; /* read by this step */
+    int fd;              /* of an extent, opened with O_DIRECT if possible; -1: none */
     uint32_t extent;
     char *buffer;               /* PIECE_SECTOR_BYTES, aligned for O_DIRECT */
     uint64_t seen[SEEN_PIECES]; /* extents_place() of pieces */
@@ -89,7 +89,7 @@ static enum store_result open_extent(struct scrub *scrub, uint32_t id)
     return result;
 }
 
-/* The room of a piece is whole blocks, so what is read beyond its end is its own. */
+/* Pieces occupy whole blocks, so the read may extend beyond the end of the piece. */
 static enum store_result read_sector(struct scrub *scrub, const struct piece *piece,
                                      uint32_t sector)
 {
@@ -124,8 +124,9 @@ static const char *check_piece(struct scrub *scrub, const struct piece *piece)
 
 /* ---- a record ---- */
 
-/* The pieces of a record from one on, until enough were read. *ret_next: the first that was not; the count of
- * them: all were, or the record is gone. False: the listener ends it. */
+/* Verifies the pieces of a record from `first` on, until enough was read. *ret_next: the first one
+ * not read; their count if all were, or the record is gone. Returns false if the listener
+ * stopped. */
 static bool check_pieces(struct scrub *scrub, const struct record_place *place, size_t first,
                          const struct scrub_listener *listener, bool *is_damaged, size_t *ret_next)
 {
@@ -165,7 +166,7 @@ static bool check_pieces(struct scrub *scrub, const struct record_place *place, 
     return goes_on;
 }
 
-/* False: the listener ends it; the record is not done. */
+/* Returns false if the listener stopped; the record is not done. */
 static bool check_record(struct scrub *scrub, struct bytes key, struct bytes value,
                          const struct scrub_listener *listener)
 {

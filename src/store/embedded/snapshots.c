@@ -1,4 +1,4 @@
-/* Snapshots of partitions, and reading them. */
+/* See snapshots.h. */
 #include "store/embedded/snapshots.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* Asserts how a snapshot is linked in its stripe. Under the stripe's lock. */
+/* Asserts the links of a snapshot in its stripe. Under the stripe's lock. */
 static void assert_listed(const struct embedded_snapshot *snapshot)
 {
     const struct stripe *stripe = snapshot->stripe;
@@ -51,7 +51,7 @@ static void leave_list(struct embedded_snapshot *snapshot)
         snapshot->next->previous = snapshot->previous;
 }
 
-/* Of a partition, with nothing in it. */
+/* Allocates a snapshot of a partition, with nothing in it. */
 static struct embedded_snapshot *snapshot_new(struct store *store, struct partition partition)
 {
     struct embedded_snapshot *snapshot;
@@ -86,7 +86,7 @@ struct snapshot *embedded_snapshot_of_state(struct store *store, struct partitio
     atomic_store(&snapshot->view, state->view);
     snapshot->snapshot.gone = lag_state_lacks(embedded, state, &partition.space);
     snapshot->snapshot.sequence = state->sequence;
-    snapshot->snapshot.newest = state->taken; /* another one for each state */
+    snapshot->snapshot.newest = state->taken; /* different for each state */
     return &snapshot->snapshot;
 }
 
@@ -137,8 +137,8 @@ void embedded_snapshot_close(struct snapshot *base)
     free(snapshot);
 }
 
-/* Whoever changes a partition of its stripe gives it a view before, with all locks of the commit held: so a
- * snapshot that is opened behind the change finds this one with its view. */
+/* A commit gives views to the snapshots of its stripes before it writes, with all its locks held:
+ * so when a snapshot is opened after the change, older ones already have a view. */
 bool embedded_snapshot_is_newest(const struct snapshot *base)
 {
     const struct embedded_snapshot *snapshot = (const struct embedded_snapshot *)(const void *)base;
@@ -147,7 +147,7 @@ bool embedded_snapshot_is_newest(const struct snapshot *base)
     return !atomic_load(&snapshot->view);
 }
 
-/* Of the view, or of the newest state. */
+/* Returns the options for the view, or for the newest state. */
 static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
 {
     struct view *view = atomic_load(&snapshot->view);
@@ -174,14 +174,14 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     return result;
 }
 
-/* What is cached of a record: its value, or that it does not exist (value.ptr NULL). */
+/* Returns what is cached: a record, or that it does not exist (value.ptr NULL). */
 static enum store_result read_kept(struct bytes key, struct bytes value, struct arena *arena,
                                    struct record *ret_record)
 {
     return value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
 }
 
-/* False: it is not cached. */
+/* Returns false if it is not cached. */
 static bool get_cached(struct record_cache *cache, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result)
 {
@@ -195,7 +195,7 @@ static bool get_cached(struct record_cache *cache, struct bytes key, struct aren
     return found;
 }
 
-/* Under the stripe's lock. False: it is not known to lie at the front, or not to. */
+/* Under the stripe's lock. Returns false if the cached front does not cover the key. */
 static bool get_at_front(const struct front_cache *front, struct bytes key, struct arena *arena,
                          struct record *ret_record, enum store_result *ret_result)
 {
@@ -214,8 +214,8 @@ static bool get_at_front(const struct front_cache *front, struct bytes key, stru
     return false;
 }
 
-/* What is cached of a record is of the snapshot if the snapshot has no view afterwards: a commit gives
- * views before it changes what is cached. The front has no lock of its own. */
+/* A cached record belongs to the snapshot's state if the snapshot has no view afterwards: a commit
+ * gives views before it updates the cache. The front has no lock of its own. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result)
 {
@@ -249,8 +249,8 @@ void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct 
     lock_give(&stripe->lock);
 }
 
-/* From RocksDB. A reader that has got a view meanwhile may have read something newer than its
- * snapshot: it reads again, in the view. */
+/* Reads from RocksDB. If the snapshot has got a view meanwhile, the value may be newer than the
+ * snapshot, so the read is repeated in the view. */
 static enum store_result get_stored(struct embedded_snapshot *snapshot, struct bytes key,
                                     rocksdb_pinnableslice_t **ret_value)
 {
@@ -316,7 +316,7 @@ void snapshot_spend(struct embedded_snapshot *snapshot)
     lock_assert_held(&snapshot->stripe->lock);
     assert(snapshot->committing && !snapshot->spent);
     snapshot->spent = true;
-    /* It has a view already when another partition of the stripe has changed. */
+    /* It has a view already if another partition of the stripe has changed. */
     if (!atomic_load(&snapshot->view))
         leave_list(snapshot);
 }

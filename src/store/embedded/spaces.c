@@ -1,4 +1,4 @@
-/* Locks of spaces and the set of dropped ones. */
+/* See spaces.h. */
 #include "store/embedded/spaces.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ void space_set_add_exclusive(struct space_set *set, const struct guid *space)
     set->exclusive |= 1ull << lock_index(space);
 }
 
-/* The lowest lock of a set, taken out of it. */
+/* Removes the lowest lock from a set and returns it. */
 static unsigned next_lock(uint64_t *locks)
 {
     unsigned index = (unsigned)__builtin_ctzll(*locks);
@@ -90,14 +90,15 @@ void spaces_leave_set(struct spaces *spaces, const struct space_set *set)
         must(pthread_rwlock_unlock(&spaces->locks[next_lock(&left)].lock));
 }
 
-/* A search ends at an empty entry: there is one. */
+/* A search ends at an empty entry, so there must be one. */
 static void assert_table(const struct space_lock *lock)
 {
     assert(lock->dropped && lock->count < lock->capacity);
     assert((lock->capacity & (lock->capacity - 1)) == 0);
 }
 
-/* The entry of a space, or the empty one where it belongs. Ids are random, so their bytes hash. */
+/* Returns the entry of a space, or the empty one where it belongs. Ids are random, so their bytes
+ * serve as the hash. */
 static struct dropped_space *find(const struct space_lock *lock, const struct guid *space)
 {
     uint64_t hash;
@@ -169,8 +170,8 @@ void spaces_collected(struct spaces *spaces, const struct guid *space)
     pthread_rwlock_unlock(&lock->lock);
 }
 
-/* Empties entries, so that the others have to be put in a new table. returns how many. Under the
- * lock. */
+/* Empties expired entries; the others must then be moved to a new table. Returns their number.
+ * Under the lock. */
 static size_t forget_old(struct space_lock *lock, uint32_t round)
 {
     size_t forgotten = 0;

@@ -1,17 +1,17 @@
-/* What is known of spaces while they are used: which were dropped, and the locks that keep commits
- * apart from drops. A commit holds the locks of the spaces that it changes shared, and of each space
- * that it drops exclusively; so no commit to a space is under way while it is dropped, and after that
- * none begins.
+/* Dropped spaces, and the locks that separate commits from drops. A commit holds the locks of the
+ * spaces that it changes shared, and of each space that it drops exclusively; so no commit to a
+ * space is running while it is dropped, and none begins after that.
  *
  * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
- * of stripes. No thread waits for a disk while holding one. A waiting writer comes before later readers,
- * which are so many that they never leave a gap.
+ * of stripes. No thread waits for a disk while holding one. A waiting writer takes precedence over
+ * later readers, which are so many that they never leave a gap.
  *
- * A request may have read the id of a space before that was dropped. So a dropped space stays known
- * while its contents are collected and SPACE_ROUNDS rounds of a minute longer; then it is forgotten (40
- * bytes each). Between reading an id and opening a snapshot there nobody waits for anything, and a
- * commit whose snapshot is older than half of that is STORE_CONFLICT. Rounds are counted, not read
- * from a clock, so a process that is stopped for an hour forgets nothing. decision: 248 */
+ * A request may have read the id of a space before the space was dropped. So a dropped space is
+ * remembered while its contents are collected and for SPACE_ROUNDS rounds of a minute longer; then
+ * it is forgotten (40 bytes each). Nothing waits between reading an id and opening a snapshot, and
+ * a commit whose snapshot is older than half of that time gets STORE_CONFLICT. Rounds are counted,
+ * not read from a clock, so a process that is suspended for an hour forgets nothing.
+ * decision: 248 */
 #ifndef LAGRA_STORE_EMBEDDED_SPACES_H
 #define LAGRA_STORE_EMBEDDED_SPACES_H
 
@@ -25,7 +25,7 @@
 
 struct dropped_space {
     struct guid space;
-    uint64_t sequence; /* of the drop; 0: no entry */
+    uint64_t sequence; /* of the drop; 0: empty entry */
     uint32_t round;    /* when it was collected; */
     bool is_collected; /* nothing of it is left */
 };
@@ -40,11 +40,12 @@ struct space_lock {
 struct spaces {
     struct space_lock locks[SPACE_LOCKS];
     _Atomic uint32_t round;
-    _Atomic size_t collected; /* spaces that are known and collected */
-    uint64_t returns; /* to states that were kept (states.h): changed with all locks, exclusively */
+    _Atomic size_t collected; /* number of collected spaces still remembered */
+    /* number of returns to kept states (states.h); changed with all locks held exclusively */
+    uint64_t returns;
 };
 
-/* A dropped space as the collector finds it. */
+/* A dropped space as the collector sees it. */
 struct space_drop {
     struct guid space;
     uint64_t returns;
@@ -53,45 +54,46 @@ struct space_drop {
 void spaces_init(struct spaces *spaces);
 void spaces_release(struct spaces *spaces);
 
-/* One space, shared. */
+/* For one space, shared. */
 void spaces_enter(struct spaces *spaces, const struct guid *space);
 void spaces_leave(struct spaces *spaces, const struct guid *space);
 
-/* The locks of several spaces: a bit for each lock. */
+/* The locks of several spaces: one bit per lock. */
 struct space_set {
     uint64_t shared;
-    uint64_t exclusive; /* wins over shared */
+    uint64_t exclusive; /* takes precedence over shared */
 };
 void space_set_add_shared(struct space_set *set, const struct guid *space);
 void space_set_add_exclusive(struct space_set *set, const struct guid *space);
 void spaces_enter_set(struct spaces *spaces, const struct space_set *set);
 void spaces_leave_set(struct spaces *spaces, const struct space_set *set);
 
-/* The sequence of the drop, 0 when it is not dropped. The caller holds the lock. */
+/* Returns the sequence of the drop, or 0 if the space is not dropped. The caller holds the lock. */
 uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space);
 /* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
-/* The space is not dropped any longer; or is again, by a commit that put its contents back. The caller holds the
- * lock exclusively. */
+/* Marks a space as no longer dropped; or as dropped again, by a commit that restored its contents.
+ * The caller holds the lock exclusively. */
 void spaces_forget_dropped(struct spaces *spaces, const struct guid *space);
-/* The same of all spaces. The caller holds all locks exclusively. */
+/* The same for all spaces. The caller holds all locks exclusively. */
 void spaces_forget_all_dropped(struct spaces *spaces);
 void spaces_drop_again(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
-/* False: it is not dropped. Any thread, without a lock. */
+/* Returns false if it is not dropped. Any thread, without a lock. */
 bool spaces_find_drop(struct spaces *spaces, const struct guid *space, struct space_drop *ret_drop);
-/* Whether it is dropped still, and its contents were not put back. The caller holds the lock. */
+/* Returns true if it is still dropped, and its contents were not restored. The caller holds the
+ * lock. */
 bool spaces_drop_stands(const struct spaces *spaces, const struct space_drop *drop);
 
-/* Nothing of the dropped space is left. The caller holds the lock exclusively. */
+/* Marks a dropped space as completely collected. The caller holds the lock exclusively. */
 void spaces_set_collected(struct spaces *spaces, const struct guid *space);
 /* The same without a lock. Any thread. */
 void spaces_collected(struct spaces *spaces, const struct guid *space);
-/* Ends a round, forgets what is to be forgotten. Where spaces are known and collected, once a minute. One
- * thread, without a lock. */
+/* Ends a round, and forgets expired spaces. Called once a minute while there are collected spaces.
+ * One thread, without a lock. */
 void spaces_end_round(struct spaces *spaces);
-/* Whether a snapshot opened in that round is too old to be committed. */
+/* Returns true if a snapshot opened in that round is too old to be committed. */
 bool spaces_round_is_old(const struct spaces *spaces, uint32_t round);
 
 #endif

@@ -1,19 +1,18 @@
-/* Stages: a stream of bytes on its way to an extent.
+/* Stages: streams of bytes being written to extents.
  *
- * Its owner fills buffers of a sector or a part of one, with the CRC of what passes; a buffer is
- * small while little arrives, and counts against the bound of all stages only when it is queued. An
- * I/O thread, one at a time for each stage, assigns every piece a place and writes full buffers,
- * many in one call. When all is written the extent syncer makes it durable together with whatever
- * else waits. Where an MD5 is wanted, stage_hash.h computes it meanwhile; a buffer is free when
- * both have released it.
+ * The owner fills buffers of a sector or a part of one, and computes the CRCs; a buffer is small
+ * while little arrives, and counts against the limit of all stages only when it is queued. An I/O
+ * thread, one at a time per stage, assigns a place to every piece and writes full buffers, many in
+ * one call. When everything is written, the extent syncer makes it durable together with other
+ * waiting stages. If an MD5 is requested, stage_hash.h computes it in parallel; a buffer is free
+ * when both have released it.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
  *       \                                             |
  *        `-------------- a write failed --------------+--> FAILED
  *
- * stage_finish() returns STORE_OK when the stage is DONE and hashed.
- * stage_close() in any state: the stage is ended by its closer, or where threads still use it, by
- * the last of them. */
+ * stage_finish() returns STORE_OK when the stage is DONE and hashed. stage_close() is allowed in
+ * any state: the stage is freed by the caller or, if threads still use it, by the last of them. */
 #ifndef LAGRA_STORE_EMBEDDED_STAGE_H
 #define LAGRA_STORE_EMBEDDED_STAGE_H
 
@@ -21,7 +20,7 @@
 #include "store/embedded/io_pool.h"
 #include "store/store_private.h"
 
-/* So many buffers of one stage may be queued (2 MiB); its owner goes on at half of it. */
+/* The maximum number of queued buffers of a stage (2 MiB); its owner continues at half of it. */
 #define STAGE_QUEUED_MAX 32
 
 struct embedded;
@@ -31,34 +30,35 @@ enum stage_state { STAGE_FILLING, STAGE_WRITING, STAGE_SYNCING, STAGE_DONE, STAG
 struct embedded_stage {
     struct stage stage;
 
-    /* Of the owner's thread. */
+    /* Used by the owner's thread: */
     uint64_t length_hint; /* UINT64_MAX: unknown */
     uint64_t total;       /* bytes taken so far */
     struct io_buffer *filling;
     struct piece *array; /* what stage_pieces() returns */
     size_t piece_count;
-    struct waiter *buffer_waiter; /* given to io_pool.h, perhaps woken since */
+    struct waiter *buffer_waiter; /* passed to io_pool.h; may have been woken since */
 
-    /* Pieces: appended by the owner; places given by the I/O thread before their bytes are written.
-     */
+    /* Pieces: appended by the owner; the I/O thread assigns their places before it writes their
+     * bytes. */
     struct staged_piece *first, *last;
 
-    /* Of the I/O thread that processes the stage, then of whoever ends it. */
-    struct run run;              /* what is left of the one being filled; length 0: none */
-    uint64_t written;            /* bytes given to the file */
-    struct staged_piece *placed; /* the newest piece with a place; ends where `run` begins */
+    /* Used by the I/O thread that processes the stage, then by the thread that ends it: */
+    struct run run;              /* rest of the run being filled; length 0: none */
+    uint64_t written;            /* bytes written to the file */
+    struct staged_piece *placed; /* the newest piece with a place; `run` begins at its end */
 
-    /* Under io_pool.lock. */
+    /* Under io_pool.lock: */
     enum stage_state state;
     enum store_result result; /* of FAILED */
-    bool in_io;               /* queued for or held by an I/O thread or the extent syncer */
-    bool in_hash;             /* queued for or held by the hasher */
+    bool in_io;               /* queued for or used by an I/O thread or the extent syncer */
+    bool in_hash;             /* queued for or used by the hasher */
     bool closed;
     struct io_buffer *queue_first, *queue_last; /* to be written */
     struct io_buffer *hash_first, *hash_last;   /* to be hashed */
-    size_t queued;                              /* buffers that somebody holds */
-    struct waiter *waiter; /* of the owner: for the queue to shorten, or for DONE */
-    unsigned waking;       /* threads that are about to wake one: stage_close() waits for them */
+    size_t queued;                              /* buffers that some thread holds */
+    struct waiter *waiter; /* of the owner: until the queue is shorter, or DONE */
+    /* threads that are about to wake a waiter: stage_close() waits for them */
+    unsigned waking;
     struct io_job job;
     struct embedded_stage *sync_next;       /* of the extent syncer */
     struct embedded_stage *hash_stage_next; /* of the hasher */
@@ -72,26 +72,26 @@ enum store_result embedded_stage_finish(struct stage *stage, struct waiter *wait
 const struct piece *embedded_stage_pieces(const struct stage *stage, size_t *ret_count);
 void embedded_stage_close(struct stage *stage);
 
-/* The job of a stage: writes what is queued. I/O thread. (stage_write.c) */
+/* The job of a stage: writes the queued buffers. I/O thread. (stage_write.c) */
 void stage_run(struct io_job *job);
 /* Called by the extent syncer when it is done with the stage. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
-/* Returns the unused rest of the run. Of whoever processes or ends the stage. */
+/* Gives back the unused rest of the run. Called by the thread that processes or ends the stage. */
 void stage_return_run(struct embedded *embedded, struct embedded_stage *stage);
-/* A thread detaches from a stage, or from some of its buffers: what is left to be done without the
- * lock. */
+/* What remains to be done without the lock when a thread stops using a stage or some of its
+ * buffers. */
 struct stage_detach {
     struct embedded *embedded;
-    struct io_buffer *unused;        /* no thread holds these any longer */
-    struct waiter *waiter;           /* what it waits for has come */
-    struct embedded_stage *waited;   /* the stage it waited for */
-    struct embedded_stage *finished; /* closed, and no thread uses it */
+    struct io_buffer *unused;        /* held by no thread any more */
+    struct waiter *waiter;           /* its condition is met */
+    struct embedded_stage *waited;   /* the stage of that waiter */
+    struct embedded_stage *finished; /* closed, and used by no thread */
 };
-/* The thread no longer holds the buffer. Under io_pool.lock. */
+/* Ends the thread's use of the buffer. Under io_pool.lock. */
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
                                  struct io_buffer *buffer);
-/* Last under io_pool.lock: from here on the thread uses the stage only if in_io or in_hash says
- * so. */
+/* Called last under io_pool.lock: after it the thread uses the stage only if in_io or in_hash is
+ * set for it. */
 void stage_detach_locked(struct stage_detach *detach, struct embedded_stage *stage);
 void stage_detach_finish(const struct stage_detach *detach);
 /* Frees a closed stage that no thread uses, and its pieces that no commit refers to. */

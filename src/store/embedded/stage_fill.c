@@ -1,4 +1,4 @@
-/* The owner's side of a stage. */
+/* The part of a stage that its owner runs. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ struct stage *embedded_stage_open(struct store *store, uint64_t length_hint)
     return &stage->stage;
 }
 
-/* A new piece at the end: as long as it may be, or as the hint or the cut says. */
+/* Appends a piece: of maximum length, or as the hint or the cut says. */
 static struct staged_piece *add_piece(struct embedded_stage *stage)
 {
     struct staged_piece *piece = xcalloc(1, sizeof *piece);
@@ -50,7 +50,7 @@ static struct staged_piece *add_piece(struct embedded_stage *stage)
     return piece;
 }
 
-/* What is left of the sector that the stage has come to. */
+/* Returns the free bytes of the current sector. */
 static uint32_t sector_room(const struct embedded_stage *stage)
 {
     const struct staged_piece *piece = stage->last;
@@ -60,7 +60,7 @@ static uint32_t sector_room(const struct embedded_stage *stage)
     return room < piece->capacity - length ? room : piece->capacity - length;
 }
 
-/* Takes an empty buffer for what comes next. */
+/* Takes an empty buffer for the next bytes. */
 static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);
@@ -81,7 +81,7 @@ static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct wai
     return true;
 }
 
-/* Copies what fits and adds it to the sector's CRC; returns how much. */
+/* Copies what fits and updates the sector's CRC; returns the number of bytes. */
 static size_t fill(struct embedded_stage *stage, struct bytes data)
 {
     struct io_buffer *buffer = stage->filling;
@@ -102,15 +102,15 @@ static size_t fill(struct embedded_stage *stage, struct bytes data)
     return room;
 }
 
-/* The buffer has the sector, or the piece, up to its end. */
+/* Returns true if the buffer reaches the end of the sector or the piece. */
 static bool ends_sector(const struct io_buffer *buffer)
 {
     return (buffer->offset + buffer->length) % PIECE_SECTOR_BYTES == 0 ||
            buffer->piece->piece.length == buffer->piece->capacity;
 }
 
-/* Queues the buffer being filled for the I/O threads. False: too many buffers are queued, and the
- * waiter (NULL: none) will be woken. */
+/* Queues the buffer being filled for the I/O threads. Returns false if too many are queued; the
+ * waiter (NULL: none) will then be woken. */
 static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);
@@ -145,7 +145,7 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
     return charged;
 }
 
-/* The result so far; arms the waiter when the queue is long. */
+/* Returns the result so far; arms the waiter if the queue is long. */
 static enum store_result check_queue(struct embedded_stage *stage, struct waiter *waiter)
 {
     struct io_pool *pool = &embedded_of(stage->stage.store)->io;
@@ -163,7 +163,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     return result;
 }
 
-/* Sees to it that the buffer being filled has room. */
+/* Ensures that the buffer being filled has room. */
 static enum store_result make_room(struct embedded_stage *stage, size_t coming,
                                    struct waiter *waiter)
 {
@@ -204,7 +204,7 @@ enum store_result embedded_stage_write(struct stage *base, struct bytes data, st
         if (!result)
             taken += fill(stage, bytes_from(data, taken));
     }
-    /* When too many are queued, one that ends its sector stays until the next call. */
+    /* If too many are queued, a buffer that ends its sector stays until the next call. */
     if (!result && stage->filling &&
         (ends_sector(stage->filling) || stage->filling->account == IO_QUEUED))
         (void)queue_filling(stage, NULL);
@@ -287,5 +287,5 @@ void embedded_stage_close(struct stage *base)
         atomic_fetch_add(&embedded_of(base->store)->ending_stages, 1);
     lock_give(&pool->lock);
     if (!busy)
-        stage_end(stage); /* else the last thread that has it does, and counts it */
+        stage_end(stage); /* otherwise the last thread that uses it does, and it is counted */
 }

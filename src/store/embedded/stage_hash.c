@@ -1,16 +1,16 @@
-/* The thread that hashes. */
+/* See stage_hash.h. */
 #include "store/embedded/stage_hash.h"
 
 #include <assert.h>
 
-/* One buffer of each of several stages. */
+/* One buffer each of several stages. */
 struct round {
     struct embedded_stage *stages[MD5_LANES];
     struct io_buffer *buffers[MD5_LANES];
     size_t count;
 };
 
-/* Behind those that wait already, so that all go on alike. */
+/* Appends the stage to those waiting, so that all progress equally. */
 static void add_stage(struct stage_hasher *hasher, struct embedded_stage *stage)
 {
     stage->hash_stage_next = NULL;

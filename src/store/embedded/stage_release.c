@@ -1,4 +1,4 @@
-/* How threads detach from a stage and release its buffers, and how it ends. */
+/* How threads stop using a stage and release its buffers, and how it ends. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>
@@ -94,7 +94,7 @@ void stage_synced(struct embedded_stage *stage, enum store_result result)
     stage_detach_finish(&detach);
 }
 
-/* The pieces that no commit refers to are given to reclaim. */
+/* Passes the pieces that no commit refers to to reclaim. */
 static void free_uncommitted(struct embedded *embedded, struct embedded_stage *stage)
 {
     struct freed *freed = freed_new(stage->piece_count);

@@ -1,4 +1,4 @@
-/* What an I/O thread does with a stage: places for pieces, writes. */
+/* The part of a stage that I/O threads run: places for pieces, writes. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>
@@ -8,10 +8,10 @@
 #include "store/embedded/embedded_private.h"
 
 #define WRITE_MAX   32            /* buffers in one call */
-#define RUN_BYTES   (64ull << 20) /* the most to ask for at once */
+#define RUN_BYTES   (64ull << 20) /* maximum for one request */
 #define FLUSH_BYTES (1u << 20)
 
-/* Assigns a piece its place, in the run behind the piece before it if there is room. */
+/* Assigns a place to a piece, after the previous one if the run has room. */
 static enum store_result place(struct embedded *embedded, struct embedded_stage *stage,
                                struct staged_piece *piece, uint64_t bytes_left)
 {
@@ -38,7 +38,7 @@ static enum store_result place(struct embedded *embedded, struct embedded_stage 
     return STORE_OK;
 }
 
-/* Writes buffers of one piece, which follow each other. */
+/* Writes adjacent buffers of one piece. */
 static enum store_result write_run(struct embedded *embedded, struct io_buffer *first, size_t count)
 {
     const struct piece *piece = &first->piece->piece;
@@ -60,7 +60,7 @@ static enum store_result write_run(struct embedded *embedded, struct io_buffer *
     result = extent_file_write(extent->fd, piece->extent, runs, count, offset);
     if (result == STORE_IO)
         embedded_fail(embedded);
-    /* The kernel begins to write out while the rest comes, so that the sync at the end is short. */
+    /* The kernel starts the write-back while more bytes arrive, so that the final sync is short. */
     if (!result && length >= FLUSH_BYTES)
         sync_file_range(extent->fd, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
     extents_give(&embedded->extents, extent);
@@ -98,7 +98,7 @@ static enum store_result write_buffers(struct embedded *embedded, struct embedde
     return STORE_OK;
 }
 
-/* The last piece may be shorter than it might have become: what is left behind it goes back. */
+/* The last piece may be shorter than planned: gives back the rest. */
 static void shorten_last(struct embedded *embedded, struct embedded_stage *stage)
 {
     struct staged_piece *piece = stage->placed;
@@ -112,7 +112,7 @@ static void shorten_last(struct embedded *embedded, struct embedded_stage *stage
     stage_return_run(embedded, stage);
 }
 
-/* Takes what is queued; NULL when there is nothing. Under the lock. */
+/* Takes the queued buffers; NULL if there are none. Under the lock. */
 static struct io_buffer *take_queue(struct embedded_stage *stage)
 {
     struct io_buffer *first = stage->queue_first;
@@ -121,8 +121,8 @@ static struct io_buffer *take_queue(struct embedded_stage *stage)
     return first;
 }
 
-/* After what was queued has been written: what is next. Detaches from the stage unless more has
- * come. */
+/* Decides what to do after the queued buffers were written. Stops using the stage unless there are
+ * more. */
 enum next { NEXT_WRITE, NEXT_SYNC, NEXT_NONE };
 
 static enum next after_writing(struct embedded *embedded, struct embedded_stage *stage,

@@ -1,10 +1,11 @@
-/* Going back to a state that is kept: see states.h.
+/* Returns to a kept state: see states.h.
  *
- * It is one batch, which writes all that differs: what the state has, and deletions of what it has not. So it is in the
- * log whole or not at all, is durable as commits are, and is seen at one moment. Most of it is made while all goes on;
- * what is written meanwhile is added with the locks of all spaces, which shut out commits and new snapshots: then every
- * stripe has changed, so that whoever has decided on what was before decides again. Open snapshots get views. Nothing
- * that belongs to the store is lost: instants rise, clock rows stay. */
+ * All differences are written in one batch: what the state has, and deletions of what it does not
+ * have. So the return is complete in the log or not in it at all, durable like commits, and atomic
+ * for readers. Most of the batch is prepared while commits continue; what they write meanwhile is
+ * added under the locks of all spaces, which block commits and new snapshots. Then every stripe
+ * counts as changed, so that all earlier decisions are repeated. Open snapshots get views. The
+ * store's own data is not reverted: instants keep rising, clock rows stay. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -15,14 +16,15 @@
 
 /* More than this would be too much for RocksDB's memory and for the reserve of the disk. */
 #define RETURN_BYTES_MAX ((size_t)128 << 20)
-/* What is left to be added under the locks, where it can be had in so many rounds. */
+/* The number of keys that may remain to be added under the locks, if this is reached in this many
+ * rounds. */
 #define LAST_KEYS_MAX    256u
 #define ROUNDS_MAX       8u
 
-/* A piece that has been written of: whether it is in use now, and in the state. */
+/* A piece whose row was written: whether it is in use now, and in the state. */
 struct piece_step {
     struct freed_piece piece;
-    size_t number; /* a later one of the same piece counts */
+    size_t number; /* the last one of a piece counts */
     bool is_used, was_used;
 };
 
@@ -38,16 +40,16 @@ struct returning {
     rocksdb_writebatch_t *writes;
     struct piece_step *pieces;
     size_t piece_count, piece_capacity;
-    struct space_step *spaces; /* whose rows of being dropped were written; a later one counts */
+    struct space_step *spaces; /* whose drop rows were written; the last one counts */
     size_t space_count, space_capacity;
-    int64_t referred_bytes; /* by how much the index of pieces grows */
-    struct freed *freed;    /* NULL: nothing */
+    int64_t referred_bytes; /* growth of the total of referenced bytes */
+    struct freed *freed;    /* NULL: none */
     struct freed_piece *back;
     size_t back_count;
-    bool is_all; /* `spaces` begins with all that are dropped in the state */
+    bool is_all; /* `spaces` begins with all spaces that are dropped in the state */
 };
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
 static void *add_step(void *steps, size_t size, size_t *count, size_t *capacity)
 {
@@ -59,14 +61,14 @@ static void *add_step(void *steps, size_t size, size_t *count, size_t *capacity)
     return steps;
 }
 
-/* now, then: ptr NULL: there is no row. */
+/* now, then: ptr NULL: there is no row */
 static enum store_result add_piece(struct returning *r, struct bytes key, struct bytes now,
                                    struct bytes then)
 {
     struct piece_step step = { .is_used = now.ptr, .was_used = then.ptr };
     struct piece_row row = { .length = 0 };
 
-    /* One that is in neither may have been in use when it was added before. */
+    /* A piece in neither may have been in use when it was added before. */
     if (!key_read_piece(key, &step.piece.extent, &step.piece.offset) ||
         ((now.ptr || then.ptr) && !piece_row_read(now.ptr ? now : then, &row))) {
         log_line(LOG_ERROR, "store: a row of the piece index is damaged");
@@ -88,14 +90,14 @@ static void add_space(struct returning *r, struct bytes key, bool was_dropped)
     memcpy(r->spaces[at].space.b, key.ptr + 1, sizeof r->spaces[at].space.b);
 }
 
-/* A record of the space that stays as it is. */
+/* Returns true for a record of the excepted space. */
 static bool is_excepted(const struct returning *r, struct bytes key)
 {
     return r->except && (*key.ptr == KEY_KIND_LISTED || *key.ptr == KEY_KIND_INNER) &&
            memcmp(key.ptr + 1, r->except->b, sizeof r->except->b) == 0;
 }
 
-/* STORE_SHORTAGE: it is too much. */
+/* Returns STORE_SHORTAGE if it is too much. */
 static enum store_result add_row(struct returning *r, struct bytes key, struct bytes now,
                                  struct bytes then)
 {
@@ -149,7 +151,7 @@ static enum store_result add_key(struct returning *r, struct bytes key)
     return result;
 }
 
-/* ---- where it is not known what was written: all rows of both states side by side ---- */
+/* ---- if the written keys are unknown: compares all rows of both states ---- */
 
 struct rows {
     rocksdb_readoptions_t *read;
@@ -191,7 +193,7 @@ static enum store_result rows_close(struct rows *rows)
     return error ? keyspace_error("read records", error) : STORE_OK;
 }
 
-/* What was added before is added again. */
+/* Starts over: everything is added again. */
 static void begin_anew(struct returning *r)
 {
     rocksdb_writebatch_clear(r->writes);
@@ -254,7 +256,7 @@ static enum store_result add_written(struct returning *r, size_t *ret_count)
     return result;
 }
 
-/* Nothing has come of it: what was taken of the keys is known no longer. */
+/* After a failure: the keys already taken are unknown now. */
 static void forget_written(struct returning *r)
 {
     struct states *states = &r->embedded->states;
@@ -288,7 +290,8 @@ static bool is_superseded(const struct returning *r, size_t at)
     return piece->extent == next->extent && piece->offset == next->offset;
 }
 
-/* Nobody commits: which pieces the batch frees, and which are in use again. May be done again. */
+/* Determines which pieces the batch frees, and which are in use again, while nobody commits. May be
+ * repeated. */
 static void settle_pieces(struct returning *r)
 {
     free(r->freed);
@@ -356,7 +359,7 @@ static void note_spaces(struct returning *r, uint64_t sequence)
             spaces_forget_dropped(spaces, &r->spaces[i].space);
 }
 
-/* With the locks of all spaces: what the write has changed in memory. */
+/* Records in memory what the write has changed. With the locks of all spaces. */
 static void note_changes(struct returning *r, uint64_t sequence)
 {
     struct embedded *embedded = r->embedded;
@@ -373,7 +376,7 @@ static void note_changes(struct returning *r, uint64_t sequence)
     note_spaces(r, sequence);
 }
 
-/* STORE_WAIT: RocksDB would have had the write wait; nothing has changed. */
+/* Returns STORE_WAIT if RocksDB would have made the write wait; nothing has changed. */
 static enum store_result write_all(struct returning *r, uint64_t *ret_sequence)
 {
     struct embedded *embedded = r->embedded;
@@ -390,7 +393,7 @@ static enum store_result write_all(struct returning *r, uint64_t *ret_sequence)
     }
     if (!result) {
         lock_take(&embedded->states.written_lock);
-        written_release(&r->state->written); /* of this very batch */
+        written_release(&r->state->written); /* by this batch */
         lock_give(&embedded->states.written_lock);
         *ret_sequence = keyspace_sequence(&embedded->keyspace);
         note_changes(r, *ret_sequence);
@@ -399,7 +402,7 @@ static enum store_result write_all(struct returning *r, uint64_t *ret_sequence)
     return result;
 }
 
-/* The batch is nearly all that is to be written. */
+/* The batch has nearly everything that will be written. */
 static enum store_result prepare(struct returning *r)
 {
     enum store_result result = STORE_OK;
@@ -408,7 +411,7 @@ static enum store_result prepare(struct returning *r)
     for (unsigned round = 0; round < ROUNDS_MAX && count > LAST_KEYS_MAX && !result; round++)
         result = add_written(r, &count);
     (void)rocksdb_writebatch_data(r->writes, &size);
-    /* In the log, in a table, and once more while that is compacted. */
+    /* In the log, in a table, and again while that is compacted. */
     if (!result && !disk_space_admits(&r->embedded->space, 3 * size, 0))
         result = STORE_FULL;
     return result;

@@ -1,4 +1,4 @@
-/* States that are kept, and the pieces that nothing else refers to any longer: see states.h. */
+/* Kept states, and the pieces to which only they refer: see states.h. */
 #include "store/embedded/states.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ static int compare_pieces(const void *a, const void *b)
     return by_place(x->extent, x->offset, y->extent, y->offset);
 }
 
-/* Whether it has come back after the commit that freed it. Under the lock. */
+/* Returns true if the piece came back after the commit that freed it. Under the lock. */
 static bool is_back(const struct states *states, const struct freed_piece *piece, uint64_t freed_at)
 {
     const struct came_back wanted = { .extent = piece->extent, .offset = piece->offset };
@@ -41,7 +41,7 @@ static bool is_back(const struct states *states, const struct freed_piece *piece
     return freed_at < states->back_before || (found && freed_at < found->sequence);
 }
 
-/* Under the lock. What cannot be read may be there. */
+/* Returns true also if it cannot be read. Under the lock. */
 static bool is_in_a_state(struct embedded *embedded, const struct freed_piece *piece)
 {
     char key[KEY_PIECE_SIZE];
@@ -75,12 +75,12 @@ static void keep(struct states *states, const struct freed_piece *piece)
     states->kept[states->kept_count++] = *piece;
 }
 
-static void take_out(struct embedded *embedded, struct freed *freed)
+void states_take_out(struct embedded *embedded, struct freed *freed)
 {
     struct states *states = &embedded->states;
     size_t left = 0;
 
-    /* What no commit referred to is in none. */
+    /* Pieces to which no commit referred are in no state. */
     if (!atomic_load(&states->any) || freed->sequence == 0)
         return;
     lock_take(&states->lock);
@@ -108,7 +108,7 @@ static void free_state(struct embedded *embedded, struct store_state *state)
     free(state);
 }
 
-/* Takes out the one, or NULL: those that are over. Under both locks. */
+/* Removes the given state, or if it is NULL those that are over. Under both locks. */
 static struct store_state *unlink_states(struct states *states, const struct store_state *one)
 {
     struct store_state *out = NULL, *stays = NULL, *state = states->first;
@@ -146,7 +146,7 @@ static void drop_over(struct embedded *embedded)
     }
 }
 
-static struct freed *let_go(struct embedded *embedded)
+struct freed *states_let_go(struct embedded *embedded)
 {
     struct states *states = &embedded->states;
     struct freed *freed = NULL;
@@ -173,7 +173,7 @@ static struct freed *let_go(struct embedded *embedded)
     return freed;
 }
 
-/* Of what is kept and is in use again, nothing is to be given back. */
+/* Removes pieces that are in use again from the kept ones. */
 static void unkeep(struct states *states, const struct freed_piece *pieces, size_t count)
 {
     size_t left = 0;
@@ -184,7 +184,7 @@ static void unkeep(struct states *states, const struct freed_piece *pieces, size
     states->kept_count = left;
 }
 
-/* Those that have come back twice did so the last time that counts: they are behind the others of their place. */
+/* Of pieces that came back twice only the last time counts, which is sorted last. */
 static void drop_doubles(struct states *states)
 {
     size_t count = 0;
@@ -211,7 +211,7 @@ void states_come_back(struct embedded *embedded, const struct freed_piece *piece
         return;
     unkeep(states, pieces, count);
     if (atomic_load(&embedded->reclaim.under_way) == 0) {
-        states->back_count = 0; /* nothing is on its way that was freed before */
+        states->back_count = 0; /* no earlier freed piece is being processed */
         return;
     }
     if (states->back_count + count > STATE_PIECES_MAX) {
@@ -238,8 +238,6 @@ void states_init(struct embedded *embedded)
     *states = (struct states){ .first = NULL };
     lock_init(&states->lock, RANK_STATE_SET);
     lock_init(&states->written_lock, RANK_WRITTEN);
-    embedded->reclaim.take_out = take_out;
-    embedded->reclaim.let_go = let_go;
 }
 
 void states_release(struct embedded *embedded)
@@ -254,7 +252,7 @@ void states_release(struct embedded *embedded)
     lock_release(&states->lock);
 }
 
-/* A writer finds a state that begins here, or has written before its snapshot was taken. */
+/* A writer either sees a state that is being created, or wrote before its snapshot was taken. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes)
 {
     struct bytes data;
@@ -269,7 +267,8 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes)
     lock_give(&states->written_lock);
 }
 
-/* It is in the list before its snapshot is taken: from then on nothing that is in it is given back. */
+/* The state is in the list before its snapshot is taken: from then on nothing in it is returned to
+ * the file system. */
 static struct store_state *begin_state(struct embedded *embedded, bool is_shown)
 {
     struct states *states = &embedded->states;

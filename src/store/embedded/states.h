@@ -1,34 +1,37 @@
-/* States that are kept (store/states.h), and gone back to by a commit like any other: state_return.c.
+/* Kept states (store/states.h); state_return.c returns to one by a commit like any other.
  *
- * A state is a RocksDB snapshot, and, if it may be gone back to, the keys that were written since (written.h). What a commit frees and a state
- * refers to is not given back to the file system: it goes on a list instead, until the last such state is dropped, or
- * gone back to, where it is in use again. So to keep a state costs what was overwritten and deleted since; states end
- * with the process, and a start gives back what only they had.
+ * A state is a RocksDB snapshot and, if the store can return to it, the keys written since
+ * (written.h). Pieces that a commit frees but a state refers to are not returned to the file
+ * system: they are put on a list until the last such state is dropped, or the store returns to one,
+ * where they are in use again. So a kept state costs what was overwritten and deleted since; states
+ * end with the process, and the next start frees what only they had.
  *
- * What was freed, and was on its way to the list when a return put it in use again, is in the table of what came back:
- * what was freed by a commit before that is free no longer. decision: 606 */
+ * Pieces that were freed, but not on the list yet when a return put them in use again, are in the
+ * table of pieces that came back: if an earlier commit freed them, they are not free.
+ * decision: 606 */
 #ifndef LAGRA_STORE_EMBEDDED_STATES_H
 #define LAGRA_STORE_EMBEDDED_STATES_H
 
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "store/embedded/freed.h"
 #include "store/embedded/keyspace.h"
-#include "store/embedded/reclaim.h"
 #include "store/embedded/written.h"
 #include "store/store_private.h"
 
-/* Freed pieces that states refer to, and pieces that came back; 24 bytes each. What is more than that is given back by
- * the next start. */
+/* Limit for freed pieces that states refer to, and for pieces that came back; 24 bytes each. The
+ * next start frees what exceeds it. */
 #define STATE_PIECES_MAX (1u << 20)
 
 struct store_state {
     struct store_state *next;
     const rocksdb_snapshot_t *snapshot;
-    rocksdb_readoptions_t *_Atomic read; /* NULL: it begins, and what is in it is not known yet */
-    bool is_shown;                       /* for reading alone */
-    atomic_bool is_over;                 /* such a one, which nobody reads any longer */
-    struct written written;              /* under states.written_lock */
+    /* NULL: it is being created, and its contents are not known yet */
+    rocksdb_readoptions_t *_Atomic read;
+    bool is_shown;          /* read-only: the store does not return to it */
+    atomic_bool is_over;    /* a read-only one that nobody reads any more */
+    struct written written; /* under states.written_lock */
 };
 
 struct came_back {
@@ -38,36 +41,42 @@ struct came_back {
 };
 
 struct states {
-    struct lock lock; /* held over a return, and while the disk is read */
+    struct lock lock; /* held during a return, and while the disk is read */
     struct lock written_lock;
-    struct store_state
-        *_Atomic first; /* added to under written_lock, taken from under both locks */
-    atomic_uint count;  /* that may be gone back to */
-    atomic_bool any;    /* there was one at some time */
+    struct store_state *_Atomic first; /* added under written_lock, removed under both locks */
+    atomic_uint count;                 /* states that the store can return to */
+    atomic_bool any;                   /* there has been one */
     atomic_bool any_over;
-    /* All below under lock. */
+    /* All below under lock: */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
-    struct came_back *back; /* by their places */
+    struct came_back *back; /* ordered by place */
     size_t back_count, back_capacity;
     uint64_t
-        back_before; /* what was freed before this commit may have come back: there were too many */
-    bool is_fewer;   /* a state was dropped: what is kept is to be looked through */
+        back_before; /* pieces freed before this commit may have come back: there were too many */
+    bool is_fewer;   /* a state was dropped: the kept pieces must be checked */
 };
 
 struct embedded;
 
-/* Once reclaim is there. */
+/* Called once reclaim is initialised. */
 void states_init(struct embedded *embedded);
-/* All states are dropped, or over. Before RocksDB is closed. */
+/* All states must be dropped or over. Called before RocksDB is closed. */
 void states_release(struct embedded *embedded);
 
-/* A batch was written; before anything that it freed is given to reclaim. Any thread. */
+/* Records the keys of a written batch, before the pieces it freed are passed to reclaim. Any
+ * thread. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 
-/* For reading alone. The first waits for no disk; nor does the second, whose work is the collector's. Any thread. */
+/* For read-only states. Neither waits for a disk; the collector does the work of the second. Any
+ * thread. */
 struct store_state *states_show(struct embedded *embedded);
 void states_over(struct embedded *embedded, struct store_state *state);
+
+/* Leaves in `freed`, whose commit is durable, what may be given back now. Waits for the disk. Collector. */
+void states_take_out(struct embedded *embedded, struct freed *freed);
+/* Returns what was kept for states that are dropped, which the caller frees; or NULL. Waits for the disk. Collector. */
+struct freed *states_let_go(struct embedded *embedded);
 
 /* For the table of operations. */
 struct store_state *embedded_keep_state(struct store *store);
@@ -75,7 +84,7 @@ void embedded_drop_state(struct store *store, struct store_state *state);
 enum store_result embedded_return_to(struct store *store, struct store_state *state,
                                      const struct guid *except, uint64_t *ret_sequence);
 
-/* Pieces, sorted by their places, that are in use again by this commit. Under states.lock. */
+/* Records pieces, sorted by place, that this commit has put in use again. Under states.lock. */
 void states_come_back(struct embedded *embedded, const struct freed_piece *pieces, size_t count,
                       uint64_t sequence);
 

@@ -1,4 +1,4 @@
-/* Stripes and views. */
+/* See stripes.h. */
 #include "store/embedded/stripes.h"
 
 #include <assert.h>
@@ -9,13 +9,15 @@
 #include "store/record_key.h"
 
 struct view {
-    const rocksdb_snapshot_t *state; /* NULL: of no snapshot here, see stripes_join() */
+    const rocksdb_snapshot_t *state; /* NULL: without a snapshot, see stripes_join() */
     rocksdb_readoptions_t *read;
     size_t holders;             /* snapshots, or links; under the stripe's lock */
     struct view *older, *newer; /* of the stripe; under its lock */
-    struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
-    uint64_t frontier;          /* pieces at or behind it are not seen; extents_frontier() */
-    struct view_link *links;    /* to what it holds in other stripes; under the stripe's lock */
+    /* pieces that this view sees, and no newer one; under the stripe's lock */
+    struct freed *freed;
+    uint64_t frontier; /* pieces from here on are not seen; extents_frontier() */
+    /* to the views it holds in other stripes; under the stripe's lock */
+    struct view_link *links;
 };
 
 struct view_link {
@@ -24,7 +26,7 @@ struct view_link {
     struct view *view;
 };
 
-/* Asserts how a view is linked in its stripe. Under the stripe's lock. */
+/* Asserts the links of a view in its stripe. Under the stripe's lock. */
 static void assert_view(const struct stripe *stripe, const struct view *view)
 {
     lock_assert_held(&stripe->lock);
@@ -73,7 +75,7 @@ static void change_cached(struct record_cache *cache, struct bytes key, struct b
     record_set_leave(set);
 }
 
-/* What is kept in memory is of the newest state again. */
+/* Updates the caches to the newest state. */
 static void change_kept(struct embedded *embedded, struct stripe *stripe, struct bytes prefix,
                         const struct changes *changes)
 {
@@ -115,16 +117,16 @@ void stripe_all_changed(struct stripe *stripe, uint64_t sequence)
 
 /* ---- views ---- */
 
-/* Pieces lie in the order in which their places were given out, so those that a snapshot can see lie
- * before the frontier of the time when it was opened. */
+/* Pieces are ordered by the allocation of their places, so a snapshot sees only pieces before the
+ * frontier at its opening. */
 static bool view_sees(const struct view *view, const struct freed *freed)
 {
     assert(freed->count > 0);
     return extents_place(freed->pieces[0].extent, freed->pieces[0].offset) < view->frontier;
 }
 
-/* Hangs what was freed on the newest view from `view` on that sees it. False: none does. Under the
- * lock. */
+/* Attaches freed pieces to the newest view, from `view` on, that sees them. Returns false if none
+ * does. Under the lock. */
 static bool keep_freed(struct view *view, struct freed *freed)
 {
     while (view && !view_sees(view, freed))
@@ -136,7 +138,8 @@ static bool keep_freed(struct view *view, struct freed *freed)
     return true;
 }
 
-/* What an older view sees too waits for that one. Leaves what nobody sees. Under the lock. */
+/* Attaches to older views the pieces that they see too. Leaves those that no view sees. Under the
+ * lock. */
 static void pass_freed_on(struct view *view)
 {
     struct freed *unseen = NULL;
@@ -170,7 +173,7 @@ bool view_release(struct stripe *stripe, struct view *view)
     return true;
 }
 
-/* Releases what a view holds in other stripes; what nobody holds then is put on the list. */
+/* Releases what a view holds in other stripes; views without holders are added to the list. */
 static void release_links(struct view *view, struct view **list)
 {
     while (view->links) {
@@ -294,7 +297,7 @@ void stripes_join(struct stripe **stripes, size_t count)
                 join_view(stripes[to], before[from]);
 }
 
-/* The view is held by another one, until that goes. Under the locks of both stripes. */
+/* Makes a view held by another one, until that ends. Under the locks of both stripes. */
 static void hold_by(struct stripe *stripe, struct view *view, struct view *from)
 {
     struct view_link *link = xcalloc(1, sizeof *link);
@@ -304,7 +307,7 @@ static void hold_by(struct stripe *stripe, struct view *view, struct view *from)
     view_hold(view, from->frontier);
 }
 
-/* Has all views of all stripes hold the one given, of the first stripe, which is locked. */
+/* Makes all views of all stripes hold the given one, of the first stripe, which is locked. */
 static void hold_by_all(struct stripe *stripes, struct view *all)
 {
     for (struct view *from = all->older; from; from = from->older)
@@ -317,8 +320,8 @@ static void hold_by_all(struct stripe *stripes, struct view *all)
     }
 }
 
-/* The first stripe gets a view that all there are hold, and every other stripe one that this holds: so what is freed in
- * any of them is kept as long as any view of now. */
+/* Adds a view to the first stripe that all existing views hold, and to every other stripe one that
+ * this view holds: so what is freed in any of them is kept as long as any current view. */
 bool stripes_join_all(struct stripe *stripes, struct freed *freed)
 {
     struct view *all;

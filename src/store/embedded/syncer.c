@@ -1,4 +1,4 @@
-/* The thread that syncs the log, and those who wait for it. */
+/* The thread that syncs the log, and its waiters. */
 #include "store/embedded/syncer.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_
             close(fd);
         return STORE_IO;
     }
-    /* A record that is short or torn says nothing: it is a check, not the truth. */
+    /* A short or torn record is ignored: it is only a check. */
     *ret_sequence = 0;
     if (size == SYNCED_SIZE && le64_get(record) == ~le64_get(record + 8))
         *ret_sequence = le64_get(record);
@@ -58,7 +58,8 @@ static bool write_note(int synced, uint64_t sequence)
 
 static void write_record(const struct syncer *syncer, uint64_t sequence)
 {
-    (void)write_note(syncer->synced, sequence); /* else a weaker check at the next start, no more */
+    /* a failure only weakens the check of the next start */
+    (void)write_note(syncer->synced, sequence);
 }
 
 enum store_result syncer_record_start(int folder, int synced, uint64_t sequence)
@@ -76,7 +77,7 @@ bool syncer_covers(const struct syncer *syncer, uint64_t sequence)
     return !syncer->sync || atomic_load(&syncer->durable) >= sequence;
 }
 
-/* Takes those out of the list who need not wait any longer. Under lock. */
+/* Removes the waiters that are done from the list. Under lock. */
 static struct waiter *take_ready(struct syncer *syncer)
 {
     bool all = atomic_load(&syncer->broken);
@@ -102,7 +103,7 @@ static struct waiter *take_ready(struct syncer *syncer)
     return ready;
 }
 
-/* Wakes them; returns how many. */
+/* Wakes them; returns their number. */
 static size_t wake_ready(struct syncer *syncer)
 {
     struct waiter *ready;
@@ -121,9 +122,9 @@ static size_t wake_ready(struct syncer *syncer)
     return count;
 }
 
-/* A sync costs as much processor time as several requests. Where many wait, those woken just now
- * will be back soon: the next sync is put off a little, until half of all wait again. So it serves that
- * half, while the workers have the other. */
+/* A sync costs as much CPU time as several requests. If many wait, those just woken will be back
+ * soon: the next sync is delayed a little, until half of all wait again. So it serves that half,
+ * while the workers serve the other. */
 static void let_gather(struct syncer *syncer, size_t woken)
 {
     if (woken < GATHER_FROM)
@@ -136,7 +137,7 @@ static void let_gather(struct syncer *syncer, size_t woken)
     lock_give(&syncer->lock);
 }
 
-/* A test build may hold the syncer: nothing becomes durable meanwhile. */
+/* A test build may stop the syncer: nothing becomes durable meanwhile. */
 static bool held_by_gate(void)
 {
 #ifdef LAGRA_GATES
@@ -146,14 +147,14 @@ static bool held_by_gate(void)
 #endif
 }
 
-/* Whether there is something to be synced now; with what nobody waits for, if its time has come. */
+/* Returns true if there is something to sync now. with_slack: including what nobody waits for */
 static bool has_work(const struct syncer *syncer, bool with_slack)
 {
     return (atomic_load(&syncer->dirty) || (with_slack && atomic_load(&syncer->slack))) &&
            !atomic_load(&syncer->broken);
 }
 
-/* Waits for work; false when no work is left and the thread is to end. */
+/* Waits for work; returns false if no work is left and the thread must end. */
 static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
 {
     bool dirty, is_late = false;
@@ -167,8 +168,8 @@ static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
         dirty = has_work(syncer, is_late || syncer->stopping);
         if (!held && (dirty || syncer->stopping))
             break;
-        /* A thread that is woken meanwhile and finds no work waits anew: none but syncer_wrote_at_leisure() does that, once
-         * between two syncs. */
+        /* A thread that is woken and finds no work starts waiting again: only
+         * syncer_wrote_at_leisure() causes that, once between two syncs. */
         is_late = !lock_wait(&syncer->lock, &syncer->work,
                              held        ? GATE_POLL_MS
                              : has_slack ? STORE_LEISURE_MS
@@ -196,21 +197,21 @@ static void *sync_over_and_over(void *argument)
         atomic_store(&syncer->slack, false);
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
-        /* Asked again behind the target: what was written after a hold began is not synced. */
+        /* Checked again after the target was read: what was written after the hold began is not
+         * synced. */
         if (held_by_gate() && !stopping) {
             atomic_store(&syncer->dirty, true);
             continue;
         }
         began = clock_monotonic_ns();
-        /* A sync that failed is never tried again: what it lost is not reported (store
-         * invariant 6). */
+        /* A failed sync is never retried: what it lost is not reported (store invariant 6). */
         if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
             syncer->failed(syncer->context);
             syncer_break(syncer);
             continue;
         }
-        /* Noted before anybody is woken: what was acknowledged is in the record, whenever a kill
-         * comes. */
+        /* Recorded before anyone is woken: so whatever was acknowledged is in the record, even
+         * after a crash. */
         assert(target >= atomic_load(&syncer->durable));
         write_record(syncer, target);
         atomic_store(&syncer->durable, target);
@@ -236,7 +237,7 @@ bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
     log_space_open(&syncer->log_space, guard->records);
     lock_init(&syncer->lock, RANK_SYNCER);
     lock_condition_init(&syncer->work);
-    /* What a start finds was replayed and synced by the opening itself. */
+    /* Opening has replayed and synced everything. */
     atomic_store(&syncer->durable, keyspace_sequence(keyspace));
     write_record(syncer, keyspace_sequence(keyspace));
     return thread_start(&syncer->thread, sync_over_and_over, syncer);
@@ -273,8 +274,8 @@ static void hurry(struct syncer *syncer)
         pthread_cond_signal(&syncer->work);
 }
 
-/* Either the first that is written sees a waiter, or the waiter sees that it was written: both
- * look under the lock, when their own is done. */
+/* Either the first writer sees a waiter, or the waiter sees the write: both check under the lock,
+ * after their own update. */
 void syncer_wrote_at_leisure(struct syncer *syncer)
 {
     if (atomic_load(&syncer->dirty))

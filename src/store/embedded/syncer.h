@@ -1,10 +1,10 @@
-/* Group commit: one thread syncs the log over and over while there is work, and wakes all whose
- * sequence is covered.
+/* Group commit: one thread syncs the log repeatedly while there is work, and wakes all waiters
+ * whose sequence is covered.
  *
  * After each sync, and before any waiter is woken, the durable sequence is recorded in the file
- * `synced` (not synced itself; it reaches the disk when the kernel likes). At open the records must
- * be at least as new as that record: a log whose end was lost or damaged after it had been
- * acknowledged is so distinguished from one that merely ends in a torn write.
+ * `synced` (which is not synced; it reaches the disk when the kernel writes it). At open the
+ * records must be at least as new: this distinguishes a log whose end was lost or damaged after it
+ * had been acknowledged from one that merely ends in a torn write.
  *
  *   synced   8 le   sequence
  *            8 le   its complement
@@ -23,9 +23,9 @@
 struct syncer {
     const struct keyspace *keyspace;
     struct manifest_guard *guard;
-    struct log_space log_space; /* the thread's */
+    struct log_space log_space; /* used by the thread */
     bool sync;                  /* false: everything counts as durable at once */
-    int synced;                 /* the file; the caller's */
+    int synced;                 /* the file; owned by the caller */
     void (*failed)(void *context);
     void *context;
     struct thread thread;
@@ -33,41 +33,42 @@ struct syncer {
 
     _Atomic uint64_t durable;
     atomic_bool dirty;      /* something was written since the last sync began */
-    atomic_bool slack;      /* something was for which nobody has waited */
+    atomic_bool slack;      /* something was written for which nobody has waited */
     _Atomic uint64_t begun; /* keyspace_logged() when the last sync began */
     atomic_bool broken;     /* nothing more becomes durable */
 
     struct lock lock;
     struct waiter *waiters; /* under lock */
     size_t waiting;         /* of them; under lock */
-    size_t gathering; /* the thread is woken when so many wait; 0: it does not ask; under lock */
-    bool idle;        /* under lock: the thread sleeps, or is about to */
-    bool stopping;    /* under lock */
+    /* number of waiters at which the thread is woken; 0: not by number; under lock */
+    size_t gathering;
+    bool idle;     /* under lock: the thread sleeps, or is about to */
+    bool stopping; /* under lock */
 };
 
-/* Opens the file `synced`, creating it if it is missing, and reads the sequence in it: 0 when it says
- * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
+/* Opens the file `synced`, creating it if it is missing, and reads its sequence, 0 if it has none.
+ * folder: of the data. Returns STORE_OK, STORE_IO (logged). */
 enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_sequence);
-/* Notes a sequence that is durable, durably: before RocksDB puts what its logs hold into a table and
- * deletes them. If that table is damaged, the next start must not take an older MANIFEST, to which the
- * logs belonged, for the right one. returns STORE_OK, STORE_IO (logged) */
+/* Durably records a sequence that is durable, before RocksDB writes the contents of its logs to a
+ * table and deletes them. If that table is damaged, the next start must not accept an older
+ * MANIFEST, to which the logs belonged. Returns STORE_OK, STORE_IO (logged). */
 enum store_result syncer_record_start(int folder, int synced, uint64_t sequence);
-/* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be
- * stopped all the same. */
+/* failed(context) is called once, from the thread, when a sync fails. Returns false if no thread
+ * could be created; syncer_stop() must be called anyway. */
 bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
                   struct manifest_guard *guard, bool sync, int synced,
                   void (*failed)(void *context), void *context);
 /* Syncs what is left and ends the thread. */
 void syncer_stop(struct syncer *syncer);
 
-/* Something was written. Any thread. */
+/* Called after a write: schedules a sync. Any thread. */
 void syncer_wrote(struct syncer *syncer);
-/* The same, and nobody waits for it: it is synced with what comes in STORE_LEISURE_MS, or sooner if somebody
- * waits for it or as much has come as the log's buffer holds. Any thread. */
+/* Like syncer_wrote(), but nobody waits for it: it is synced with whatever is written within
+ * STORE_LEISURE_MS, or earlier if someone waits for it or the log's buffer is full. Any thread. */
 void syncer_wrote_at_leisure(struct syncer *syncer);
 bool syncer_covers(const struct syncer *syncer, uint64_t sequence);
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter);
-/* Nothing more becomes durable: wakes all waiters. Any thread. */
+/* Stops making anything durable, and wakes all waiters. Any thread. */
 void syncer_break(struct syncer *syncer);
 
 #endif

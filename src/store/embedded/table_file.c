@@ -11,15 +11,14 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#define FOOTER_SIZE  53u
-#define TRAILER_SIZE 5u
-#define MAGIC        0x88E241B785F4CFF7u
-#define CRC_MASK     0xA282EAD8u
-#define KIND_CRC32C  1
-#define KEY_TAIL     8u
-#define BLOCK_MAX    (256u << 20) /* a value may be as large as a record */
-#define RESTARTS_MASK                                                                              \
-    0x7FFFFFFFu /* the top bit says that there is a hash index, which we do not ask for */
+#define FOOTER_SIZE   53u
+#define TRAILER_SIZE  5u
+#define MAGIC         0x88E241B785F4CFF7u
+#define CRC_MASK      0xA282EAD8u
+#define KIND_CRC32C   1
+#define KEY_TAIL      8u
+#define BLOCK_MAX     (256u << 20) /* a value may be as large as a record */
+#define RESTARTS_MASK 0x7FFFFFFFu  /* the top bit marks a hash index, which is not configured */
 
 struct reading {
     int fd;
@@ -48,7 +47,7 @@ static bool read_handle(struct bytes *from, struct handle *ret_handle)
     return varint_take(from, &ret_handle->offset) && varint_take(from, &ret_handle->size);
 }
 
-/* A block, checked, on the heap; NULL: it is damaged or cannot be read. */
+/* Reads and verifies a block, on the heap; returns NULL if it is damaged or unreadable. */
 static char *read_block(const struct reading *reading, struct handle handle)
 {
     uint64_t room = handle.size + TRAILER_SIZE;
@@ -69,7 +68,7 @@ static char *read_block(const struct reading *reading, struct handle handle)
     return NULL;
 }
 
-/* The entries of a block, without what stands behind them. */
+/* Returns the entries of a block, without its trailer. */
 static bool entries_of(const char *block, uint64_t size, struct bytes *ret_entries)
 {
     uint64_t tail;
@@ -98,7 +97,7 @@ static bool read_footer(const struct reading *reading, struct handle *ret_index)
 
 /* ---- data blocks ---- */
 
-/* The key of an entry, put together in a buffer that grows. */
+/* The key of an entry, assembled in a buffer that grows. */
 struct key_buffer {
     char *ptr;
     size_t len;
@@ -135,7 +134,7 @@ static bool read_entry(struct bytes *from, struct key_buffer *key, struct table_
     return (tail & 0xFF) <= CHANGE_MERGE;
 }
 
-/* False: the visitor ended it. *ret_whole: every entry made sense. */
+/* Returns false if the visitor stopped. *ret_whole: every entry was valid */
 static bool visit_block(const struct reading *reading, struct bytes entries, bool *ret_whole)
 {
     struct key_buffer key = { 0 };
@@ -184,8 +183,8 @@ static bool read_index_entry(struct bytes *from, struct index_entry *ret_entry)
            read_run(from, length, &ret_entry->key) && read_handle(from, &ret_entry->at);
 }
 
-/* The data blocks that a block of the index names, whose records lie behind `after` and up to `to`. False: the
- * visitor ended it. */
+/* Reads the data blocks that a block of the index names, with records after `after` and up to `to`.
+ * Returns false if the visitor stopped. */
 static bool read_named(const struct reading *reading, struct bytes entries, struct bytes after,
                        struct bytes to)
 {
@@ -203,7 +202,7 @@ static bool read_named(const struct reading *reading, struct bytes entries, stru
     return true;
 }
 
-/* The same of a block of the index, which the upper one names. */
+/* The same for a block of the index, named by the top level. */
 static bool read_partition(const struct reading *reading, struct handle handle, struct bytes after,
                            struct bytes to)
 {

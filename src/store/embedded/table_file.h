@@ -1,5 +1,5 @@
-/* Reading RocksDB's tables without RocksDB, for salvage: block after block, so that one that is
- * damaged costs its own records only, and blocks that stand in each other's place cost none.
+/* Reads RocksDB's tables without RocksDB, for salvage: block by block, so that a damaged one costs
+ * only its own records, and exchanged blocks cost none.
  *
  *   table    data blocks, then others, then the index, then the footer
  *   index    a block that names blocks of the index, which name data blocks
@@ -13,16 +13,16 @@
  *            the block, varint offset and size of the block
  *   key      the user's, 8 le: sequence << 8 | kind of change
  *
- * That is what keyspace.c asks for: no compression, CRC-32C, an index of two levels. */
+ * keyspace.c configures this: no compression, CRC-32C, an index of two levels. */
 #ifndef LAGRA_STORE_EMBEDDED_TABLE_FILE_H
 #define LAGRA_STORE_EMBEDDED_TABLE_FILE_H
 
 #include "store/store.h"
 
-/* The kinds of changes in tables and logs that the store makes. A merge adds to a counter. */
+/* The kinds of changes that the store writes to tables and logs. A merge adds to a counter. */
 enum change_kind { CHANGE_DELETE = 0, CHANGE_PUT = 1, CHANGE_MERGE = 2 };
 
-/* One change of one key. */
+/* One change of a key. */
 struct table_entry {
     struct bytes key; /* the user's */
     uint64_t sequence;
@@ -30,15 +30,16 @@ struct table_entry {
     struct bytes value; /* empty for a delete */
 };
 
-/* Returns false to end. */
+/* Returns false to stop. */
 typedef bool table_visit(void *context, const struct table_entry *entry);
-/* A block cannot be read; its records lie behind `after` (empty: from the beginning) and up to `to`
- * (ptr NULL: nobody knows). */
+/* Called for an unreadable block; its records are after `after` (empty: from the beginning) and up
+ * to `to` (ptr NULL: unknown). */
 typedef void table_lost(void *context, struct bytes after, struct bytes to);
 
-/* Visits every entry that can be read. Entries may come in any order.
- * returns STORE_OK, STORE_CORRUPT (its index cannot be read: nothing was visited), STORE_IO (logged,
- * or the visitor ended it) */
+/* Visits every readable entry, in any order.
+ *
+ * Returns STORE_OK, STORE_CORRUPT (the index is unreadable: nothing was visited), STORE_IO (logged,
+ * or the visitor stopped). */
 enum store_result table_file_read(int fd, table_visit *visit, table_lost *lost, void *context);
 
 #endif

@@ -1,4 +1,5 @@
-/* The keeper's thread: first what is unproven, then a look at the tables now and then. */
+/* The keeper's thread: first verifies the remaining tables, then checks for new ones from time to
+ * time. */
 #include "store/embedded/table_keeper.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static void pause_ms(struct table_keeper *keeper, int timeout_ms)
     lock_give(&keeper->lock);
 }
 
-/* Half of the time is for those whose requests read the same disk. */
+/* Half of the time is left for requests that read the same disk. */
 static void prove_all(struct table_keeper *keeper)
 {
     struct table_proof *proof = keeper->proof;
@@ -44,7 +45,7 @@ static void prove_all(struct table_keeper *keeper)
     table_proof_leave(proof);
 }
 
-/* ---- sums for the next start ---- */
+/* ---- checksums for the next start ---- */
 
 static uint64_t table_bytes(const struct records_files *files)
 {
@@ -73,7 +74,7 @@ static void keep_sums(const struct table_keeper *keeper, const struct records_fi
     close(fd);
 }
 
-/* Of tables that are gone. */
+/* Removes the files of tables that no longer exist. */
 static void forget_others(const struct table_keeper *keeper, const struct records_files *files)
 {
     DIR *dir = file_list(keeper->sums, ".");
@@ -91,8 +92,8 @@ static void forget_others(const struct table_keeper *keeper, const struct record
         closedir(dir);
 }
 
-/* Tables that are written just now are in the list too, shorter than they will be: they are new at the first look, and their
- * length has changed at the next one. */
+/* Tables that are being written are in the list too, with a smaller size: at the first check they
+ * are new, and at the next one their size has changed. */
 static bool is_settled(const struct table_keeper *keeper, const struct records_file *file)
 {
     const struct records_file *before =
@@ -138,7 +139,7 @@ static void look(struct table_keeper *keeper, bool is_last)
 static void *keep(void *argument)
 {
     struct table_keeper *keeper = argument;
-    unsigned looks = 0; /* still to come, before all that is there was seen twice */
+    unsigned looks = 0; /* remaining checks before every table was seen twice */
 
     thread_give_way();
     prove_all(keeper);
@@ -180,7 +181,7 @@ enum store_result table_keeper_open(struct table_keeper *keeper, int folder,
     keeper->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     keeper->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (keeper->folder < 0 || keeper->records < 0)
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
     result = keeper->folder < 0 || keeper->records < 0
                  ? STORE_IO
                  : records_files_list(keeper->records, &files);

@@ -1,4 +1,4 @@
-/* What of a table is proven, looked up for each read of RocksDB. */
+/* Tracks which parts of a table are verified, for each read of RocksDB. */
 #include "store/embedded/table_proof.h"
 
 #include <assert.h>
@@ -20,12 +20,12 @@
 #include "store/embedded/table_sums.h"
 
 #define ASKED_NAME    "prove-tables"
-#define PROOFS_MAX    8 /* stores that one process opens at the same time */
+#define PROOFS_MAX    8 /* stores that one process has open at the same time */
 #define DRAIN_POLL_NS 1000000u
 
 enum table_state { TABLE_UNPROVEN, TABLE_PROVEN, TABLE_DAMAGED };
 
-/* What each sector should be, and whether it was. */
+/* The expected checksum of each sector, and whether it was verified. */
 struct sector_sums {
     uint32_t *sums;
     atomic_bool *proven;
@@ -36,12 +36,12 @@ struct unproven {
     ino_t inode;
     struct timespec changed;
     struct manifest_table table;
-    _Atomic(struct sector_sums *) sectors; /* NULL: not looked for, or there are none */
+    _Atomic(struct sector_sums *) sectors; /* NULL: not loaded, or there are none */
     atomic_bool lacks_sums;
     atomic_int state; /* enum table_state */
 };
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static void ask_next_start(int folder)
 {
@@ -116,7 +116,7 @@ static void sectors_free(struct sector_sums *sectors)
     free(sectors);
 }
 
-/* The sums that were kept of it. NULL: there are none. */
+/* Returns the saved checksums of a table; NULL: there are none. */
 static struct sector_sums *sectors_of(struct table_proof *proof, struct unproven *table)
 {
     struct sector_sums *sectors = atomic_load(&table->sectors), *other = NULL;
@@ -136,7 +136,7 @@ static struct sector_sums *sectors_of(struct table_proof *proof, struct unproven
     return other;
 }
 
-/* returns 0, or errno: EAGAIN (not without waiting), EIO (damaged, or it cannot be read) */
+/* Returns 0, or an errno: EAGAIN (it would have to wait), EIO (damaged or unreadable). */
 static int prove_sectors(struct table_proof *proof, struct unproven *table,
                          struct sector_sums *sectors, int fd, size_t from, size_t to, bool no_wait)
 {
@@ -162,7 +162,7 @@ static int prove_sectors(struct table_proof *proof, struct unproven *table,
     return error;
 }
 
-/* Reads all of it, and keeps the sums of its sectors. returns as prove_sectors() */
+/* Reads the whole table, and saves the checksums of its sectors. Returns as prove_sectors(). */
 static int sum_whole(struct table_proof *proof, struct unproven *table, int fd, bool *ret_is_right)
 {
     uint64_t size = table->table.size;
@@ -212,7 +212,7 @@ static int prove(struct table_proof *proof, struct unproven *table, int fd, uint
 
     if (state != TABLE_UNPROVEN)
         return state == TABLE_DAMAGED ? EIO : 0;
-    if (!sectors && no_wait) /* their sums are read from a file */
+    if (!sectors && no_wait) /* the checksums must be read from a file */
         return EAGAIN;
     if (!sectors)
         sectors = sectors_of(proof, table);
@@ -221,9 +221,9 @@ static int prove(struct table_proof *proof, struct unproven *table, int fd, uint
     return prove_sectors(proof, table, sectors, fd, from, to < count ? to : count, no_wait);
 }
 
-/* ---- which table a read is of ---- */
+/* ---- the table of a read ---- */
 
-/* Those of all stores of the process: RocksDB's pread() says a descriptor only. */
+/* For all stores of the process: RocksDB's pread() only passes a descriptor. */
 static struct {
     _Atomic(struct table_proof *) proof;
     atomic_uint users;
@@ -239,7 +239,7 @@ static int compare_inodes(const void *left, const void *right)
     return 0;
 }
 
-/* NULL: not one of them, or one that was written since in the inode of one that was deleted. */
+/* Returns NULL if it is not one of them, or if the inode was reused by a newer file. */
 static struct unproven *find(const struct table_proof *proof, const struct stat *status)
 {
     const struct unproven key = { .inode = status->st_ino };
@@ -253,7 +253,7 @@ static struct unproven *find(const struct table_proof *proof, const struct stat 
     return table;
 }
 
-/* Before a read of RocksDB: 0, or errno. */
+/* Called before each read of RocksDB. Returns 0, or an errno. */
 static int check_read(int fd, uint64_t at, size_t size, bool no_wait)
 {
     struct stat status;
@@ -277,7 +277,7 @@ static int check_read(int fd, uint64_t at, size_t size, bool no_wait)
     return error;
 }
 
-/* False: there are too many stores. */
+/* Returns false if there are too many stores. */
 static bool enter(struct table_proof *proof)
 {
     for (size_t i = 0; i < PROOFS_MAX; i++) {
@@ -331,7 +331,7 @@ static bool open_folders(struct table_proof *proof, int folder)
     proof->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     proof->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (proof->folder < 0 || proof->records < 0)
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
     return proof->folder >= 0 && proof->records >= 0;
 }
 

@@ -1,4 +1,4 @@
-/* Files of sums: written beside and renamed, so that none is ever half there. */
+/* Files of checksums: written to a temporary name and renamed, so that none is ever incomplete. */
 #include "store/embedded/table_sectors.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ bool table_sectors_read(int fd, uint64_t size, size_t sector, bool no_wait, void
                         : file_read_at(fd, buffer, all.iov_len, at);
 
     if (n < 0 && no_wait && errno != EIO)
-        errno = EAGAIN; /* also of a file system that cannot tell */
+        errno = EAGAIN; /* also for file systems that do not support this */
     if (n >= 0 && (size_t)n < all.iov_len)
         errno = no_wait ? EAGAIN : 0;
     if (n < 0 || (size_t)n < all.iov_len)

@@ -1,4 +1,4 @@
-/* Tables are taken one after the other by a few threads. */
+/* A few threads verify the tables one after another. */
 #include "store/embedded/table_sums.h"
 
 #include <assert.h>
@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "store/embedded/records_files.h"
 
-#define THREADS    4 /* as many as keep a disk busy */
-/* 512 MiB out of the page cache take 85 ms of CPU, by 256 KiB at once 98, mapped 150. */
+#define THREADS    4 /* enough to keep a disk busy */
+/* Reading 512 MiB from the page cache takes 85 ms of CPU; with 256 KiB at once 98, mapped 150. */
 #define READ_BYTES (128u << 10)
 
 enum sum_result { SUM_RIGHT, SUM_WRONG, SUM_MISSING, SUM_SIZE, SUM_UNREADABLE };
@@ -27,10 +27,10 @@ struct sums {
     const struct manifest *manifest;
     bool sizes_only;
     _Atomic size_t next;
-    unsigned char *results; /* of each table, an enum sum_result */
+    unsigned char *results; /* per table, an enum sum_result */
 };
 
-/* False: the file cannot be read, or is not `size` long. */
+/* Returns false if the file is unreadable, or not `size` long. */
 static bool take_sum(int fd, uint64_t size, uint32_t *ret_crc)
 {
     char *buffer = xmalloc(READ_BYTES);
@@ -88,7 +88,7 @@ static void *check_tables(void *argument)
     return NULL;
 }
 
-/* returns STORE_OK (also with damage), STORE_IO: one could not be read, whatever is in it */
+/* Returns STORE_OK (also if there is damage), STORE_IO if one could not be read. */
 static enum store_result report(const struct sums *sums, struct damage *damage)
 {
     static const char *const sentences[] = {
@@ -118,7 +118,7 @@ static enum store_result check_all(struct sums *sums, size_t threads_max, struct
     if (sums->manifest->table_count == 0)
         return STORE_OK;
     sums->results = xcalloc(sums->manifest->table_count, 1);
-    /* This thread is one of them: where no other can be made, it does all. */
+    /* This thread is one of them: if no other can be created, it does everything. */
     while (count + 1 < threads_max && count + 1 < sums->manifest->table_count &&
            pthread_create(&threads[count], NULL, check_tables, sums) == 0)
         count++;

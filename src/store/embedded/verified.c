@@ -1,4 +1,4 @@
-/* A small table, four entries to a set; the oldest of a set goes first. */
+/* A small table, four entries per set; the oldest of a set is replaced. */
 #include "store/embedded/verified.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ static struct verified_entry *set_of(struct verified *verified, uint32_t extent,
     return verified->entries[(hash >> 32) % VERIFIED_SETS];
 }
 
-/* The entry of that piece; NULL: not found. Under lock. */
+/* Returns the entry of that piece; NULL: not found. Under lock. */
 static struct verified_entry *find(struct verified *verified, uint32_t extent, uint64_t offset)
 {
     struct verified_entry *set = set_of(verified, extent, offset);
@@ -31,7 +31,7 @@ static struct verified_entry *find(struct verified *verified, uint32_t extent, u
     return NULL;
 }
 
-/* The entry of that piece, emptied when it is too old; makes one if need be. Under lock. */
+/* Returns the entry of that piece, emptied if it is too old, or a new one. Under lock. */
 static struct verified_entry *find_or_make(struct verified *verified, uint32_t extent,
                                            uint64_t offset, uint64_t now)
 {

@@ -1,10 +1,10 @@
-/* Which sectors were read and found right a moment ago, so that a hot piece can be sent from its
- * file without being read twice each time.
+/* Remembers sectors that were verified a moment ago, so that a hot piece can be sent from its file
+ * without reading it twice each time.
  *
- * An entry is good for VERIFIED_MS, and where the bytes are in the page cache (file_is_cached()): those
- * are what was checksummed. What has left memory is read again, and its entry goes before it is fetched,
- * as it does when its piece is freed or found damaged. It may be lost at any time (the table has a fixed
- * size). decision: 275 */
+ * An entry is valid for VERIFIED_MS, and only while the bytes are in the page cache
+ * (file_is_cached()): those are what was verified. Bytes that have left memory are read again, and
+ * their entry is removed before the read, and also when the piece is freed or found damaged.
+ * Entries may be lost at any time (the table has a fixed size). decision: 275 */
 #ifndef LAGRA_STORE_EMBEDDED_VERIFIED_H
 #define LAGRA_STORE_EMBEDDED_VERIFIED_H
 
@@ -13,11 +13,11 @@
 
 #define VERIFIED_MS      2000
 #define VERIFIED_SETS    1024
-#define VERIFIED_ENTRIES 4 /* a set */
+#define VERIFIED_ENTRIES 4 /* per set */
 
 struct verified_entry {
     uint64_t offset;
-    uint64_t sectors;  /* a bit each */
+    uint64_t sectors;  /* one bit per sector */
     uint64_t since_ms; /* of the oldest of them; CLOCK_MONOTONIC */
     uint32_t extent;   /* 0: empty */
     bool unreadable;   /* the disk failed to read it */
@@ -32,11 +32,11 @@ enum verified_answer { VERIFIED_NOT, VERIFIED_YES, VERIFIED_UNREADABLE };
 
 void verified_init(struct verified *verified);
 void verified_release(struct verified *verified);
-/* Are all these sectors (a bit each) known to be right? Any thread. */
+/* Returns whether all these sectors (one bit each) are known to be correct. Any thread. */
 enum verified_answer verified_ask(struct verified *verified, const struct piece *piece,
                                   uint64_t sectors);
 void verified_add(struct verified *verified, const struct piece *piece, uint64_t sectors);
-/* So that a caller who waits for a fetch learns that it failed. */
+/* Records that a read failed, for a caller that waits for it. */
 void verified_add_unreadable(struct verified *verified, const struct piece *piece);
 void verified_forget(struct verified *verified, uint32_t extent, uint64_t offset);
 

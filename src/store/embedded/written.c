@@ -7,7 +7,7 @@
 #include "base/crc.h"
 
 #define PLACES_LEAST 64u
-/* 8 le sequence, 4 le count; then changes: their kind, key and value with their lengths as varints. */
+/* 8 le sequence, 4 le count; then the changes: kind, and key and value with varint lengths. */
 #define BATCH_HEADER 12u
 
 enum { CHANGE_DELETE = 0, CHANGE_PUT = 1, CHANGE_MERGE = 2 };
@@ -25,7 +25,7 @@ void written_release(struct written *written)
     empty(written, false);
 }
 
-/* Where the key is, or belongs. */
+/* Returns the place of the key, or where it belongs. */
 static struct bytes *find(const struct written *written, struct bytes key)
 {
     size_t mask = written->capacity - 1;
@@ -71,7 +71,7 @@ static void add(struct written *written, struct bytes key)
     written->count++;
 }
 
-/* Of a batch that RocksDB made: whole. */
+/* From a batch made by RocksDB, so it is complete. */
 static struct bytes read_string(struct bytes *from)
 {
     size_t length = 0;

@@ -1,4 +1,4 @@
-/* Commits of the memory store: a new root, and the references of pieces that come with it. */
+/* Commits of the memory store: a new root, and the changed references to pieces. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* The pieces named by one record of a dropped space. */
+/* For the pieces of one record of a dropped space. */
 #define DROPPING_ARENA_MAX (64u << 20)
 
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space)
@@ -23,7 +23,7 @@ bool memory_space_is_dropped(const struct treap_node *root, const struct guid *s
     return dropped;
 }
 
-/* The key of a partition's version, from the prefix of its records. */
+/* Makes the key of a partition's version from the prefix of its records. */
 static void set_version_key(struct key *key, struct bytes prefix)
 {
     key_set_record(key, RECORD_LISTED, prefix, (struct bytes){ NULL, 0 });
@@ -52,7 +52,7 @@ struct memory_piece *memory_collect(struct memory_store *store)
         &store->pieces, store->oldest_snapshot ? store->oldest_snapshot->seen : store->sequence);
 }
 
-/* xorshift64*: any good spread will do. */
+/* xorshift64*: any good distribution will do. */
 uint32_t memory_next_priority(struct memory_store *store)
 {
     store->random ^= store->random >> 12;
@@ -178,7 +178,7 @@ static void apply_tasks(struct memory_store *store, struct bytes prefix,
     key_release(&key);
 }
 
-/* After the commit, without a lock: wakes its waiters. */
+/* Called after the commit, without a lock: wakes the waiter for tasks. */
 static void tell_waiter_of_tasks(struct memory_store *store, const struct commit_part *parts,
                                  size_t count)
 {
@@ -191,8 +191,8 @@ static void tell_waiter_of_tasks(struct memory_store *store, const struct commit
     }
 }
 
-/* An empty partition has no version: it is as if it had never been, also for who saw it empty
- * before. */
+/* Sets the version of a partition. An empty partition has none: it is as if it had never existed,
+ * even for those who saw it empty before. */
 static void apply_version(struct memory_store *store, struct bytes prefix)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
@@ -212,7 +212,7 @@ static void apply_version(struct memory_store *store, struct bytes prefix)
     key_release(&key);
 }
 
-/* Takes the references of all records of a tree that was cut out. */
+/* Removes the references of all records of a tree that was cut out. */
 static void release_pieces(struct memory_store *store, const struct treap_node *cut)
 {
     struct arena *arena = arena_new(DROPPING_ARENA_MAX);
@@ -227,7 +227,7 @@ static void release_pieces(struct memory_store *store, const struct treap_node *
         size_t count;
         enum store_result result = record_value_decode(value, arena, &payload, &pieces, &count);
 
-        assert(!result); /* encoded by us, never left the memory */
+        assert(!result); /* encoded by us, and only ever in memory */
         for (size_t i = 0; i < count; i++)
             memory_piece_refer(&store->pieces, pieces[i].offset, -1, store->sequence);
         arena_rewind(arena, mark);
@@ -272,7 +272,7 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
     key_release(&key);
 }
 
-/* Whether the newest state is the one that the snapshot saw. */
+/* Checks that the snapshot shows the newest state of its partition. */
 static enum store_result check_unchanged(const struct memory_store *store,
                                          const struct memory_snapshot *snapshot)
 {
@@ -283,7 +283,7 @@ static enum store_result check_unchanged(const struct memory_store *store,
     return STORE_OK;
 }
 
-/* Releases the state, so that nodes which nobody else sees are changed in place. */
+/* Releases the state, so that nodes not shared with others are changed in place. */
 static void spend(struct memory_snapshot *snapshot)
 {
     assert(!snapshot->spent);
@@ -329,7 +329,7 @@ static struct memory_snapshot *snapshot_of(const struct commit_part *part)
     return (struct memory_snapshot *)(void *)part->snapshot;
 }
 
-/* Whether every part is as its snapshot saw it. */
+/* Checks that no part has changed since its snapshot. */
 static enum store_result check_parts(const struct memory_store *store,
                                      const struct commit_part *parts, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Reading the memory store: a snapshot looks at its partition, cursors go over a root that they hold. */
+/* Reads the memory store: snapshots of a partition, and cursors over a root that they hold. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static struct memory_cursor *cursor_of(struct cursor *base)
     return (struct memory_cursor *)(void *)base;
 }
 
-/* Takes over the caller's hold on the root. */
+/* Takes over the caller's reference to the root. */
 static struct cursor *cursor_new(struct store *base, struct treap_node *root, struct bytes end)
 {
     struct memory_cursor *cursor = xmalloc(sizeof *cursor + end.len);
@@ -42,7 +42,7 @@ struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum 
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
 
-    (void)kind; /* all is in memory */
+    (void)kind; /* everything is in memory */
     assert(!snapshot->spent);
     return cursor_new(base->store, treap_hold(snapshot->root), end);
 }
@@ -81,7 +81,7 @@ struct cursor *memory_row_cursor(struct store *base, struct bytes end)
     return cursor_new(base, root, end);
 }
 
-/* Shows what the path stands on, if it is below the end. */
+/* Sets key and value from the current node, if it is below the end. */
 static enum store_result cursor_show(struct memory_cursor *cursor)
 {
     struct bytes key, value;

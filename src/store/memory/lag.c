@@ -1,4 +1,5 @@
-/* The memory store as it was a while ago: a sample is a snapshot of no partition that there is. */
+/* The memory store as it was a while ago: a sample is a snapshot of a partition that does not
+ * exist. */
 #include "store/lag_ring.h"
 #include "store/memory/memory_private.h"
 

@@ -1,5 +1,5 @@
-/* A store for reading alone, which shows what the memory store showed a while ago (lag.c). Its snapshots are the store's
- * own, of another root, so all that is done with one is the store's; it writes nothing. */
+/* A read-only store that shows what the memory store showed a while ago (lag.c). Its snapshots are
+ * snapshots of that store with another root, so the store's functions handle them. */
 #include "store/memory/memory_private.h"
 
 #include <stdlib.h>

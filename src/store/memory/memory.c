@@ -1,9 +1,9 @@
 /* The store in memory (--inMemoryPersistence): for tests and throw-away use. Opening it costs
- * nothing, and all is durable, in its way, at once.
+ * nothing, and everything counts as durable at once.
  *
- * All records of all partitions lie in one persistent tree (tree.h). A snapshot or an iterator is a hold
- * on the root of that moment; a commit makes a new root under the one lock. Readers take the lock
- * only to get the root. Pieces are buffers with counted references (pieces.h). */
+ * All records of all partitions are in one persistent tree (treap.h). A snapshot or an iterator
+ * holds the root of its moment; a commit makes a new root under the one lock. Readers take the lock
+ * only to get the root. Pieces are buffers with reference counts (pieces.h). */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -101,7 +101,7 @@ static enum store_result memory_durable(struct store *base, uint64_t sequence)
     return STORE_OK;
 }
 
-/* Nothing waits to be collected: that is done by the commit, snapshot or stage that ends a use. */
+/* There is nothing to collect: that is done by the commit, snapshot or stage that ends a use. */
 static void memory_collect_now(struct store *base, struct store_usage *ret_usage)
 {
     struct memory_store *store = store_of(base);
@@ -152,7 +152,7 @@ struct store *store_open_memory(void)
     deferred_init(&store->deferred);
     lock_init(&store->lock, RANK_MEMORY_TREE);
     memcpy(&store->random, seed.b, sizeof store->random);
-    store->random |= 1; /* never 0, from where the generator does not move */
+    store->random |= 1; /* never 0, on which the generator would get stuck */
     memory_pieces_init(&store->pieces);
     return &store->base;
 }

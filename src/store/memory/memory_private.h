@@ -8,16 +8,16 @@
 #include "store/memory/treap.h"
 #include "store/store_private.h"
 
-/* Keys of the tree are full keys (record_key.h), and for each partition that has records: the
- * prefix of its keys with this kind, the value being the sequence of its newest change. */
+/* The tree has full keys (record_key.h) and, for each partition with records, the prefix of its
+ * keys with this kind, whose value is the sequence of the newest change. */
 #define KEY_KIND_VERSION 'V'
 
 struct memory_snapshot {
     struct snapshot base;
     struct treap_node *root;
-    bool spent;                    /* by its commit: the root is given back */
-    uint64_t version;              /* of the partition; 0: it has no record */
-    uint64_t seen;                 /* the newest commit in the root */
+    bool spent;                    /* by its commit: the root is released */
+    uint64_t version;              /* of the partition; 0: it has no records */
+    uint64_t seen;                 /* sequence of the newest commit in the root */
     struct memory_snapshot *older; /* both under store.lock */
     struct memory_snapshot *newer;
     char prefix[];
@@ -31,7 +31,7 @@ struct memory_store {
     struct treap_node *root;
     uint64_t sequence; /* of the newest commit */
     instant newest;    /* of any commit */
-    uint64_t random;   /* state of the generator of priorities */
+    uint64_t random;   /* state of the random generator for priorities */
     struct memory_snapshot *oldest_snapshot;
     struct memory_snapshot *newest_snapshot;
     size_t stage_count;   /* open ones */
@@ -41,30 +41,32 @@ struct memory_store {
 
 /* ---- snapshots.c ---- */
 
-/* Of a partition, with nothing in it; from malloc. Without the lock. */
+/* Allocates a snapshot of a partition, with nothing in it, by malloc. Without the lock. */
 struct memory_snapshot *memory_snapshot_new(struct memory_store *store, struct partition partition);
-/* It begins to show what another one shows; like: NULL: what there is now. Under the lock. */
+/* Makes it show the state of another snapshot; like: NULL: the current state. Under the lock. */
 void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *snapshot,
                            struct memory_snapshot *like);
-/* It is open no longer; its root is still to be released. Under the lock. */
+/* Removes it from the open snapshots; the caller still releases its root. Under the lock. */
 void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
-/* cursor.c: finds in what it shows what a snapshot says of itself. Without the lock. */
+/* cursor.c: fills in the public members from the state it shows. Without the lock. */
 void memory_snapshot_look(struct memory_snapshot *snapshot);
 
-/* ---- lag.c: what the store showed a while ago ---- */
+/* ---- lag.c: the state of a while ago ---- */
 
-/* Before a commit is applied. Under the lock. */
+/* Called before a commit is applied. Under the lock. */
 void memory_lag_commits(struct memory_store *store);
 void memory_lag_begin(struct memory_store *store, uint64_t ticks);
 void memory_lag_end(struct memory_store *store);
 /* lag_view.c */
 struct store *memory_open_lagging(struct store *memory, uint64_t ticks);
-/* The snapshot that is shown now, and until when it has everything; NULL: the store as it is. Under the lock. */
+/* Returns the snapshot to show now, and the time up to which it has everything; NULL: the current
+ * state. Under the lock. */
 struct memory_snapshot *memory_lag_shown(const struct memory_store *store, instant *ret_until);
 
-/* ---- cursor.c: shared by those who read ---- */
+/* ---- cursor.c: shared by readers ---- */
 
-/* A cursor of a space over a root, whose hold it takes over; NULL: the space is dropped there. */
+/* Returns a cursor over a space in a root, whose reference it takes over; NULL: the space is
+ * dropped there. */
 struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
                                   const struct guid *space, struct bytes end);
 struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind);
@@ -74,10 +76,10 @@ struct cursor *memory_row_cursor(struct store *base, struct bytes end);
 enum store_result memory_cursor_seek(struct cursor *base, struct bytes key);
 enum store_result memory_cursor_next(struct cursor *base);
 void memory_cursor_close(struct cursor *base);
-/* The sum of a counter. key: full */
+/* Returns the sum of a counter. key: full */
 int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key);
 
-/* The row of a table of operations that lies in another file. */
+/* Operations implemented in other files. */
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
@@ -85,11 +87,11 @@ enum store_result memory_count(struct store *base, const struct guid *space, str
                                uint64_t *ret_sequence);
 enum store_result memory_delete_row(struct store *base, const struct guid *space, struct bytes key);
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space);
-/* 0: the partition has no record. prefix: of its keys in any family. */
+/* Returns 0 if the partition has no records. prefix: of its keys in any family */
 uint64_t memory_partition_version(const struct treap_node *root, struct bytes prefix);
-/* For a key of the tree. Under the lock. */
+/* Returns a random priority for a new key. Under the lock. */
 uint32_t memory_next_priority(struct memory_store *store);
-/* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
+/* Removes the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 
 struct store_state *memory_keep_state(struct store *base);

@@ -1,4 +1,4 @@
-/* The table of pieces in memory, by id, and the queue of those released, in order of commits. */
+/* The table of pieces in memory, by id, and the queue of released ones, in order of commits. */
 #include "store/memory/pieces.h"
 
 #include <assert.h>
@@ -46,7 +46,7 @@ static void assert_released(const struct memory_pieces *pieces)
     assert(!pieces->newest_released || !pieces->newest_released->newer_released);
 }
 
-/* Ids are given in order, so they spread over the buckets as they are. */
+/* Ids are consecutive, so they are distributed evenly without hashing. */
 static struct memory_piece **bucket_of(const struct memory_pieces *pieces, uint64_t id)
 {
     return &pieces->buckets[id & (pieces->bucket_count - 1)];
@@ -158,7 +158,7 @@ void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t refer
     struct memory_piece *piece = memory_piece_find(pieces, id);
     bool was_referenced;
 
-    assert(piece); /* a commit may name only pieces that are staged or that it can see */
+    assert(piece); /* a commit may only use pieces that are staged or visible to it */
     was_referenced = piece->references > 0;
     assert(references > 0 || piece->references >= (uint64_t)-references);
     piece->references += (uint64_t)references;
@@ -196,7 +196,7 @@ struct memory_piece *memory_pieces_collect(struct memory_pieces *pieces, uint64_
     return list;
 }
 
-/* ---- states that are kept ---- */
+/* ---- kept states ---- */
 
 struct memory_piece_kept *memory_pieces_keep(struct memory_pieces *pieces, size_t *ret_count)
 {

@@ -1,13 +1,13 @@
-/* The pieces of the memory store: references to each, and when its bytes are freed.
- * Only src/store/memory uses it.
+/* The pieces of the memory store: their references, and when they are freed. Only for
+ * src/store/memory.
  *
  *   staged      its stage is open: kept
  *   referenced  by records: kept
- *   kept        a state that is kept has references to it: kept
+ *   kept        a kept state refers to it: kept
  *   released    no reference since the commit `released_at`: kept until no open snapshot is older
  *               than that commit (store invariant 4)
  *
- * A piece in none of these states is taken out of the table and freed. All functions but
+ * A piece in none of these states is removed from the table and freed. All functions except
  * memory_piece_new() and memory_pieces_free() need the lock of the store. */
 #ifndef LAGRA_STORE_MEMORY_PIECES_H
 #define LAGRA_STORE_MEMORY_PIECES_H
@@ -15,7 +15,7 @@
 #include "store/store_private.h"
 
 struct memory_piece {
-    struct memory_piece *next; /* in its bucket; in a list to be freed */
+    struct memory_piece *next; /* in its bucket, or in a list to be freed */
     struct memory_piece *older_released;
     struct memory_piece *newer_released;
     uint64_t id; /* `offset` in struct piece; the extent is 0 */
@@ -23,8 +23,8 @@ struct memory_piece {
     bool staged;
     bool released;
     uint64_t references;
-    uint64_t kept;        /* states that are kept and refer to it */
-    uint64_t returned;    /* references that it gets: memory_pieces_return() */
+    uint64_t kept;        /* number of kept states that refer to it */
+    uint64_t returned;    /* references it will have: memory_pieces_return() */
     uint64_t released_at; /* sequence of the commit */
     char *data;
     uint32_t sector_crc[PIECE_SECTORS_MAX];
@@ -41,33 +41,34 @@ struct memory_pieces {
 };
 
 void memory_pieces_init(struct memory_pieces *pieces);
-/* Frees all that are left. */
+/* Frees all remaining pieces. */
 void memory_pieces_release(struct memory_pieces *pieces);
 
 struct memory_piece *memory_piece_new(void);
-/* Makes a staged piece known, under a new id. */
+/* Adds a staged piece to the table, with a new id. */
 void memory_piece_add(struct memory_pieces *pieces, struct memory_piece *piece);
-/* NULL: not found. */
+/* Returns NULL if it is not found. */
 struct memory_piece *memory_piece_find(const struct memory_pieces *pieces, uint64_t id);
-/* Adds references to a piece or removes them; sequence: of the commit that does. */
+/* Adds references to a piece or removes them. sequence: of the commit that does it */
 void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t references,
                         uint64_t sequence);
-/* Its stage has closed. Adds it to the list when it may be freed. */
+/* Called when its stage has closed. Adds the piece to the list if it may be freed. */
 void memory_piece_unstage(struct memory_pieces *pieces, struct memory_piece *piece,
                           struct memory_piece **list);
-/* Takes out all pieces released by commits up to `sequence`, as a list to be freed. */
+/* Removes all pieces released by commits up to `sequence`, and returns them as a list to be
+ * freed. */
 struct memory_piece *memory_pieces_collect(struct memory_pieces *pieces, uint64_t sequence);
-/* What a state that is kept knows of a piece. */
+/* A piece of a kept state. */
 struct memory_piece_kept {
     uint64_t id;
     uint64_t references;
 };
-/* Keeps all pieces that have references; from malloc. */
+/* Keeps all pieces that have references; returns memory from malloc. */
 struct memory_piece_kept *memory_pieces_keep(struct memory_pieces *pieces, size_t *ret_count);
-/* Keeps them no longer. returns those that nothing keeps, as a list to be freed */
+/* Stops keeping them. Returns those that nothing else keeps, as a list to be freed. */
 struct memory_piece *memory_pieces_unkeep(struct memory_pieces *pieces,
                                           const struct memory_piece_kept *kept, size_t count);
-/* Gives each piece the references that it had then, others none; sequence: as of a commit. */
+/* Restores the references of each piece, none for those not listed. sequence: as of a commit */
 void memory_pieces_return(struct memory_pieces *pieces, const struct memory_piece_kept *kept,
                           size_t count, uint64_t sequence);
 /* Frees a list, without the lock. */

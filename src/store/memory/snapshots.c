@@ -1,5 +1,5 @@
-/* The open snapshots of the memory store, in the order of what they have seen: a piece is freed when none of them is
- * older than its last reference. */
+/* The open snapshots of the memory store, ordered by sequence: a released piece is freed when no
+ * open snapshot is older than its release. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Staging and reading pieces in memory. All is taken at once, so no waiter ever waits. */
+/* Stages and reads pieces in memory. All bytes are taken at once, so waiters are never needed. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -12,12 +12,12 @@
 
 struct memory_stage {
     struct stage base;
-    uint64_t expected; /* bytes still to come, as far as is known; 0: not known */
+    uint64_t expected; /* bytes still to come, if known; 0: unknown */
     struct memory_piece **list;
     size_t count;
     size_t capacity;
-    uint32_t room;        /* bytes of the last piece's buffer */
-    struct piece *pieces; /* after stage_finish() */
+    uint32_t room;        /* capacity of the last piece's buffer */
+    struct piece *pieces; /* set by stage_finish() */
 };
 
 static struct memory_store *store_of(struct store *base)
@@ -43,7 +43,7 @@ struct stage *memory_stage_open(struct store *base, uint64_t length_hint)
     return &stage->base;
 }
 
-/* The piece is complete: its CRCs, and no more memory than it needs. */
+/* Completes a piece: computes its CRCs and trims its buffer. */
 static void seal(struct memory_stage *stage, struct memory_piece *piece)
 {
     for (uint32_t at = 0, sector = 0; at < piece->length; at += PIECE_SECTOR_BYTES, sector++) {
@@ -68,7 +68,7 @@ static struct memory_piece *add_piece(struct memory_stage *stage)
     return stage->list[stage->count++] = memory_piece_new();
 }
 
-/* The piece to write to, with room for at least one byte. at: bytes written so far. */
+/* Returns the piece to write to, with space for at least one byte. at: bytes written so far */
 static struct memory_piece *current_piece(struct memory_stage *stage, uint64_t at)
 {
     struct memory_piece *piece = stage->count > 0 ? stage->list[stage->count - 1] : NULL;
@@ -182,7 +182,7 @@ void memory_stage_close(struct stage *base)
     free(stage);
 }
 
-/* The bytes of a piece, which its reader's snapshot keeps. */
+/* Returns the piece, which its reader's snapshot keeps, or NULL. */
 static const struct memory_piece *find_piece(struct memory_store *store, const struct piece *piece)
 {
     const struct memory_piece *found;
@@ -197,7 +197,7 @@ static const struct memory_piece *find_piece(struct memory_store *store, const s
     return NULL;
 }
 
-/* Store invariant 5, for all sectors that the range touches. */
+/* Checks all sectors in the range (store invariant 5). */
 static bool sectors_match(const struct piece *piece, const char *data, uint32_t offset,
                           uint32_t length)
 {

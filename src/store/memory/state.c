@@ -1,5 +1,5 @@
-/* States of the memory store that are kept: a hold on the root of their moment, and the pieces that it refers to. To go
- * back to one takes time for each piece, and none for records. */
+/* Kept states of the memory store: a reference to the root, and the pieces that it
+ * refers to. Returning to one takes time per piece, but none for records. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -44,7 +44,8 @@ void memory_drop_state(struct store *base, struct store_state *state)
     free(state);
 }
 
-/* Records of the space, and versions of its partitions, become those of another tree. Under the lock. */
+/* Replaces the records of the space, and the versions of its partitions, by those of another tree.
+ * Under the lock. */
 static void take_over(struct memory_store *store, const struct treap_node *from,
                       const struct guid *space)
 {
@@ -72,9 +73,9 @@ static void take_over(struct memory_store *store, const struct treap_node *from,
     }
 }
 
-/* As a commit to all partitions: its sequence is new, so whoever has decided on a partition that is another one now
- * decides again. Versions of partitions are sequences, which are never given out twice: where a partition has the version
- * that a decision saw, it is what the decision saw. */
+/* Works like a commit to all partitions: its sequence is new, so decisions on partitions that have
+ * changed are repeated. Versions of partitions are sequences, which are never reused: if a
+ * partition has the version that a decision saw, it has the state that the decision saw. */
 enum store_result memory_return_to(struct store *base, struct store_state *state,
                                    const struct guid *except, uint64_t *ret_sequence)
 {

@@ -1,4 +1,5 @@
-/* The persistent treap: nodes and entries with counted holders; split and merge do the rest. */
+/* The persistent treap: nodes and entries with reference counts; all changes are splits and
+ * merges. */
 #include "store/memory/treap.h"
 
 #include <assert.h>
@@ -23,7 +24,7 @@ struct treap_node {
     struct treap_node *right;
 };
 
-/* Asserts the order of a treap: no child has a higher priority. */
+/* Asserts the heap order: no child has a higher priority. */
 static void assert_node(const struct treap_node *node)
 {
     assert(!node->left || node->left->priority <= node->priority);
@@ -96,8 +97,8 @@ void treap_release(struct treap_node *root)
     free(root);
 }
 
-/* Turns the caller's hold on a node into a node that only the caller can reach (invariant 1).
- * Going down from an owned node, its children have no holder but it or are shared themselves. */
+/* Turns the caller's reference to a node into a node that only the caller can reach (invariant 1).
+ * The children of an owned node are either reachable only through it or shared themselves. */
 static struct treap_node *own(struct treap_node *node)
 {
     struct treap_node *copy;
@@ -110,7 +111,7 @@ static struct treap_node *own(struct treap_node *node)
     return copy;
 }
 
-/* Consumes the tree; returns the keys below `key` and the rest. */
+/* Consumes the tree; returns the keys below `key`, and the rest. */
 static void split(struct treap_node *node, struct bytes key, struct treap_node **ret_below,
                   struct treap_node **ret_rest)
 {
@@ -129,7 +130,7 @@ static void split(struct treap_node *node, struct bytes key, struct treap_node *
     }
 }
 
-/* Consumes both; all keys of the first are below those of the second. */
+/* Consumes both trees; all keys of the first are below those of the second. */
 static struct treap_node *merge(struct treap_node *first, struct treap_node *second)
 {
     if (!first)

@@ -1,14 +1,15 @@
 /* The ordered map of the memory store: a persistent treap.
  *
- * A tree is a pointer to its root, NULL when empty. To keep a state for ever, take the root: one
- * count, no copying. A change consumes the caller's hold on the root and returns a new root; nodes
- * that another holder can reach are copied on the way, others are changed in place.
+ * A tree is a pointer to its root, NULL when empty. Holding a reference to the root keeps its state
+ * for as long as needed, without copying. A change consumes the caller's reference to the root and
+ * returns a new root; nodes that others can reach are copied on the way, the rest are changed in
+ * place.
  *
- * Invariants: (1) a node that more than one holder can reach never changes. (2) Keys rise from
- * left to right; priorities fall from the root down. Priorities are random, so that the depth is
- * logarithmic whatever keys a client chooses.
+ * Invariants: (1) a node that more than one holder can reach never changes. (2) Keys rise from left
+ * to right; priorities fall from the root down. Priorities are random, so the depth is logarithmic
+ * whatever keys a client chooses.
  *
- * Any thread may read, and release, a root that it holds; changes of one tree need one thread at a
+ * Any thread may read and release a root that it holds; changes of one tree need one thread at a
  * time. */
 #ifndef LAGRA_STORE_MEMORY_TREAP_H
 #define LAGRA_STORE_MEMORY_TREAP_H
@@ -26,30 +27,30 @@ void treap_release(struct treap_node *root);
 
 /* *ret_value is valid as long as the root is held. */
 bool treap_find(const struct treap_node *root, struct bytes key, struct bytes *ret_value);
-/* Whether any key begins so. */
+/* Returns true if any key has the prefix. */
 bool treap_has_prefix(const struct treap_node *root, struct bytes prefix);
 
-/* Copies key and value. priority: random; of no meaning when the key is there already. */
+/* Copies key and value. priority: random; unused if the key exists */
 struct treap_node *treap_put(struct treap_node *root, struct bytes key, struct bytes value,
                              uint32_t priority);
-/* A key that is not there changes nothing. */
+/* Does nothing if the key does not exist. */
 struct treap_node *treap_delete(struct treap_node *root, struct bytes key);
-/* Cuts the keys from `from` to below `end` out, as a tree of their own that the caller holds. */
+/* Cuts out the keys in [from, end), as a separate tree that the caller holds. */
 struct treap_node *treap_cut(struct treap_node *root, struct bytes from, struct bytes end,
                              struct treap_node **ret_cut);
 
-/* A place in a tree, for going through its keys in order. Nothing to release; the root must be
- * held. A treap of n keys is about 3 ln n deep; 2^32 keys exceed this depth with a probability
- * below that of a broken machine. */
+/* A position in a tree, for iterating over its keys in order. Needs no release; the root must be
+ * held. A treap of n keys is about 3 ln n deep; the probability that 2^32 keys exceed this depth is
+ * below that of a hardware fault. */
 #define TREE_DEPTH_MAX 256
 struct treap_path {
-    const struct treap_node *nodes[TREE_DEPTH_MAX]; /* the last one is where it stands */
+    const struct treap_node *nodes[TREE_DEPTH_MAX]; /* the last one is the current node */
     unsigned depth;                                 /* 0: at the end */
 };
 /* Goes to the first key at or after `key`. */
 void treap_seek(struct treap_path *path, const struct treap_node *root, struct bytes key);
 void treap_next(struct treap_path *path);
-/* False at the end. */
+/* Returns false at the end. */
 bool treap_at(const struct treap_path *path, struct bytes *ret_key, struct bytes *ret_value);
 
 #endif

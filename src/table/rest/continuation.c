@@ -3,12 +3,12 @@
 
 #include "base/encode.h"
 
-/* Longer ones are of no key. */
+/* Longer than the token of any key. */
 #define TOKEN_MAX 8192u
 
 static const struct bytes version = BYTES("1!");
 
-/* Each character of `from` becomes that of `to` at its place. */
+/* Replaces each character that is in `from` by the corresponding one in `to`. */
 static struct bytes translate(struct arena *arena, struct bytes text, const char *from,
                               const char *to)
 {

@@ -1,57 +1,55 @@
-/* Entities as JSON: what a request's body says, and how answers show them. Inside the table room
- * only; any thread. rest: Payload-Format-for-Table-Service-Operations */
+/* Entities as JSON in request and response bodies. Internal to table/. Thread-safe.
+ * rest: Payload-Format-for-Table-Service-Operations */
 #ifndef LAGRA_TABLE_REST_ENTITY_JSON_H
 #define LAGRA_TABLE_REST_ENTITY_JSON_H
 
 #include "table/entity.h"
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
-/* The entity in a body. Keys are checked where they are given (ptr NULL: not given, or null);
- * its timestamp is 0: what the body says of Timestamp and of odata.* is passed over. Properties
- * that are null are not there. A type is what `P@odata.type` says, before or behind P, else:
- * String, Boolean, Int32 for a whole number within its range, Double for all others.
- * decision: 162
- * ret_message  the message of the refusal; NULL: that of its code
+/* Parses the entity in a body. Checks keys that are present (ptr NULL: absent, or null). Ignores
+ * Timestamp and odata.*, so the timestamp is 0, and skips null properties. A type is given by
+ * `P@odata.type`, before or after P; otherwise it is String, Boolean, Int32 for an integer within
+ * its range, or Double for other numbers. decision: 162
+ * ret_message  the error message, or NULL for the code's default message
  * returns  OK; E_InvalidInput, E_PropertyNameInvalid, E_PropertyNameTooLong,
  *          E_PropertyValueTooLarge, E_TooManyProperties, E_DuplicatePropertiesSpecified,
- *          E_OutOfRangeInput (a date or a key), E_KeyValueTooLarge.
- *          The size of the whole is entity_check()'s, when its keys are known. */
+ *          E_OutOfRangeInput (a date or a key), E_KeyValueTooLarge. entity_check() checks the total
+ *          size, once the keys are known. */
 enum error entity_json_read(struct arena *arena, struct bytes body, struct entity *ret_entity,
                             const char **ret_message);
 
-/* Whether a text may be a property's name: a letter or _, then letters, digits, _ and what XML
- * allows to combine with them. No '-'. At most 255 code units. rest:
- * Understanding-the-Table-Service-Data-Model "Property Names"
- * returns  OK, E_PropertyNameInvalid, E_PropertyNameTooLong */
+/* Checks a property name: a letter or _, then letters, digits, _ and XML's combining characters. No
+ * '-'. At most 255 code units. Returns OK, E_PropertyNameInvalid, E_PropertyNameTooLong.
+ * rest: Understanding-the-Table-Service-Data-Model "Property Names" */
 enum error entity_name_check(struct bytes utf8);
 
 /* ---- writing ---- */
 
 enum odata_metadata { ODATA_NO_METADATA, ODATA_MINIMAL_METADATA, ODATA_FULL_METADATA };
 
-/* What an answer shows of its entities, and what it says of where they are. */
+/* What a response shows of its entities, and the URLs it contains. */
 struct entity_view {
     enum odata_metadata metadata;
     struct bytes url_prefix;    /* "http://127.0.0.1:10002/devstoreaccount1" */
     struct bytes account;       /* for odata.type */
     struct bytes table;         /* as it was created */
-    const struct bytes *select; /* names as they were asked for; none: all */
+    const struct bytes *select; /* names as requested; none: all */
     size_t select_count;
 };
 
-/* An entity alone, which is the whole body. */
+/* Writes a single entity, the entire body. */
 void entity_json_write(struct text *out, const struct entity_view *view,
                        const struct entity *entity);
-/* A list of them: begin, each entity, end. */
+/* Write a list of entities: begin, each entity, end. */
 void entity_list_begin(struct text *out, const struct entity_view *view);
 void entity_list_add(struct text *out, const struct entity_view *view, const struct entity *entity);
 void entity_list_end(struct text *out);
 
-/* T(PartitionKey='p',RowKey='r'), as part of a URL. */
+/* Writes T(PartitionKey='p',RowKey='r'), as part of a URL. */
 void entity_path_write(struct text *out, struct bytes table, struct bytes partition_key,
                        struct bytes row_key);
-/* W/"datetime'2017-01-05T03%3A24%3A42.7201549Z'"; returns its length. */
+/* Writes W/"datetime'2017-01-05T03%3A24%3A42.7201549Z'" and returns its length. */
 #define ENTITY_ETAG_SIZE 48
 size_t entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE]);
 

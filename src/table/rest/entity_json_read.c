@@ -1,4 +1,4 @@
-/* The entity that a request's body holds: see entity_json.h. */
+/* Parses the entity in a request body: see entity_json.h. */
 #include "base/encode.h"
 #include "base/json.h"
 #include "table/edm_text.h"
@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* A property, its annotation, or both, in the order of the first of them. */
+/* A property, its annotation, or both, in order of first appearance. */
 struct given {
     struct bytes name;
     bool has_value, has_type;
@@ -14,7 +14,7 @@ struct given {
     enum edm_type type;
 };
 
-/* What may be given: properties, the three of the system. */
+/* Maximum members: properties and the three system properties. */
 #define GIVEN_MAX   (ENTITY_PROPERTIES_MAX + 3)
 #define GIVEN_FIRST 16u
 
@@ -35,7 +35,7 @@ static enum error refuse(struct reader *r)
 
 static enum error out_of_range(struct reader *r, struct bytes name, struct bytes value)
 {
-    /* In a header and a log line, too: not all of a long value. */
+    /* Truncated, because the value also goes into a header and a log line. */
     value.len = value.len > 256 ? 256 : value.len;
     r->message = arena_string(
         r->arena, arena_printf(r->arena, "The '%.*s' parameter of value '%.*s' is out of range.",
@@ -45,7 +45,7 @@ static enum error out_of_range(struct reader *r, struct bytes name, struct bytes
 
 /* ---- members ---- */
 
-/* Makes the array larger; those that there are move. */
+/* Enlarges the array, which moves its items. */
 static void grow_given(struct reader *r)
 {
     size_t capacity = r->capacity > 0 ? 2 * r->capacity : GIVEN_FIRST;
@@ -57,10 +57,11 @@ static void grow_given(struct reader *r)
     r->capacity = capacity;
 }
 
-/* The one of this name, perhaps new; until the next call. NULL: there are too many. */
+/* Finds or adds the property of this name; valid until the next call. Returns NULL if there are too
+ * many. */
 static struct given *find_given(struct reader *r, struct bytes name)
 {
-    for (size_t i = r->count; i-- > 0;) /* most often it is the last */
+    for (size_t i = r->count; i-- > 0;) /* usually the last one */
         if (bytes_equal(r->given[i].name, name))
             return &r->given[i];
     if (r->count == GIVEN_MAX)
@@ -76,7 +77,8 @@ static enum error add_annotation(struct reader *r, struct bytes property, struct
 {
     struct given *given;
 
-    /* The type of an annotation: older Python clients send it for an entity that they have read. decision: 891 */
+    /* The type annotation of an annotation, which older Python clients send for an entity that they
+     * have read. decision: 891 */
     if (bytes_is(annotation, "odata.type@odata.type") && property.len > 0)
         return OK;
     if (!bytes_is(annotation, "odata.type") || property.len == 0)
@@ -114,7 +116,7 @@ static enum error add_member(struct reader *r, const struct json_member *member)
 
 /* ---- values ---- */
 
-/* What its JSON says, where it is not annotated. */
+/* Infers type and value from the JSON if there is no annotation. */
 static bool infer_value(const struct json_member *m, struct edm_value *to)
 {
     switch (m->kind) {
@@ -166,7 +168,7 @@ static bool read_double(const struct json_member *m, double *to)
     return edm_parse_double(m->text, to);
 }
 
-/* A value whose type is annotated. Numbers may stand in a string, as clients write them: "42". */
+/* Reads a value with an annotated type. Numbers may be in a string, as clients write them: "42". */
 static enum error read_value(struct reader *r, const struct given *given, struct edm_value *to)
 {
     const struct json_member *m = &given->value;
@@ -213,7 +215,7 @@ static enum error read_value(struct reader *r, const struct given *given, struct
 
 static bool is_too_large(const struct edm_value *value)
 {
-    /* No text has more code units than bytes. */
+    /* A text has at most as many code units as bytes. */
     if (value->type == EDM_STRING)
         return 2 * value->as.bytes.len > EDM_VALUE_BYTES_MAX &&
                2 * bytes_utf16_units(value->as.bytes) > EDM_VALUE_BYTES_MAX;
@@ -262,7 +264,7 @@ static enum error read_given(struct reader *r, struct entity *to)
     for (size_t i = 0; i < r->count && !e; i++) {
         const struct given *given = &r->given[i];
 
-        if (!given->has_value) /* a type of nothing */
+        if (!given->has_value) /* an annotation without a property */
             e = refuse(r);
         else if (bytes_is(given->name, "PartitionKey"))
             e = read_key(r, given, &to->partition_key);

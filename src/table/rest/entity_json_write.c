@@ -1,4 +1,4 @@
-/* Entities in answers: see entity_json.h. Order and annotations are those that were recorded. */
+/* Entities in responses: see entity_json.h. Order and annotations are as recorded. */
 #include "base/encode.h"
 #include "base/json.h"
 #include "table/edm_text.h"
@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <math.h>
 
-/* ---- names of things ---- */
+/* ---- URLs ---- */
 
-/* A key in a URL: quotes doubled, and not escaped, as recorded. */
+/* Writes a key for a URL: quotes doubled, and not escaped, as recorded. */
 static void write_key(struct text *out, struct bytes key)
 {
     struct bytes part, rest = key;
@@ -35,7 +35,7 @@ void entity_path_write(struct text *out, struct bytes table, struct bytes partit
     text_add_char(out, ')');
 }
 
-/* "2017-01-05T03%3A26%3A33.347125Z". Returns its end. */
+/* Writes "2017-01-05T03%3A26%3A33.347125Z" and returns its end. */
 static char *put_escaped_time(char *to, instant t)
 {
     char time[EDM_DATETIME_SIZE];
@@ -59,7 +59,7 @@ size_t entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE])
 
 /* ---- properties ---- */
 
-/* A comma, unless this is the first of its object or list. */
+/* Adds a comma, except at the start of an object or list. */
 static void separate(struct text *out)
 {
     assert(out->len > 0);
@@ -76,14 +76,14 @@ static void write_name(struct text *out, struct bytes name, struct bytes annotat
     text_add(out, bytes_of("\":", 2));
 }
 
-/* A member, or the beginning of one, as it is to be written. */
+/* Writes a member, or the start of one, given as text. */
 static inline void write_member(struct text *out, const char *member)
 {
     separate(out);
     text_add_string(out, member);
 }
 
-/* Without escapes: it needs none. */
+/* Writes a value that needs no escaping. */
 static void write_quoted(struct text *out, struct bytes value)
 {
     text_add_char(out, '"');
@@ -93,7 +93,8 @@ static void write_quoted(struct text *out, struct bytes value)
 
 static const struct bytes no_annotation = { NULL, 0 };
 
-/* Types that JSON does not tell are annotated: these, and doubles that are no numbers. */
+/* Returns true for values whose type JSON does not convey, including doubles that are not
+ * numbers. */
 static bool is_annotated(const struct edm_value *value)
 {
     switch (value->type) {
@@ -169,7 +170,7 @@ static void write_value(struct text *out, const struct edm_value *value)
     case EDM_TYPES:
         break;
     }
-    assert(false); /* no type */
+    assert(false); /* unknown type */
 }
 
 static void write_property(struct text *out, const struct entity_view *view, struct bytes name,
@@ -189,7 +190,7 @@ enum { SYSTEM_PARTITION_KEY, SYSTEM_ROW_KEY, SYSTEM_TIMESTAMP, SYSTEM_PROPERTIES
 static const char *const system_names[SYSTEM_PROPERTIES] = { "PartitionKey", "RowKey",
                                                              "Timestamp" };
 
-/* The type of a Timestamp is known, and said all the same where everything is. */
+/* The type of Timestamp is known, but is annotated in full metadata. */
 static void write_system_property(struct text *out, const struct entity_view *view,
                                   const struct entity *entity, int which)
 {
@@ -211,7 +212,7 @@ static void write_system_property(struct text *out, const struct entity_view *vi
     }
 }
 
-/* Which system property it names; SYSTEM_PROPERTIES: none. */
+/* Returns the index of the system property, or SYSTEM_PROPERTIES if it is not one. */
 static int system_property_of(struct bytes name)
 {
     int i = 0;
@@ -221,7 +222,7 @@ static int system_property_of(struct bytes name)
     return i;
 }
 
-/* A property that $select names; null when the entity has none of that name. */
+/* Writes a property named by $select; null if the entity does not have it. */
 static void write_selected(struct text *out, const struct entity_view *view,
                            const struct entity *entity, struct bytes name)
 {
@@ -235,7 +236,7 @@ static void write_selected(struct text *out, const struct entity_view *view,
     text_add_string(out, "null");
 }
 
-/* Keys and Timestamp come first, however they are asked for. decision: 263 */
+/* Keys and Timestamp come first, in whatever order they are requested. decision: 263 */
 static void write_selection(struct text *out, const struct entity_view *view,
                             const struct entity *entity)
 {
@@ -266,7 +267,7 @@ static void write_properties(struct text *out, const struct entity_view *view,
 
 /* ---- entities ---- */
 
-/* "odata.metadata": where the shape of the answer is described. element: "" for a list. */
+/* Writes "odata.metadata", the URL of the response's description. element: "" for a list. */
 static void write_context(struct text *out, const struct entity_view *view, const char *element)
 {
     if (view->metadata == ODATA_NO_METADATA)
@@ -283,7 +284,7 @@ static void write_context(struct text *out, const struct entity_view *view, cons
     text_add_char(out, '"');
 }
 
-/* What is said of an entity beside its properties. */
+/* Writes the metadata of an entity, before its properties. */
 static void write_annotations(struct text *out, const struct entity_view *view,
                               const struct entity *entity)
 {

@@ -1,10 +1,10 @@
-/* Names of properties: declared in entity_json.h. */
+/* Property names: declared in entity_json.h. */
 #include "table/rest/entity_json.h"
 
 #include "base/words.h"
 
-/* Characters with which a name of XML may begin, in order. A name of C# begins with fewer, but
- * none of those that it has besides is of ASCII. xml: NameStartChar, without ':' */
+/* Characters that may start an XML name, sorted. C# allows fewer, but no additional ASCII
+ * characters. xml: NameStartChar, without ':' */
 static const struct range {
     uint32_t first, last;
 } starts[] = {
@@ -13,7 +13,7 @@ static const struct range {
     { 0x200C, 0x200D }, { 0x2070, 0x218F }, { 0x2C00, 0x2FEF },   { 0x3001, 0xD7FF },
     { 0xF900, 0xFDCF }, { 0xFDF0, 0xFFFD }, { 0x10000, 0xEFFFF },
 };
-/* Those with which it may go on. xml: NameChar, without '-' and '.' */
+/* Additional characters allowed after the first. xml: NameChar, without '-' and '.' */
 static const struct range others[] = {
     { '0', '9' },
     { 0xB7, 0xB7 },
@@ -29,7 +29,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t c)
     return false;
 }
 
-/* What is neither a letter of ASCII, nor a digit, nor _. */
+/* Tests for characters other than ASCII letters, digits and _. */
 static word_bytes not_ascii_name(word_bytes text)
 {
     return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |

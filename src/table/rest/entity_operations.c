@@ -1,4 +1,4 @@
-/* The operations on one entity as requests and answers. */
+/* Operations on one entity: parsing of requests, rendering of responses. */
 #include "table/entity_operations.h"
 #include "table/rest/query.h"
 #include "table/rest/odata.h"
@@ -32,7 +32,7 @@ void get_entity_answer(struct answer *a, const struct get_entity_parameters *p,
 
 /* ---- requests ---- */
 
-/* The head of a request with an entity in its body. */
+/* Checks the headers of a request with an entity in its body. */
 static enum error check_head(struct call *call, const struct odata **ret_odata)
 {
     enum error e = odata_read(call, ret_odata);
@@ -67,7 +67,7 @@ enum error insert_entity_check(struct call *call, struct insert_entity_parameter
     return check_head(call, &p->odata);
 }
 
-/* The body alone says which entity: its keys become part of what the request names. */
+/* Parses the entity; its keys come from the body and complete the resource. */
 enum error insert_entity_parse(struct call *call, struct insert_entity_parameters *p)
 {
     struct table_resource *resource = arena_alloc(call->arena, sizeof *resource);
@@ -118,7 +118,7 @@ enum error delete_entity_check(struct call *call, struct delete_entity_parameter
     return odata_read(call, &odata);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 void insert_entity_answer(struct answer *a, const struct insert_entity_parameters *p,
                           const struct insert_entity_result *r)

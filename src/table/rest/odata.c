@@ -1,11 +1,11 @@
-/* OData's headers, and answers in its form: see odata.h. */
+/* OData headers, and responses in OData formats: see odata.h. */
 #include "table/rest/odata.h"
 
 #include "base/json.h"
 #include "base/xml.h"
 #include "service/operation.h"
 
-/* ---- which form ---- */
+/* ---- formats ---- */
 
 enum media { MEDIA_JSON, MEDIA_ATOM, MEDIA_OTHER };
 
@@ -26,7 +26,7 @@ static enum media media_of(struct bytes type)
     return MEDIA_OTHER;
 }
 
-/* "odata=nometadata"; other parameters are passed over. False: no such form. */
+/* Parses "odata=nometadata"; ignores other parameters. Returns false for an unknown format. */
 static bool read_parameter(struct bytes parameter, enum odata_metadata *ret_metadata)
 {
     static const char *const names[] = { [ODATA_NO_METADATA] = "nometadata",
@@ -47,7 +47,7 @@ static bool read_parameter(struct bytes parameter, enum odata_metadata *ret_meta
     return false;
 }
 
-/* "application/json;odata=fullmetadata;charset=utf-8" */
+/* Parses "application/json;odata=fullmetadata;charset=utf-8". */
 static enum media read_media(struct bytes text, enum odata_metadata *ret_metadata)
 {
     struct bytes type, rest, parameter;
@@ -63,7 +63,7 @@ static enum media read_media(struct bytes text, enum odata_metadata *ret_metadat
     return media;
 }
 
-/* Of several that a client would take, the first that can be answered. */
+/* Returns the first supported media type that the client accepts. */
 static enum media read_accept(struct bytes text, enum odata_metadata *ret_metadata)
 {
     enum media best = MEDIA_OTHER;
@@ -85,7 +85,7 @@ static enum media read_accept(struct bytes text, enum odata_metadata *ret_metada
     return best;
 }
 
-/* $format goes before Accept; nothing at all is taken for JSON. decision: 142 */
+/* $format takes precedence over Accept; the default is JSON. decision: 142 */
 static enum error read_form(struct call *call, enum odata_metadata *ret_metadata)
 {
     struct bytes format = call_query(call, "$format");
@@ -106,7 +106,8 @@ static enum error read_form(struct call *call, enum odata_metadata *ret_metadata
                       : call_fail_header(call, E_InvalidHeaderValue, "Accept", accept);
 }
 
-/* "3.0", "3.0;NetFx": 1.0 to 3.0, of which clients send one whatever they speak. */
+/* Checks a version such as "3.0" or "3.0;NetFx": 1.0 to 3.0, which clients send regardless of what
+ * they support. */
 static enum error check_version(struct call *call, const char *name, const char *shown)
 {
     struct bytes value = call_header(call, name);
@@ -130,7 +131,7 @@ static enum odata_preference preference_of(const struct call *call)
     return bytes_is_nocase(text, "return-content") ? PREFERS_CONTENT : PREFERS_NOTHING;
 }
 
-/* Options of OData that would make the answer another one; unknown ones are passed over. decision: 190
+/* Refuses OData options that would change the response; ignores unknown ones. decision: 190
  * rest: Query-Operators-Supported-for-the-Table-Service "Unsupported query operators" */
 static enum error check_options(struct call *call)
 {
@@ -175,7 +176,7 @@ enum error odata_refuse(struct call *call, enum error e, const char *message)
     return e && message ? call_fail(call, e, "%s", message) : e;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 void odata_answer(struct answer *a)
 {
@@ -219,20 +220,21 @@ void entity_answer_etag(struct answer *a, struct etag etag, instant modified)
 {
     char *text = arena_bytes(a->arena, ENTITY_ETAG_SIZE);
 
-    (void)modified; /* not said of an entity */
+    (void)modified; /* not sent for an entity */
     answer_header(a, "ETag", bytes_of(text, entity_etag_format(etag.v, text)));
 }
 
 /* ---- errors ---- */
 
-/* Of these codes the service says by the message what is wrong. */
+/* Returns true for codes whose message the service replaces by the details. */
 static bool detail_is_message(enum error e)
 {
     return e == E_InvalidInput || e == E_OutOfRangeInput;
 }
 
-/* Does the message begin with the number of its part of a transaction? Of a changeset of one operation
- * it does not where the data refused it. Recorded both ways; decision: 146 */
+/* Returns true if the message starts with the number of its part of a transaction. It does not if the
+ * server is busy, nor in a changeset of one operation that was refused because of the data. Recorded
+ * both ways; decision: 146, 1037 */
 static bool has_number(const struct answer *a, enum error e)
 {
     bool by_data =
@@ -240,7 +242,7 @@ static bool has_number(const struct answer *a, enum error e)
     bool is_alone =
         a->parts == 1 && a->call->operation && a->call->operation->rights.effect == WRITES;
 
-    return a->of_part && !(by_data && is_alone);
+    return a->of_part && e != E_ServerBusy && !(by_data && is_alone);
 }
 
 static struct bytes error_text(const struct answer *a, enum error e, const struct problem *problem)
@@ -263,7 +265,7 @@ static struct bytes error_text(const struct answer *a, enum error e, const struc
     return text_bytes(&out);
 }
 
-/* Of what is no OData, those with ?comp=: XML of a form of its own, as recorded. */
+/* Writes the XML error of operations with ?comp=, which are not OData, as recorded. */
 static void answer_error_xml(struct answer *a, enum error e, const struct problem *problem)
 {
     struct text out;
@@ -280,8 +282,8 @@ static void answer_error_xml(struct answer *a, enum error e, const struct proble
     answer_code(a, e);
 }
 
-/* Found before the service has begun its answer, as recorded of these: a query that cannot be read,
- * a table that is not there. */
+/* Returns true for errors that the service finds before it starts an OData response, as recorded:
+ * an invalid query, a missing table. */
 static bool is_early(const struct answer *a, enum error e)
 {
     return e == E_TableNotFound || (e == E_InvalidInput && a->call->method == METHOD_GET);
@@ -309,7 +311,7 @@ static void answer_error_json(struct answer *a, enum error e, const struct probl
     odata_answer_json(a, &odata, &out);
 }
 
-/* No header says the code of one in JSON, as recorded. decision: 144 */
+/* A JSON error has no header with the code, as recorded. decision: 144 */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     if (call_query(a->call, "comp").ptr)

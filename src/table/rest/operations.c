@@ -1,5 +1,5 @@
-/* The operation table of the Table service: one row an operation, under its name in the REST
- * reference. The columns: service/row.h. The method of a POST may be that of its X-HTTP-Method.
+/* The operation table of the Table service: one row per operation, with its name in the REST
+ * reference. Columns: see service/row.h. X-HTTP-Method may replace the method of a POST.
  * rest: Table-Service-REST-API; semantics 2.4, 6 */
 #include "service/preflight.h"
 #include "service/row.h"
@@ -12,7 +12,7 @@
 #include "table/table_operations.h"
 
 #define TABLE_BODY_MAX  (UINT64_C(64) << 10)
-/* An entity of 1 MiB, in JSON. */
+/* An entity of 1 MiB in JSON. */
 #define ENTITY_BODY_MAX (UINT64_C(4) << 20)
 /* rest: Performing-Entity-Group-Transactions */
 #define BATCH_BODY_MAX  (UINT64_C(4) << 20)
@@ -73,8 +73,8 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         table_subject, &set_table_acl_functions),
 
-    /* ---- entities: with If-Match they change what is there; the first row that fits is taken. An upsert
-     * needs the right to do either (rest: Create-service-SAS "Permissions for a table",
+    /* ---- entities: with If-Match they require an existing one; the first matching row is used. An
+     * upsert needs both rights (rest: Create-service-SAS "Permissions for a table",
      * Authorize-with-Azure-Active-Directory "Permissions for table service operations") ---- */
     ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,

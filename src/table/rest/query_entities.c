@@ -1,20 +1,20 @@
-/* Query Entities as a request and as JSON, a page at a time.
+/* Query Entities: parsing of requests and rendering as JSON, a page at a time.
  * rest: Query-Entities, Query-Timeout-and-Pagination */
 #include "table/entity_operations.h"
 #include "table/rest/continuation.h"
 #include "table/rest/query.h"
 
-/* A page ends early, with a continuation, once its JSON has grown to this. */
+/* JSON size at which a page ends early, with a continuation. */
 #define PAGE_BYTES (4u << 20)
 
-/* JSON while its entities come in. */
+/* A page rendered as JSON while its entities are added. */
 struct entity_page {
     struct entity_sink sink;
     const struct call *call;
     const struct odata *odata;
     const struct bytes *select;
     size_t select_count;
-    struct entity_view view; /* of this attempt */
+    struct entity_view view; /* for this attempt */
     struct text out;
 };
 
@@ -35,7 +35,7 @@ static void begin_page(struct entity_sink *sink, struct bytes table)
     entity_list_begin(&page->out, &page->view);
 }
 
-/* To write a property, and to look for a selected one among 8 of an entity. */
+/* Steps to write a property, and to find a selected one among 8 of an entity. */
 #define WRITE_STEPS 8u
 #define FIND_SHIFT  3
 
@@ -55,7 +55,8 @@ static void add_entity(struct entity_sink *sink, const struct entity *entity)
     sink->steps = steps_of(page, entity);
 }
 
-/* A token is a key, whoever made it: any text that can be ordered. ret_key: encoded */
+/* Reads a token, which may come from anywhere: any text that can be ordered as a key. ret_key:
+ * encoded */
 static enum error read_token(struct call *call, const char *name, struct bytes *ret_key)
 {
     struct bytes token = call_query(call, name), key;

@@ -1,12 +1,11 @@
-/* Query Tables as a request and as JSON: all of an account's tables a page at a time, or one of
- * them.
- * rest: Query-Tables, Query-Timeout-and-Pagination */
+/* Query Tables: parsing of requests and rendering as JSON: all tables of an account, a page at a
+ * time, or one of them. rest: Query-Tables, Query-Timeout-and-Pagination */
 #include "table/rest/continuation.h"
 #include "table/rest/query.h"
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
 
-/* A table has one property, which is shown whatever is selected; there is nothing else to select. */
+/* A table has one property, which is always shown; $select may name no other. */
 static enum error check_select(struct call *call)
 {
     static const struct bytes property = BYTES("TableName");
@@ -19,7 +18,7 @@ static enum error check_select(struct call *call)
     return call_fail(call, E_InvalidInput, "A table has no property but TableName to select.");
 }
 
-/* ---- one of them ---- */
+/* ---- single table ---- */
 
 enum error get_table_check(struct call *call, struct get_table_parameters *p)
 {
@@ -41,7 +40,7 @@ void get_table_answer(struct answer *a, const struct get_table_parameters *p,
 
 /* ---- a page ---- */
 
-/* JSON while its entries come in. */
+/* A page rendered as JSON while its entries are added. */
 struct table_page {
     struct table_sink sink;
     const struct call *call;
@@ -76,7 +75,7 @@ static void add_entry(struct table_sink *sink, struct bytes key, struct bytes na
         table_list_add(&page->out, page->call, page->metadata, name);
 }
 
-/* A token names the table that the page begins at. */
+/* Reads a token, which names the first table of the page. */
 static enum error read_token(struct call *call, struct bytes *ret_from)
 {
     struct bytes token = call_query(call, "nexttablename");

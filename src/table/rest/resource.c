@@ -1,11 +1,11 @@
-/* What a request's path names: the service, the set of tables, one of them, a table's entities, an
- * entity, a batch. Paths are those of OData: "Tables('name')",
- * "name(PartitionKey='..',RowKey='..')"; in quotes, a quote is written twice.
+/* Parses the resource in a request's path: the service, the set of tables, one of them, a table's
+ * entities, an entity, or a batch. Paths follow OData: "Tables('name')",
+ * "name(PartitionKey='..',RowKey='..')"; inside quotes, a quote is doubled.
  * rest: Addressing-Table-Service-Resources */
 #include "base/encode.h"
 #include "table/rest/odata.h"
 
-/* What is left of a path while it is read. */
+/* The rest of a path being parsed. */
 struct path {
     struct arena *arena;
     struct bytes rest;
@@ -16,7 +16,7 @@ static void skip(struct path *path, size_t length)
     path->rest = bytes_of(path->rest.ptr + length, path->rest.len - length);
 }
 
-/* Takes the character off the front. */
+/* Consumes the character if it is next. */
 static bool take(struct path *path, char c)
 {
     if (path->rest.len == 0 || path->rest.ptr[0] != c)
@@ -39,7 +39,7 @@ static void take_blanks(struct path *path)
         continue;
 }
 
-/* Up to the next quote, which is taken too. False: no quote. */
+/* Reads up to the next quote, and consumes it. Returns false if there is none. */
 static bool take_to_quote(struct path *path, struct bytes *ret_text)
 {
     const char *quote = path->rest.len > 0 ? memchr(path->rest.ptr, '\'', path->rest.len) : NULL;
@@ -51,7 +51,7 @@ static bool take_to_quote(struct path *path, struct bytes *ret_text)
     return true;
 }
 
-/* 'text', with each quote in it doubled. */
+/* Reads 'text', in which quotes are doubled. */
 static bool take_quoted(struct path *path, struct bytes *ret_text)
 {
     struct bytes part;
@@ -73,7 +73,7 @@ static bool take_quoted(struct path *path, struct bytes *ret_text)
     return true;
 }
 
-/* Name='text' for each of both keys, in any order. */
+/* Reads Name='text' for both keys, in any order. */
 static bool take_keys(struct path *path, struct table_resource *resource)
 {
     static const struct bytes partition_key = BYTES("PartitionKey"), row_key = BYTES("RowKey");
@@ -100,7 +100,7 @@ static bool take_keys(struct path *path, struct table_resource *resource)
     }
 }
 
-/* What stands behind the name, to the end: nothing, "()", or what is in the parentheses. */
+/* Reads the rest of the path after the name: nothing, "()", or a predicate in parentheses. */
 static bool read_predicate(struct path *path, struct table_resource *resource)
 {
     bool of_set = bytes_is_nocase(resource->table, "Tables");
@@ -137,14 +137,14 @@ static enum error read_path(struct call *call, struct bytes text, struct table_r
         name++;
     resource->table = bytes_of(path.rest.ptr, name);
     path.rest = bytes_from(path.rest, name);
-    if (bytes_is_nocase(resource->table, "Tables/")) /* as Azurite takes it. decision: 261 */
+    if (bytes_is_nocase(resource->table, "Tables/")) /* accepted like in Azurite. decision: 261 */
         resource->table.len--;
     if (!read_predicate(&path, resource))
         return call_fail(call, E_InvalidInput, "Bad Request - Error in query syntax.");
     return OK;
 }
 
-/* A POST stands for the method that its X-HTTP-Method says. decision: 189
+/* Replaces the method of a POST by its X-HTTP-Method. decision: 189
  * rest: Setting-the-X-HTTP-Method-Header, Table-Service-Error-Codes */
 static enum error read_method(struct call *call)
 {

@@ -1,4 +1,4 @@
-/* See table_json.h. Names of tables and accounts need no escapes; a host is the client's word. */
+/* See table_json.h. Names of tables and accounts need no escaping; a host comes from the client. */
 #include "table/rest/table_json.h"
 
 #include "base/json.h"
@@ -10,7 +10,7 @@ static void add_url(struct text *out, const struct call *call, const char *name,
         out, arena_printf(out->arena, "%.*s/%.*s", BYTES_ARG(call->url_prefix), BYTES_ARG(rest)));
 }
 
-/* What stands between the braces, but for odata.metadata. */
+/* Writes the members of the object except odata.metadata. */
 static void add_members(struct text *out, const struct call *call, enum odata_metadata metadata,
                         struct bytes name)
 {

@@ -1,4 +1,4 @@
-/* The operations on tables as requests and answers. */
+/* Operations on tables: parsing of requests, rendering of responses. */
 #include "service/answer.h"
 #include "service/signed_identifiers.h"
 #include "table/rest/odata.h"
@@ -15,7 +15,7 @@ enum error create_table_check(struct call *call, struct create_table_parameters 
     return e ? e : odata_check_body(call);
 }
 
-/* The body alone says which table: the name becomes part of what the request names. */
+/* Parses the table; its name comes from the body and completes the resource. */
 enum error create_table_parse(struct call *call, struct create_table_parameters *p)
 {
     static const struct bytes property = BYTES("TableName");
@@ -32,7 +32,7 @@ enum error create_table_parse(struct call *call, struct create_table_parameters 
         return E_PropertiesNeedValue;
     if (entity.count != 1 || entity.partition_key.ptr || entity.row_key.ptr ||
         name->value.type != EDM_STRING)
-        return call_fail(call, E_InvalidInput, "A table has a TableName and nothing else.");
+        return call_fail(call, E_InvalidInput, "A table has only a TableName.");
     e = call->input.by_service ? table_check_any_name(name->value.as.bytes)
                                : table_check_name(name->value.as.bytes);
     if (e)

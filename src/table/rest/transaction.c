@@ -1,6 +1,6 @@
-/* Entity Group Transaction: the parts of its body, and their answers as one body. A batch has one
- * changeset, which is a multipart body again, or one query. What is wrong with a part is answered 202 too,
- * with its error as the only part, as recorded. decision: 146
+/* Entity Group Transaction: parses the parts of its body, and renders their responses as one body.
+ * A batch has one changeset, which is a nested multipart body, or one query. An error in a part is
+ * also returned with 202, as the only part, as recorded. decision: 146
  * rest: Performing-Entity-Group-Transactions; semantics 6 */
 #include "table/rest/transaction.h"
 
@@ -23,7 +23,8 @@ static enum error refuse(struct call *call, const char *reason)
     return call_fail(call, E_InvalidInput, "The batch request is not well formed: %s", reason);
 }
 
-/* A request with its body, which ends where the part does, or where its Content-Length says. */
+/* Parses a request with its body, which ends with the part, or earlier according to
+ * Content-Length. */
 static enum error read_part(struct call *call, const struct multipart_part *part,
                             struct batch_part *ret_part)
 {
@@ -33,8 +34,8 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         return refuse(call, "the Content-Type of a part is not application/http.");
     if (!multipart_request(call->arena, part->content, MULTIPART_LENIENT, &ret_part->request,
                            &body))
-        return refuse(call, "a part is no request.");
-    /* Clients put empty lines before it. */
+        return refuse(call, "a part is not an HTTP request.");
+    /* Clients send empty lines before it. */
     body = multipart_skip_lines(MULTIPART_LENIENT, body);
     if (request_header(&ret_part->request, "content-length").ptr) {
         if (ret_part->request.content_length > body.len)
@@ -42,12 +43,12 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         body.len = (size_t)ret_part->request.content_length;
     }
     ret_part->body = body;
-    /* One in the part's own headers is not answered, as recorded. */
+    /* A Content-ID in the part's own headers is not returned, as recorded. */
     ret_part->id = request_header(&ret_part->request, "content-id");
     return OK;
 }
 
-/* One more part than is allowed is read, for admit to refuse. */
+/* Reads one part more than allowed, so that admit can refuse it. */
 static enum error read_parts(struct call *call, struct entity_group_transaction_parameters *p,
                              struct bytes boundary, struct bytes body)
 {
@@ -81,11 +82,11 @@ static enum error read_changeset(struct call *call, struct entity_group_transact
         return refuse(call, "the changeset's Content-Type names no boundary.");
     guid_format(&id, text);
     p->changeset = arena_printf(call->arena, "changesetresponse_%s", text);
-    /* Clients put empty lines before its first boundary. */
+    /* Clients send empty lines before its first boundary. */
     return read_parts(call, p, boundary, multipart_skip_lines(MULTIPART_LENIENT, part->content));
 }
 
-/* The batch's one part: a changeset, or a query. */
+/* Parses the batch's single part: a changeset, or a query. */
 enum error entity_group_transaction_parse(struct call *call,
                                           struct entity_group_transaction_parameters *p)
 {
@@ -98,9 +99,9 @@ enum error entity_group_transaction_parse(struct call *call,
     multipart_begin(&reader, call->arena, MULTIPART_LENIENT, boundary,
                     call->input.body.inline_bytes);
     if (multipart_next(&reader, call->arena, &part) != MULTIPART_PART)
-        return refuse(call, "it has no part.");
+        return refuse(call, "it has no parts.");
     if (multipart_next(&reader, call->arena, &more) != MULTIPART_END)
-        return refuse(call, "it has more than one changeset or query, or is malformed behind it.");
+        return refuse(call, "it has more than one changeset or query, or malformed data after it.");
     if (!bytes_is_nocase(part.content_type, "application/http"))
         return read_changeset(call, p, &part);
     p->base.parts = arena_alloc(call->arena, sizeof *p->base.parts);
@@ -108,9 +109,9 @@ enum error entity_group_transaction_parse(struct call *call,
     return read_part(call, &part, p->base.parts);
 }
 
-/* ---- which parts there may be ---- */
+/* ---- permitted parts ---- */
 
-/* Was an entity of this row changed by a part before? */
+/* Returns true if an earlier part changed an entity with this row key. */
 static bool is_repeated(const struct call *const *parts, size_t count, struct bytes row_key)
 {
     for (size_t i = 0; i < count; i++) {
@@ -147,7 +148,7 @@ enum error entity_group_transaction_admit(struct call *call,
     return is_repeated(p->parts, p->admitted - 1, named->row_key) ? E_InvalidDuplicateRow : OK;
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
 static struct bytes header_of(const struct response *response, const char *name)
 {
@@ -158,7 +159,7 @@ static struct bytes header_of(const struct response *response, const char *name)
     return bytes_of(NULL, 0);
 }
 
-/* Returns the version, as recorded: 3.0 of a response with a body or a Location. */
+/* Returns the version, as recorded: 3.0 for a response with a body or a Location. */
 static const char *version_of(const struct response *response)
 {
     bool is_3 = response->body_kind != BODY_NONE || header_of(response, "Location").ptr;
@@ -166,7 +167,7 @@ static const char *version_of(const struct response *response)
     return is_3 ? "3.0;" : "1.0;";
 }
 
-/* Writes the header if it is there. */
+/* Writes the header if it is present. */
 static void add_header(struct text *out, const char *name, struct bytes value)
 {
     if (!value.ptr)
@@ -176,7 +177,8 @@ static void add_header(struct text *out, const char *name, struct bytes value)
     text_add_string(out, "\r\n");
 }
 
-/* Writes the headers in the recorded order. Those of an entity follow its version and type. decision: 146 */
+/* Writes the headers in the recorded order, those of an entity after version and type.
+ * decision: 146 */
 static void add_headers(struct text *out, const struct batch_answer *answer)
 {
     static const char *const first[] = { "X-Content-Type-Options", "Cache-Control",

@@ -1,4 +1,4 @@
-/* Entity Group Transaction: up to 100 writes to entities of one partition, all or none of them, or
+/* Entity Group Transaction: up to 100 writes to entities of one partition, applied atomically, or
  * one query (service/batch.h). */
 #ifndef LAGRA_TABLE_REST_TRANSACTION_H
 #define LAGRA_TABLE_REST_TRANSACTION_H
@@ -10,9 +10,9 @@
 
 struct entity_group_transaction_parameters {
     struct batch_parameters base;
-    struct bytes changeset; /* of the writes' answers; ptr NULL: there is one query */
-    size_t admitted;        /* parts */
-    const struct call *parts[TRANSACTION_PARTS_MAX]; /* those that were admitted */
+    struct bytes changeset; /* changeset boundary for the response; ptr NULL for a single query */
+    size_t admitted;        /* number of admitted parts */
+    const struct call *parts[TRANSACTION_PARTS_MAX]; /* admitted parts */
 };
 OPERATION_DECLARE_BATCH(entity_group_transaction);
 

@@ -137,7 +137,7 @@ static void sources_stay_apart(void **state)
 
     assert_int_equal(change(f, "stored", ACCOUNT_ADD, set_key, KEY_A, &record), OK);
     assert_false(accounts_add_list(f->accounts, "other:a2V5;stored:a2V5", &problem));
-    assert_non_null(strstr(problem, "added to the store"));
+    assert_non_null(strstr(problem, "already exists in the store"));
     assert_null(accounts_find(f->accounts, bytes_from_string("other")));
     assert_true(accounts_add_list(f->accounts, "listed:a2V5", &problem));
     assert_int_equal(change(f, "listed", ACCOUNT_ADD, set_key, KEY_A, &record),

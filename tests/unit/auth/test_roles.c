@@ -258,22 +258,23 @@ static void wrong_files_are_refused(void **state)
     static const struct {
         const char *roles, *accounts, *problem;
     } rows[] = {
-        { "", NULL, "--oauthRoles, line 1: it is no JSON list of objects" },
-        { "{}", NULL, "--oauthRoles, line 1: it is no JSON list" },
-        { "[\n{" OF ",\"scope\":\"/\"},\n{]", NULL, "--oauthRoles, line 3: it is no JSON list" },
-        { "[\n1]", NULL, "--oauthRoles, line 2, entry 1: it is no object" },
-        { "[\"\xFF\"]", NULL, "--oauthRoles, line 1: it is no JSON list" },
+        { "", NULL, "--oauthRoles, line 1: not a JSON list of objects" },
+        { "{}", NULL, "--oauthRoles, line 1: not a JSON list" },
+        { "[\n{" OF ",\"scope\":\"/\"},\n{]", NULL, "--oauthRoles, line 3: not a JSON list" },
+        { "[\n1]", NULL, "--oauthRoles, line 2, entry 1: not an object" },
+        { "[\"\xFF\"]", NULL, "--oauthRoles, line 1: not a JSON list" },
         { "[{" OF ",\"scope\":\"/\"},\n\n{" OF ",\"scope\":\"x\"}]", NULL,
           "--oauthRoles, line 3, entry 2: its scope" },
         { "[{" OF "}]", NULL, "entry 1: its scope" },
         { "[{" OF ",\"scope\":[\"/\"]}]", NULL, "entry 1: its scope" },
-        { "[{\"principalId\":7,\"scope\":\"/\"}]", NULL, "entry 1: it has no principalId" },
-        { "[{\"principalId\":\"\",\"scope\":\"/\"}]", NULL, "entry 1: it has no principalId" },
-        { "[{" OF ",\"scope\":\"/\",\"sc\\u006fpe\":\"/\"}]", NULL, "says something twice" },
-        { "[{" OF ",\"scope\":\"/\",\"condition\":\"@Resource..\"}]", NULL, "has a condition" },
-        { "[{" OF ",\"scope\":\"/\",\"condition\":false}]", NULL, "has a condition" },
-        { "[{" OF ",\"scope\":\"/\",\"x\":[[[[[[[[[1]]]]]]]]]}]", NULL, "it is no JSON list" },
-        { "[]", "{}", "--oauthAccounts, line 1: it is no JSON list" },
+        { "[{\"principalId\":7,\"scope\":\"/\"}]", NULL, "entry 1: no principalId" },
+        { "[{\"principalId\":\"\",\"scope\":\"/\"}]", NULL, "entry 1: no principalId" },
+        { "[{" OF ",\"scope\":\"/\",\"sc\\u006fpe\":\"/\"}]", NULL, "a member is repeated" },
+        { "[{" OF ",\"scope\":\"/\",\"condition\":\"@Resource..\"}]", NULL,
+          "conditions are not supported" },
+        { "[{" OF ",\"scope\":\"/\",\"condition\":false}]", NULL, "conditions are not supported" },
+        { "[{" OF ",\"scope\":\"/\",\"x\":[[[[[[[[[1]]]]]]]]]}]", NULL, "not a JSON list" },
+        { "[]", "{}", "--oauthAccounts, line 1: not a JSON list" },
         { "[]", "[{\"id\":\"/subscriptions/s\"}]", "--oauthAccounts, line 1, entry 1: its id" },
         { "[]", "[{\"name\":\"a\"}]", "--oauthAccounts, line 1, entry 1: its id" },
         { "[]", "[{\"id\":\"" ACCOUNT "\"},{\"id\":\"" STORAGE "ONE\"}]",
@@ -313,7 +314,7 @@ static void lists_are_bounded(void **state)
         trust = make(text.ptr, NULL);
         if (count > 100000) {
             assert_null(trust);
-            assert_non_null(strstr(problem.text, "entry 100001: there are more than 100000"));
+            assert_non_null(strstr(problem.text, "entry 100001: more than 100000"));
             continue;
         }
         assert_non_null(trust);

@@ -476,7 +476,7 @@ static void damage_is_found(void **state)
     assert_true(take(&s));
     run(&s, "touch $(ls -d $F/* | tail -1)/records/000099.log", s.target);
     assert_false(verify(&s));
-    assert_non_null(strstr(s.work.problem, "records/000099.log is not of this backup"));
+    assert_non_null(strstr(s.work.problem, "records/000099.log is not in the backup's list"));
     teardown(&s);
 }
 
@@ -494,10 +494,10 @@ static void other_folders(void **state)
     run(&s, "test \"$(ls $F)\" = file", s.restored);
     s.target = s.f->folder;
     assert_false(verify(&s));
-    assert_non_null(strstr(s.work.problem, "is no backup and has none in it"));
+    assert_non_null(strstr(s.work.problem, "is not a backup and contains none"));
     s.target = arena_printf(s.f->arena, "%s/inside", s.f->folder).ptr;
     assert_false(take(&s));
-    assert_non_null(strstr(s.work.problem, "lies in the data folder"));
+    assert_non_null(strstr(s.work.problem, "is inside the data directory"));
     rmdir(s.target);
     s.target = arena_printf(s.f->arena, "%s.backups", s.f->folder).ptr;
     teardown(&s);

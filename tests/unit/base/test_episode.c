@@ -62,7 +62,7 @@ static void an_episode_is_two_lines(void **state)
     pass_ms(EPISODE_QUIET_MS / 2);
     assert_string_equal(next_line(), "");
     pass_ms(EPISODE_QUIET_MS);
-    assert_string_equal(next_line(), "the memory budget has space again; refused were 1001");
+    assert_string_equal(next_line(), "the memory budget has space again; 1001 refused");
     pass_ms(EPISODE_QUIET_MS);
     assert_string_equal(next_line(), "");
 }
@@ -74,20 +74,21 @@ static void each_class_has_its_own(void **state)
     episode_goes_on(EPISODE_DISK, "0 MiB are free, the reserve has 12");
     episode_refused(EPISODE_GATHER);
     assert_string_equal(next_line(),
-                        "the disk is low: what grows is refused (507), deletes are not: 1 "
-                        "MiB are free, the reserve has 12");
-    assert_string_equal(next_line(),
-                        "too many requests wait for the source of a copy: more are refused (503)");
+                        "free disk space is below the reserve: requests that need space are "
+                        "refused (507), deletes are not: 1 MiB are free, the reserve has 12");
+    assert_string_equal(
+        next_line(), "too many requests wait for the source of a copy: new ones are refused (503)");
     pass_ms(EPISODE_QUIET_MS);
-    assert_string_equal(next_line(), "the disk is no longer low");
-    assert_string_equal(next_line(), "requests for copies find their place again; refused were 1");
+    assert_string_equal(next_line(), "free disk space is above the reserve again");
+    assert_string_equal(
+        next_line(), "requests that wait for the source of a copy are accepted again; 1 refused");
     for (int i = 0; i < EPISODES; i++)
         episode_refused((enum episode)i);
     for (int i = 0; i < EPISODES; i++)
         assert_true(strlen(next_line()) > 10);
     pass_ms(EPISODE_QUIET_MS);
     for (int i = 0; i < EPISODES; i++)
-        assert_non_null(strstr(next_line(), "; refused were 1"));
+        assert_non_null(strstr(next_line(), "; 1 refused"));
 }
 
 int main(void)

@@ -120,7 +120,8 @@ static struct flow *flow_new(struct fixture *f, struct exchange *exchange)
 
     flow->magic = FLOW_MAGIC;
     flow->exchange = exchange;
-    pause_init(&flow->pause, exchange);
+    pause_init(&flow->driver.pause, flow_wake);
+    flow_set_current(flow, &flow->work);
     work_init(&flow->work, &f->endpoint, f->arena, &exchange->request, &exchange->response);
     flow->work.call.input.identity.kind = IDENTITY_ACCOUNT_KEY;
     flow->work.decision.access = STORE_MAY_BLOCK;
@@ -166,14 +167,17 @@ static enum error gather(struct flow *flow)
     return e;
 }
 
-/* The answers of all requests stay in the fixture's arena: no attempt is made again, so that none
- * is rewound. */
-static enum error decide_and_commit(const struct fixture *f, struct work *work)
+/* The answers of all requests stay in the fixture's arena: an attempt begins where that of the same request did. */
+static enum error decide_and_commit(const struct fixture *f, const struct flow *flow)
 {
-    enum error e = work_decide(work);
+    struct work *work = flow->current;
+    enum error e;
 
+    do
+        e = deciding_attempt(&work->decision, flow->driver.attempt, work);
+    while (e == DECIDE_AGAIN);
     if (!e && !deciding_is_empty(&work->decision))
-        assert_int_equal(work_commit(work), OK);
+        assert_int_equal(deciding_commit(&work->decision), OK);
     if (!e && work->decision.leaves_more && !f->holds_tasks)
         run_due(work->decision.store);
     return e;
@@ -256,7 +260,7 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
     if (!e)
         e = begin_list(flow);
     if (!e)
-        e = decide_and_commit(f, work);
+        e = decide_and_commit(f, flow);
     render(work, e);
     answer = (struct reply){ .status = exchange->response.status,
                              .code = error_code(e),

@@ -122,7 +122,7 @@ static void damaged_entity(void **state)
             bytes_from_string("q"), "?");
     said = check(f, EXIT_FAILURE);
     assert_non_null(
-        strstr(said, "damaged  " ACCOUNT "/tab/key: the entity with RowKey q makes no sense\n"));
+        strstr(said, "damaged  " ACCOUNT "/tab/key: the entity with RowKey q is corrupt\n"));
     assert_non_null(
         strstr(said, "1 entities in 1 tables, 0 files in 0 shares; damaged or lost: 1\n"));
 }

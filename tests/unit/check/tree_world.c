@@ -3,7 +3,7 @@
 
 #include "file/pending_file.h"
 #include "file/share_usage.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 
 static const struct bytes share_name = BYTES("share");
 

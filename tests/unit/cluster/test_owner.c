@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -190,6 +191,39 @@ static void succession(void **state)
     teardown(&w);
 }
 
+/* A file that cannot be read any more, since its mount was evicted, is opened again. */
+static void reopened_after_eviction(void **state)
+{
+    struct candidate candidate;
+    struct candidate_found found;
+    struct owner_file file;
+    struct world w;
+    int folder;
+
+    (void)state;
+    setup(&w);
+    open_file(&w, &file);
+    assert_int_equal(owner_file_lock(&file), OWNER_OK);
+    assert_true(candidate_start(&candidate, &w.candidacy, 1, true));
+    do {
+        assert_false(candidate_wait(&candidate, 40));
+        candidate_look(&candidate, &found);
+    } while (!found.watch.has_record);
+    folder = open(w.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(dup2(folder, candidate.file.fd), candidate.file.fd); /* EISDIR */
+    do {
+        assert_false(candidate_wait(&candidate, 40));
+        candidate_look(&candidate, &found);
+    } while (!strstr(found.problem, "read"));
+    owner_file_close(&file);
+    assert_true(candidate_wait(&candidate, 5000));
+    candidate_look(&candidate, &found);
+    assert_int_equal(found.state, CANDIDATE_WON);
+    owner_file_close(&candidate.file);
+    close(folder);
+    teardown(&w);
+}
+
 /* While a cell has an owner a candidate waits; it wins when the owner gives up. */
 static void waits(void **state)
 {
@@ -317,8 +351,13 @@ static void refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_lock), cmocka_unit_test(freed_by_kill), cmocka_unit_test(succession),
-        cmocka_unit_test(waits),    cmocka_unit_test(watches),       cmocka_unit_test(overtaken),
+        cmocka_unit_test(one_lock),
+        cmocka_unit_test(freed_by_kill),
+        cmocka_unit_test(reopened_after_eviction),
+        cmocka_unit_test(succession),
+        cmocka_unit_test(waits),
+        cmocka_unit_test(watches),
+        cmocka_unit_test(overtaken),
         cmocka_unit_test(refused),
     };
 

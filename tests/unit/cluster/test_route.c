@@ -61,6 +61,30 @@ static void owners_come_and_go(void **state)
     assert_int_equal(find(&route, &target), ROUTE_CLOSED);
 }
 
+/* An owner that leaves stays refused for as long as the record names it. */
+static void an_owner_leaves(void **state)
+{
+    struct owner_record record = record_of(3, "192.0.2.1:10020");
+    struct route route = { .is_open = false };
+    struct owner_target target;
+
+    (void)state;
+    route_init(&route);
+    route_add(&route, 1);
+    assert_true(route_saw(&route, 1, &record, 1));
+    route_refused(&route, 1, 2);
+    assert_int_equal(find(&route, &target), ROUTE_FOUND);
+    route_refused(&route, 1, 3);
+    route_refused(&route, 1, 1);
+    assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
+    assert_false(route_saw(&route, 1, &record, 2));
+    assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
+    record.incarnation = 4;
+    assert_true(route_saw(&route, 1, &record, 3));
+    assert_int_equal(find(&route, &target), ROUTE_FOUND);
+    assert_int_equal(target.incarnation, 4);
+}
+
 /* Whatever the record says: it is an address, or nothing is forwarded. */
 static void addresses(void **state)
 {
@@ -156,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owners_come_and_go),
+        cmocka_unit_test(an_owner_leaves),
         cmocka_unit_test(addresses),
         cmocka_unit_test(waiters),
         cmocka_unit_test(cells),

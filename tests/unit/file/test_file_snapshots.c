@@ -6,7 +6,7 @@
 
 #include "file/file_content.h"
 #include "file/share_operations.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/operation.h"
 
 #define LENGTH 20

@@ -5,7 +5,7 @@
 
 #include "file/file_content.h"
 #include "file/share_usage.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 
 #define GIB (UINT64_C(1) << 30)
 

@@ -104,11 +104,37 @@ static void pages(void **state)
     }
 }
 
+/* What browsers send of their own, whatever it contains, and whatever else programs send. */
+static void browsers(void **state)
+{
+    static const struct {
+        const char *name, *value;
+        bool is_of_browser;
+    } rows[] = {
+        { "accept-language", "en", true },
+        { "accept-language", "", true },
+        { "sec-fetch-site", "none", true },
+        { "origin", "null", true },
+        { "user-agent", "azsdk-js-azure-storage-blob/12.26.0", false },
+        { "accept", "application/xml", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct http_header header = { .name = bytes_from_string(rows[i].name),
+                                      .value = bytes_from_string(rows[i].value) };
+        struct request request = { .headers = &header, .header_count = 1 };
+
+        assert_int_equal(site_is_browser(&request), rows[i].is_of_browser);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hosts, setup, teardown),
         cmocka_unit_test_setup_teardown(pages, setup, teardown),
+        cmocka_unit_test(browsers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,26 @@ static void test_stop_ends_idleness(void **state)
     free(server);
 }
 
+/* Rule: an idle connection to another server is used or closed, whichever comes first. decision: 1011 */
+static void test_idle_is_used_or_closed(void **state)
+{
+    struct net_server *server = server_with(0);
+    struct connection used = connection_in(server, PHASE_REQUEST);
+    struct connection closed = connection_in(server, PHASE_REQUEST);
+    struct connection connecting = connection_in(server, PHASE_CONNECT);
+
+    (void)state;
+    assert_true(connection_claim(&used));
+    assert_false(connection_claim_to_close(&used));
+    connection_awaits_request(&used);
+    assert_true(connection_claim(&used));
+    assert_true(connection_claim_to_close(&closed));
+    assert_false(connection_claim(&closed));
+    assert_false(connection_claim_to_close(&closed));
+    assert_false(connection_claim(&connecting));
+    free(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_progress_is_counted),
         cmocka_unit_test(test_stranger),
         cmocka_unit_test(test_stop_ends_idleness),
+        cmocka_unit_test(test_idle_is_used_or_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

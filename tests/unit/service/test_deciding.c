@@ -167,6 +167,16 @@ static struct work *begin(struct fixture *f, uint64_t body_length)
     return work;
 }
 
+static enum error decide(struct work *work)
+{
+    return deciding_attempt(&work->decision, deciding_operation, NULL);
+}
+
+static enum error commit(struct work *work)
+{
+    return deciding_commit(&work->decision);
+}
+
 static void end(struct fixture *f)
 {
     deciding_end(&f->work.decision);
@@ -183,7 +193,7 @@ static void instants_are_above_the_state(void **state)
 
     somebody_writes = true;
     for (unsigned i = 0; i < 10; i++) {
-        assert_int_equal(work_decide(work), OK);
+        assert_int_equal(decide(work), OK);
         assert_true(work->decision.now > written_at);
         assert_true(work->decision.now > snapshot_instant(work->decision.before));
     }
@@ -196,11 +206,11 @@ static void conflicts_parse_nothing_again(void **state)
     struct fixture *f = *state;
     struct work *work = begin(f, 0);
 
-    assert_int_equal(work_decide(work), OK);
+    assert_int_equal(decide(work), OK);
     write_beside(f->endpoint.store);
-    assert_int_equal(work_commit(work), DECIDE_AGAIN);
-    assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), OK);
+    assert_int_equal(commit(work), DECIDE_AGAIN);
+    assert_int_equal(decide(work), OK);
+    assert_int_equal(commit(work), OK);
     assert_int_equal(decided, 2);
     assert_int_equal(work->decision.attempts, 2);
     end(f);
@@ -214,10 +224,10 @@ static void returns_are_noticed(void **state)
     struct work *work = begin(f, 0);
 
     returned_to = store_keep_state(f->endpoint.store);
-    assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), DECIDE_AGAIN);
-    assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), OK);
+    assert_int_equal(decide(work), OK);
+    assert_int_equal(commit(work), DECIDE_AGAIN);
+    assert_int_equal(decide(work), OK);
+    assert_int_equal(commit(work), OK);
     end(f);
 }
 
@@ -229,13 +239,13 @@ static void unfinished_decisions_leave_nothing(void **state)
     struct work *work = begin(f, 0);
 
     read_answers = STORE_WAIT;
-    assert_int_equal(work_decide(work), DECIDE_BLOCKING);
+    assert_int_equal(decide(work), DECIDE_BLOCKING);
     assert_int_equal(work->decision.attempts, 0); /* nobody was faster */
     read_answers = STORE_CONFLICT;
-    assert_int_equal(work_decide(work), DECIDE_AGAIN);
+    assert_int_equal(decide(work), DECIDE_AGAIN);
     read_answers = STORE_OK;
-    assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), OK);
+    assert_int_equal(decide(work), OK);
+    assert_int_equal(commit(work), OK);
     end(f);
 }
 
@@ -247,9 +257,9 @@ static void dropped_spaces_are_no_damage(void **state)
     struct work *work = begin(f, 0);
 
     read_answers = STORE_CORRUPT;
-    assert_int_equal(work_decide(work), E_InternalError);
+    assert_int_equal(decide(work), E_InternalError);
     somebody_drops = true;
-    assert_int_equal(work_decide(work), DECIDE_AGAIN);
+    assert_int_equal(decide(work), DECIDE_AGAIN);
     end(f);
 }
 
@@ -260,7 +270,7 @@ static void malformed_bodies_keep_their_problem(void **state)
     struct work *work = begin(f, 13);
 
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(work_decide(work), E_InvalidHeaderValue);
+        assert_int_equal(decide(work), E_InvalidHeaderValue);
         assert_int_equal(work->problem.field_count, 1);
         assert_string_equal(work->problem.fields[0].name, "HeaderName");
     }

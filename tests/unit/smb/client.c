@@ -19,6 +19,7 @@
 struct client {
     struct smb_host host;
     struct world *world;
+    struct client *other; /* whose machine runs too while this client waits */
     struct smb_connection *machine;
     struct arena *arena;
     pthread_mutex_t mutex;
@@ -241,6 +242,16 @@ struct client *client_new(struct world *world)
     return client;
 }
 
+bool client_is_posted(struct client *client)
+{
+    bool is_posted;
+
+    pthread_mutex_lock(&client->mutex);
+    is_posted = client->is_posted;
+    pthread_mutex_unlock(&client->mutex);
+    return is_posted;
+}
+
 void client_await_post(struct client *client)
 {
     struct timespec until;
@@ -257,12 +268,23 @@ void client_await_post(struct client *client)
     assert_true(is_posted);
 }
 
+/* Runs the machine of the other client until this one is posted. */
+static void run_other(struct client *client)
+{
+    instant until = clock_now() + WAIT_MAX_S * TICKS_PER_SECOND;
+
+    while (client->other && !client_is_posted(client) && clock_now() < until)
+        client_has_none(client->other);
+}
+
 /* Runs the machine if it was posted; waits for a post where `wait`. */
 static void run(struct client *client, bool wait)
 {
     struct timespec until;
     bool is_posted;
 
+    if (wait)
+        run_other(client);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += WAIT_MAX_S;
     pthread_mutex_lock(&client->mutex);
@@ -641,6 +663,11 @@ uint32_t client_bind(struct client *client, const struct client *of, const char 
     client->tree_id = of->tree_id;
     assert_true(signer_verify(client->signer, reply.bytes));
     return 0;
+}
+
+void client_waits_with(struct client *client, struct client *other)
+{
+    client->other = other;
 }
 
 void client_previous(struct client *client, uint64_t id)

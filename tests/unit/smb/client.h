@@ -92,6 +92,8 @@ struct reply client_next(struct client *client);
 bool client_has_none(struct client *client);
 struct wire_reader reply_body(const struct reply *reply);
 
+/* The machine was posted, and has not run since. */
+bool client_is_posted(struct client *client);
 /* Waits until the machine was posted. Does not run it. */
 void client_await_post(struct client *client);
 /* Sends the only message of it, and receives its answer. */
@@ -117,6 +119,8 @@ uint32_t client_log_on(struct client *client, const char *account, const char *k
 uint32_t client_begin_log_on(struct client *client);
 /* The session that its next log-on says it had before. */
 void client_previous(struct client *client, uint64_t id);
+/* While the client waits for a response, the machine of the other one runs too, unless that is NULL. */
+void client_waits_with(struct client *client, struct client *other);
 void client_use_session(struct client *client, uint64_t id);
 /* Binds the connection to the session of another one, by which it is signed; if that goes well it uses it from then on.
  * returns the status of the last answer */

@@ -422,6 +422,58 @@ static void goes_often(void **state)
     client_free(c);
     assert_int_equal(kept_count(kept), 0);
 }
+
+/* Handles that a connection does not close at once (SMB_CLOSED_AT_ONCE). */
+#define MANY 200u
+
+/* A client that has lost its connection logs on by another one, and says which session it had: the response comes once that
+ * session's handles are closed or disconnected, so that a reconnect finds its handle, and an open that shares nothing
+ * does not meet them. ms-smb2: 3.3.5.5.3 */
+static void is_there_after_the_previous_session(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *again = client_new(*state);
+    const struct creating alone = { .shares_nothing = true };
+    struct open_file file, other;
+
+    client_charge(c, 1, 2 * MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        client_open(c, "y", &other);
+    assert_int_equal(durable_open(c, 0, 0, BATCH, &file), 0);
+    client_speak(again, SMB_311);
+    client_previous(again, client_session(c));
+    client_waits_with(again, c);
+    assert_int_equal(client_log_on(again, "one", TEST_KEY_1), 0);
+    client_waits_with(again, NULL);
+    assert_int_equal(client_mount(again, "share"), 0);
+    assert_int_equal(client_create(again, "y", &alone, &other), 0);
+    assert_int_equal(durable_return(again, &file, 0, &file), 0);
+    client_free(c);
+    client_free(again);
+}
+
+/* The same where the previous session ends already, with its connection. */
+static void is_there_after_the_previous_connection(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *again = client_new(*state);
+    const struct creating alone = { .shares_nothing = true };
+    uint64_t previous = client_session(c);
+    struct open_file other;
+
+    client_charge(c, 1, 2 * MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        client_open(c, "y", &other);
+    client_cut(c);
+    client_speak(again, SMB_311);
+    client_previous(again, previous);
+    client_waits_with(again, c);
+    assert_int_equal(client_log_on(again, "one", TEST_KEY_1), 0);
+    client_waits_with(again, NULL);
+    assert_int_equal(client_mount(again, "share"), 0);
+    assert_int_equal(client_create(again, "y", &alone, &other), 0);
+    client_free(c);
+    client_free(again);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -440,6 +492,8 @@ int main(void)
         TEST(is_in_the_way),
         TEST(persists),
         TEST(goes_often),
+        TEST(is_there_after_the_previous_session),
+        TEST(is_there_after_the_previous_connection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,7 +323,9 @@ static void ends_the_previous(void **state)
     assert_int_equal(client_log_on(again, "two", TEST_KEY_1), 0);
     assert_int_equal(client_mount(c, "share"), 0);
     client_use_session(again, 0);
+    client_waits_with(again, c);
     assert_int_equal(client_log_on(again, "one", TEST_KEY_1), 0);
+    client_waits_with(again, NULL);
     assert_true(client_has_none(c));
     assert_int_equal(client_mount(c, "share"), nt_status_value(STATUS_USER_SESSION_DELETED));
     client_free(again);
@@ -454,6 +456,32 @@ static void compounds(void **state)
     assert_false(first.ends_frame || second.ends_frame);
     assert_true(third.ends_frame);
     assert_int_equal(second.header.flags & SMB_FLAG_RELATED, SMB_FLAG_RELATED);
+    client_free(c);
+}
+
+/* What fails with the request before it is refused before its session is looked at; its response is signed all the same.
+ * ms-smb2: 3.3.4.1.1 */
+static void failures_of_compounds_are_signed(void **state)
+{
+    struct client *c = log_on(*state, SMB_311);
+    struct sending s;
+    struct wire_writer w;
+    struct reply second;
+    uint64_t last;
+
+    client_charge(c, 1, 4);
+    ask(c, SMB_ECHO, 4);
+    client_sign(c, true);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_ECHO, 0);
+    wire_put_u32(&w, 6);
+    w = sending_add(c, &s, SMB_ECHO, SMB_FLAG_RELATED);
+    wire_put_u32(&w, 4);
+    last = client_send(c, &s);
+    assert_status(client_receive(c, last - 1), STATUS_INVALID_PARAMETER);
+    second = client_receive(c, last);
+    assert_status(second, STATUS_INVALID_PARAMETER);
+    assert_true(second.is_signed_rightly);
     client_free(c);
 }
 
@@ -603,6 +631,7 @@ int main(void)
         cmocka_unit_test(grants_credits),
         cmocka_unit_test(checks_sizes),
         cmocka_unit_test(compounds),
+        cmocka_unit_test(failures_of_compounds_are_signed),
         cmocka_unit_test(first_is_not_related),
         cmocka_unit_test(setup_goes_alone),
         cmocka_unit_test(seals_compounds),

@@ -19,7 +19,7 @@ struct state {
     unsigned damaged;
     char partition[64]; /* of the last that was */
     uint64_t bytes;
-    void (*meanwhile)(struct state *s); /* once, when the first bytes were read; NULL: nothing */
+    void (*meanwhile)(struct state *s); /* once, after a whole piece was read; NULL: nothing */
 };
 
 static void damaged(void *context, const struct record_place *place, const char *what)
@@ -37,9 +37,10 @@ static bool read_bytes(void *context, uint64_t bytes)
     void (*meanwhile)(struct state *) = s->meanwhile;
 
     s->bytes += bytes;
-    s->meanwhile = NULL;
-    if (meanwhile)
+    if (meanwhile && bytes == PIECE_MAX_BYTES) {
+        s->meanwhile = NULL;
         meanwhile(s);
+    }
     return true;
 }
 
@@ -57,6 +58,15 @@ static uint64_t scrub_all(struct state *s)
     records = scrub_records(scrub);
     scrub_close(scrub);
     return records;
+}
+
+static void flip_byte(int fd, uint64_t at)
+{
+    char byte;
+
+    assert_int_equal(pread(fd, &byte, 1, (off_t)at), 1);
+    byte = (char)~byte;
+    assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
 }
 
 static void whole(void **state)
@@ -110,6 +120,38 @@ static void damage(void **state)
     (void)scrub_all(&s);
     assert_int_equal(s.damaged, 2);
     close(fd);
+}
+
+/* What one snapshot is held for: HOLD_BYTES in scrub.c. */
+#define SLICE (UINT64_C(16) << 20)
+
+/* Rule: a record is read to its last byte, whether it is a byte shorter than a slice, as long, or longer. */
+static void longer_than_a_slice(void **state)
+{
+    static const uint64_t lengths[] = { SLICE - 1, SLICE, SLICE + 1, 2 * SLICE + 1 };
+    struct fixture *f = *state;
+    uint64_t at = EXTENT_UNIT;
+    int fd;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        struct partition partition =
+            partition_of(f->partition.space, (char[]){ (char)('a' + i), 0 });
+        struct state s = { .f = f };
+
+        wait_durable(f->store, put_stream(f->store, partition, "stream", lengths[i], (unsigned)i));
+        (void)scrub_all(&s);
+        assert_int_equal(s.damaged, 0);
+        assert_true(s.bytes >= lengths[i]);
+        fd = open(arena_printf(f->arena, "%s/extents/00000001", f->folder).ptr, O_RDWR | O_CLOEXEC);
+        assert_true(fd >= 0);
+        flip_byte(fd, at + lengths[i] - 1);
+        (void)scrub_all(&s);
+        assert_int_equal(s.damaged, 1);
+        assert_string_equal(s.partition, ((char[]){ (char)('a' + i), 0 }));
+        flip_byte(fd, at + lengths[i] - 1);
+        close(fd);
+        at += extent_room(lengths[i]);
+    }
 }
 
 /* Rule: scrubs that go on where the one before has stopped read each record once, all together. */
@@ -193,8 +235,11 @@ static void damaged_table(void **state)
 int main(void)
 {
     static const struct conformance_test tests[] = {
-        TEST(whole, STORES_ON_DISK),         TEST(deleted_meanwhile, STORES_ON_DISK),
-        TEST(damage, STORES_ON_DISK),        TEST(going_on, STORES_ON_DISK),
+        TEST(whole, STORES_ON_DISK),
+        TEST(deleted_meanwhile, STORES_ON_DISK),
+        TEST(damage, STORES_ON_DISK),
+        TEST(going_on, STORES_ON_DISK),
+        TEST(longer_than_a_slice, STORES_ON_DISK),
 #ifdef LAGRA_GATES
         TEST(damaged_table, STORES_ON_DISK),
 #endif

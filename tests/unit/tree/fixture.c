@@ -6,8 +6,8 @@
 #include "../store/chosen.h"
 #include "base/endian.h"
 #include "base/log.h"
-#include "service/deciding.h"
 #include "service/deferred_tasks.h"
+#include "service/driver.h"
 #include "service/operation.h"
 
 static const struct bytes tag_key = BYTES("tag");

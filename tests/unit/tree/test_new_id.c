@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 
 struct replacing {
     struct fixture *f;

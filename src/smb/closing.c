@@ -1,0 +1,70 @@
+/* The end of a handle, whose client has closed it or not. */
+#include "smb/caching.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/service.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "smb/kept.h"
+
+void open_gone(struct smb_open *open)
+{
+    open->is_open = false;
+    if (open->caching)
+        caching_leave(open);
+    if (open->watch)
+        watch_end(open);
+    open_remove(open);
+}
+
+/* ---- closing what no client closes ---- */
+
+static enum smb_step closing_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct handle_close *close = arena_alloc(request->message->arena, sizeof *close);
+
+    (void)r;
+    close->mount = &request->tree->mount;
+    close->handle = &request->open->handle;
+    return smb_decide(request, handle_close_attempt, close);
+}
+
+void open_closes_later(struct smb_request *request)
+{
+    if (!request->error || request->error == E_ShareNotFound ||
+        request->error == E_ResourceNotFound) /* a share that is deleted took its handles with it */
+        return;
+    log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
+             BYTES_ARG(request->message->connection->peer), error_code(request->error));
+    kept_close_later(request->message->connection->service->kept, &request->tree->mount,
+                     &request->open->handle);
+}
+
+enum smb_step open_closed(struct smb_request *request)
+{
+    open_closes_later(request);
+    open_gone(request->open);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+static const struct smb_row closing = {
+    .command = SMB_CLOSE,
+    .name = "closing",
+    .begin = closing_begin,
+    .decided = open_closed,
+};
+
+void open_close_unfound(struct smb_open *open)
+{
+    assert(!open->is_open);
+    smb_run(request_of_own(open, &closing));
+}
+
+void open_close(struct smb_open *open)
+{
+    assert(open->is_open);
+    open->is_open = false;
+    open_close_unfound(open);
+}

@@ -1,0 +1,522 @@
+/* The clients' process, which forks and restarts front ends, and sends requests. */
+#include "cluster/envelope.h"
+#include "cluster/folder.h"
+
+#include "fleet.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "faults.h"
+#include "fleet_chaos.h"
+#include "fleet_shared.h"
+#include "judge.h"
+#include "linear.h"
+#include "net.h"
+#include "scheduler.h"
+#include "services.h"
+#include "wire.h"
+
+#define SECOND_NS     UINT64_C(1000000000)
+#define MS_NS         UINT64_C(1000000)
+#define TICK_NS       (20 * MS_NS)
+/* Requests that start later than this after the last disturbance must succeed. */
+#define EXCUSED_NS    (15 * SECOND_NS)
+/* And they must get a response within this time. */
+#define ANSWERED_NS   (60 * SECOND_NS)
+/* By then a worker has closed the connections that it dropped. */
+#define SETTLES_NS    SECOND_NS
+#define NEVER_OVER_NS (400 * SECOND_NS)
+/* TCP notices the loss of a machine after this time. */
+#define VANISHES_NS   (10 * SECOND_NS)
+#define FIRST_PORT    10000u
+#define INTERNAL_PORT 10500u
+#define SKEW_MAX_NS   (INT64_C(100) * 1000000000)
+
+static unsigned clients_running;
+static struct server *nothing; /* for signatures only */
+
+struct machine *fleet_machine(unsigned number)
+{
+    return &world->fleet->fronts[number];
+}
+
+bool fleet_is_running(void)
+{
+    return world->fleet && world->fleet->is_running;
+}
+
+void fleet_count(enum fleet_count count)
+{
+    world->fleet->counts.of[count]++;
+}
+
+void fleet_trouble(const char *what)
+{
+    world_say("%.6f trouble: %s", (double)world->now_ns / 1e9, what);
+    world->fleet->troubled_ns = world->now_ns;
+}
+
+int64_t fleet_boot_ns(unsigned number, int64_t ns)
+{
+    const struct machine *machine;
+
+    if (number == 0)
+        return ns;
+    machine = fleet_machine(number);
+    return ns + machine->boot_ns + ns / 1000000 * machine->rate_ppm;
+}
+
+int64_t fleet_wall_ns(void)
+{
+    if (fleet_self() == 0)
+        return 0;
+    return fleet_machine(fleet_self())->skew_ns - fleet_machine(world->fleet->reigns)->skew_ns;
+}
+
+bool fleet_decided_by_owner(unsigned slot)
+{
+    const struct fleet *fleet = world->fleet;
+    unsigned session = fleet_is_running() && slot < CLIENTS_MAX ? fleet->wishes[slot].executed : 0;
+
+    return session == 0 || fleet->sessions[session].front == fleet->reigns;
+}
+
+/* ---- processes ---- */
+
+static void reap(pid_t pid)
+{
+    int status;
+
+    while (syscall(SYS_wait4, pid, &status, 0, NULL) < 0)
+        continue;
+}
+
+static void start_front(unsigned number)
+{
+    struct machine *machine = fleet_machine(number);
+    unsigned thread;
+    pid_t pid;
+
+    if (machine->session == 0 || world->fleet->sessions[machine->session].is_evicted ||
+        world->fleet->sessions[machine->session].is_orphan)
+        machine->session = fleet_new_session(number);
+    machine->has_exited = machine->is_told_to_stop = machine->serves = false;
+    machine->trouble = 0;
+    machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns =
+        machine->vanished_ns = 0;
+    machine->fences = 0;
+    machine->tenure_ends_ns = 0;
+    machine->resumed_ns = world->now_ns;
+    machine->starts_ns = machine->mounts_ns = 0;
+    thread = sched_add_process(number);
+    pid = fork();
+    assert(pid >= 0);
+    if (pid == 0)
+        fleet_front_run(number, thread);
+    machine->pid = pid;
+    world_say("%.6f front end %u is started", (double)world->now_ns / 1e9, number);
+}
+
+void fleet_kill(unsigned number)
+{
+    struct machine *machine = fleet_machine(number);
+    pid_t pid = machine->pid;
+
+    machine->pid = 0; /* so that its end is expected */
+    machine->serves = false;
+    memset(machine->executing, 0, sizeof machine->executing);
+    sched_end_process(number);
+    syscall(SYS_kill, pid, SIGKILL);
+    reap(pid);
+}
+
+/* SIGCHLD: ends the run if a front end has ended by a signal or by a judge. */
+static void on_child(int signal)
+{
+    (void)signal;
+    for (unsigned i = 1; i <= FRONTS_MAX; i++) {
+        const struct machine *machine = fleet_machine(i);
+        int status = 0;
+
+        if (machine->pid == 0 || machine->has_exited ||
+            syscall(SYS_wait4, machine->pid, &status, WNOHANG, NULL) <= 0)
+            continue;
+        if (world->outcome == OUTCOME_RUNNING)
+            (void)snprintf(world->failure, sizeof world->failure,
+                           "front end %u ends with status %#x", i, (unsigned)status);
+        world_end(OUTCOME_FAILED);
+    }
+}
+
+/* ---- periodic work ---- */
+
+static void end_orphans(void)
+{
+    struct fleet *fleet = world->fleet;
+
+    for (unsigned i = 1; i <= fleet->session_count; i++) {
+        if (fleet->sessions[i].is_orphan && !fleet->sessions[i].is_evicted &&
+            world->now_ns >= fleet->sessions[i].ends_ns)
+            fleet_evict(i);
+    }
+}
+
+static void look_at_front(unsigned number)
+{
+    struct machine *machine = fleet_machine(number);
+
+    if (machine->has_exited && machine->pid != 0) {
+        reap(machine->pid);
+        machine->pid = 0;
+        machine->starts_ns =
+            world->now_ns + world_random(STREAM_FAULTS) % (UINT64_C(5) * SECOND_NS);
+    }
+    if (machine->vanished_ns > 0 && world->now_ns >= machine->vanished_ns + VANISHES_NS) {
+        net_end_process(number);
+        machine->vanished_ns = 0;
+    }
+    if (machine->pid == 0 && machine->vanished_ns == 0 && world->now_ns >= machine->starts_ns)
+        start_front(number);
+    if (machine->mounts_ns > 0 && world->now_ns >= machine->mounts_ns) {
+        machine->session = fleet_new_session(number);
+        machine->mounts_ns = 0;
+    }
+    if ((machine->trouble & TROUBLE_PAUSED) && world->now_ns >= machine->paused_until_ns) {
+        machine->trouble &= ~(unsigned)TROUBLE_PAUSED;
+        machine->resumed_ns = world->now_ns;
+    }
+    if ((machine->trouble & TROUBLE_AWAY) && world->now_ns >= machine->away_until_ns)
+        machine->trouble &= ~(unsigned)TROUBLE_AWAY;
+    if ((machine->trouble & TROUBLE_SLOW) && world->now_ns >= machine->slow_until_ns)
+        machine->trouble &= ~(unsigned)TROUBLE_SLOW;
+}
+
+static bool is_in_order(void)
+{
+    bool any = false;
+
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        const struct machine *machine = fleet_machine(i);
+
+        if (machine->pid == 0 || machine->trouble != 0)
+            return false;
+        any |= machine->serves && !machine->is_told_to_stop &&
+               !world->fleet->sessions[machine->session].is_evicted;
+    }
+    return any;
+}
+
+static void tick(void)
+{
+    fleet_run_fences();
+    end_orphans();
+    for (unsigned i = 1; i <= world->plan.fronts; i++)
+        look_at_front(i);
+    if (!is_in_order())
+        world->fleet->troubled_ns = world->now_ns;
+}
+
+/* ---- clients ---- */
+
+uint16_t fleet_port(unsigned slot, unsigned *ret_front)
+{
+    static unsigned last[CLIENTS_MAX];
+
+    if (last[slot] == 0 || world_once_in(STREAM_SYSTEM, 4))
+        last[slot] = 1 + world_draw(STREAM_SYSTEM, world->plan.fronts);
+    *ret_front = last[slot];
+    world_say("%.6f client %u asks front end %u", (double)world->now_ns / 1e9, slot, last[slot]);
+    return fleet_machine(last[slot])->port;
+}
+
+static bool is_excused(uint64_t since_ns)
+{
+    return since_ns <= world->fleet->troubled_ns + EXCUSED_NS;
+}
+
+static bool may_go_on(unsigned slot, uint64_t since_ns)
+{
+    if (net_is_half_open())
+        return false;
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        const struct machine *machine = fleet_machine(i);
+        uint64_t from_ns = machine->resumed_ns > since_ns ? machine->resumed_ns : since_ns;
+
+        if (machine->executing[slot] > 0)
+            return false;
+        if (machine->pid != 0 &&
+            ((machine->trouble & TROUBLE_PAUSED) || world->now_ns < from_ns + SETTLES_NS))
+            return false;
+    }
+    return true;
+}
+
+/* Waits until no process can execute a request any more whose connection was lost. */
+static void wait_until_over(unsigned slot)
+{
+    uint64_t since_ns = world->now_ns;
+
+    while (!may_go_on(slot, since_ns)) {
+        if (world->now_ns > since_ns + NEVER_OVER_NS)
+            world_fail("a request of client %u is not over after %u s", slot,
+                       (unsigned)(NEVER_OVER_NS / SECOND_NS));
+        sched_sleep(5 * TICK_NS);
+    }
+}
+
+/* Returns whether the request was executed before the last takeover, and its response was in flight then. */
+static bool is_late(const struct fleet_wish *wish, const struct reply *answer)
+{
+    return answer->came && wish->reign != world->fleet->reign;
+}
+
+/* Waits for the end of a stocktaking, in which the judge knows no requests. */
+static void await_stock(void)
+{
+    while (world->fleet->is_taking_stock)
+        sched_sleep(MS_NS);
+}
+
+static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
+{
+    bool excused = is_excused(wish->since_ns);
+
+    if (!excused && !wish->ask.goes_away && wish->ask.framing.form < CUT_SHORT &&
+        (!answer->came || answer->was_cut))
+        world_fail("client %u gets no complete response, and there was no disturbance since %.3f s",
+                   slot, (double)world->fleet->troubled_ns / 1e9);
+    if (is_late(wish, answer)) {
+        struct reply none = { .began_ns = answer->began_ns };
+
+        fleet_count(FLEET_LATE);
+        if (world->plan.service == SIM_BLOB && !judge_says_cannot(answer))
+            linear_note(&wish->ask, answer);
+        sim_service()->answered(slot, &none, true);
+        return;
+    }
+    sim_service()->answered(slot, answer, excused);
+}
+
+static void *client(void *argument)
+{
+    unsigned slot = (unsigned)(uintptr_t)argument;
+    struct fleet_wish *wish = &world->fleet->wishes[slot];
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "client %u", slot);
+    sched_name(name);
+    while (world->next_request[slot] < world->plan.operations) {
+        struct reply answer;
+
+        while (world->fleet->reign == 0)
+            sched_sleep(TICK_NS);
+        await_stock();
+        sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
+        if (wish->ask.think_ns > 0)
+            sched_sleep(wish->ask.think_ns);
+        await_stock();
+        wish->since_ns = world->now_ns;
+        wish->executed = 0;
+        wish->reign = world->fleet->reign;
+        wish->is_waiting = true;
+        sim_service()->asked(slot, &wish->ask);
+        request_send(nothing, slot, &wish->ask, &answer);
+        if (!answer.came || wish->ask.goes_away || wish->ask.stops_after > 0)
+            wait_until_over(slot);
+        await_stock();
+        judge(slot, wish, &answer);
+        wish->is_waiting = false;
+        answer_release(&answer);
+    }
+    clients_running--;
+    return NULL;
+}
+
+/* ---- execution ---- */
+
+/* A client sends its next request before the exchange of the previous one has ended. */
+#define EXCHANGES_MAX 8
+static const struct exchange *executing[CLIENTS_MAX][EXCHANGES_MAX];
+
+/* Returns the slot of an exchange, or a free one for NULL. */
+static const struct exchange **find_executing(unsigned slot, const struct exchange *exchange)
+{
+    for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
+        if (executing[slot][i] == exchange)
+            return &executing[slot][i];
+    }
+    return NULL;
+}
+
+/* Returns the incarnation in the envelope, or 0 if the request was not forwarded. */
+static uint64_t meant_incarnation(const struct exchange *exchange)
+{
+    struct envelope envelope;
+
+    if (exchange->introduction.len == 0 ||
+        envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
+        return 0;
+    return envelope.incarnation;
+}
+
+void fleet_executes(const struct exchange *exchange, unsigned slot)
+{
+    struct machine *machine = fleet_machine(fleet_self());
+    struct fleet_wish *wish = &world->fleet->wishes[slot];
+    uint64_t meant = meant_incarnation(exchange);
+
+    if (fleet_self() == 0 || find_executing(slot, exchange))
+        return;
+    if (meant != 0 && meant != machine->incarnation)
+        world_fail("a request that is meant for incarnation %" PRIu64 " is executed by %" PRIu64,
+                   meant, machine->incarnation);
+    if (wish->executed != 0)
+        world_fail("a request of client %u is executed twice", slot);
+    *find_executing(slot, NULL) = exchange;
+    if (meant != 0)
+        fleet_count(FLEET_FORWARDED);
+    machine->executing[slot]++;
+    wish->executed = machine->session;
+}
+
+void fleet_executed(const struct exchange *exchange, unsigned slot)
+{
+    const struct exchange **at = fleet_self() > 0 ? find_executing(slot, exchange) : NULL;
+
+    if (!at)
+        return;
+    *at = NULL;
+    fleet_machine(fleet_self())->executing[slot]--;
+}
+
+/* ---- the run ---- */
+
+static void draw_machines(void)
+{
+    bool differ = world_once_in(STREAM_PLAN, 2), far = world_once_in(STREAM_PLAN, 3);
+    bool drift = world_once_in(STREAM_PLAN, 2);
+    int64_t most = far ? SKEW_MAX_NS : SKEW_MAX_NS / 50;
+
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        struct machine *machine = fleet_machine(i);
+
+        machine->port = (uint16_t)(FIRST_PORT + i);
+        machine->internal_port = (uint16_t)(INTERNAL_PORT + i);
+        machine->boot_ns = (int64_t)(world_random(STREAM_PLAN) % (1000000 * SECOND_NS));
+        if (differ)
+            machine->skew_ns = (int64_t)(world_random(STREAM_PLAN) % (uint64_t)(2 * most)) - most;
+        if (drift)
+            machine->rate_ppm =
+                (int64_t)world_draw(STREAM_PLAN, 2 * FLEET_RATE_MAX_PPM) - FLEET_RATE_MAX_PPM;
+    }
+    if (differ)
+        world->plan.faults |= FAULT_CLOCK;
+    world->fleet->has_fence = !world_once_in(STREAM_PLAN, 8);
+}
+
+static void create_cluster(void)
+{
+    const char *problem = "";
+
+    if (!cluster_folder_create(FLEET_FOLDER, 1, &problem))
+        world_fail("the cluster is not made: %s", problem);
+    disk_sync_all();
+}
+
+static void start_clients(void)
+{
+    for (unsigned i = 0; i < world->plan.clients; i++) {
+        pthread_t id;
+
+        if (world->plan.skip_clients >> i & 1)
+            continue;
+        clients_running++;
+        pthread_create(&id, NULL, client, (void *)(uintptr_t)i);
+    }
+}
+
+static void check_liveness(void)
+{
+    uint64_t from_ns = world->fleet->troubled_ns + EXCUSED_NS;
+
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        const struct fleet_wish *wish = &world->fleet->wishes[i];
+        uint64_t since_ns = wish->since_ns > from_ns ? wish->since_ns : from_ns;
+        char asked[300];
+
+        if (!wish->is_waiting || world->now_ns < since_ns + 2 * ANSWERED_NS)
+            continue;
+        ask_format(&wish->ask, asked, sizeof asked);
+        world_fail("no answer for %u s: %s", (unsigned)(ANSWERED_NS / SECOND_NS), asked);
+    }
+    if (world->fleet->troubled_ns > fleet_chaos_ended_ns() &&
+        world->now_ns > fleet_chaos_ended_ns() + 3 * ANSWERED_NS && fleet_chaos_ended_ns() > 0 &&
+        !is_in_order())
+        world_fail("no front end serves, although there was no disturbance for %u s",
+                   (unsigned)(3 * ANSWERED_NS / SECOND_NS));
+}
+
+/* Stops all front ends, or kills them. */
+static void end_fronts(void)
+{
+    bool orderly = world_once_in(STREAM_FAULTS, 2);
+
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        struct machine *machine = fleet_machine(i);
+
+        if (machine->pid == 0)
+            continue;
+        machine->is_told_to_stop = orderly;
+        for (unsigned ms = 0; orderly && !machine->has_exited && ms < 120000; ms += 20)
+            sched_sleep(TICK_NS);
+        if (orderly && !machine->has_exited)
+            world_fail("front end %u does not stop", i);
+        while (!orderly && sched_is_inside(i))
+            sched_sleep(1000);
+        if (orderly)
+            reap(machine->pid);
+        else
+            fleet_kill(i);
+    }
+}
+
+noreturn void fleet_live(void)
+{
+    struct sigaction action = { .sa_handler = on_child };
+
+    shared_begin();
+    world->fleet = world_alloc(sizeof *world->fleet);
+    sched_begin();
+    faults_begin(true);
+    net_begin();
+    world->fleet->clients_pid = (pid_t)syscall(SYS_getpid);
+    sigaction(SIGCHLD, &action, NULL);
+    world->fleet->is_running = true;
+    draw_machines();
+    create_cluster();
+    sim_service()->begin_life();
+    nothing = server_of_clients();
+    wire_open_clients();
+    for (unsigned i = 1; i <= world->plan.fronts; i++)
+        start_front(i);
+    start_clients();
+    fleet_chaos_begin();
+    while (clients_running > 0 || fleet_chaos_ended_ns() == 0) {
+        tick();
+        check_liveness();
+        sched_sleep(TICK_NS);
+    }
+    end_fronts();
+    world->fleet->is_running = false;
+    world->power_lost = false;
+    world_end(OUTCOME_KILLED);
+}

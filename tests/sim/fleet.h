@@ -1,0 +1,161 @@
+/* A run with several front ends of one cluster. Each front end is a process, forked from the clients' process, with
+ * the real code of src/cluster and src/program/cell.c in front of the real service and store. The simulated disk is
+ * their shared file system. Scheduler, sockets, disk and judges are in memory shared by all processes
+ * (fleet_shared.h), so only one thread of all of them runs at a time. See README.md. */
+#ifndef LAGRA_SIM_FLEET_H
+#define LAGRA_SIM_FLEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "request.h"
+#include "world.h"
+
+struct exchange;
+struct inode;
+struct plan;
+
+#define FLEET_FOLDER       "/sim/cluster"
+#define FLEET_LOCATION     FLEET_FOLDER "/cells/0001/data"
+/* Largest error of the rate of a machine's clock. */
+#define FLEET_RATE_MAX_PPM 14000
+#define SESSIONS_MAX       400u
+
+/* Ways in which a front end is disturbed; bits. */
+enum {
+    TROUBLE_PAUSED = 1,
+    TROUBLE_AWAY = 2, /* its file system calls block */
+    TROUBLE_SLOW = 4,
+};
+
+/* A machine with its front end. Number 0 is the clients' process. */
+struct machine {
+    pid_t pid;        /* 0 if it does not run */
+    unsigned session; /* of its mount */
+    uint16_t port, internal_port;
+    bool has_exited; /* by itself */
+    bool is_told_to_stop;
+    bool serves;
+    uint64_t incarnation;    /* of its tenure, while it serves */
+    unsigned cell_session;   /* in which it opened its cell */
+    uint64_t tenure_ends_ns; /* by its own clock; some milliseconds old */
+    unsigned trouble;
+    uint64_t paused_until_ns, away_until_ns, slow_until_ns;
+    uint64_t resumed_ns;             /* start of the process, or end of the last pause */
+    uint64_t starts_ns;              /* time of the next start */
+    uint64_t mounts_ns;              /* time of the remount after an eviction, or 0 */
+    uint64_t vanished_ns;            /* death of its machine, which peers have not noticed; or 0 */
+    int64_t boot_ns;                 /* offset of CLOCK_BOOTTIME */
+    int64_t skew_ns;                 /* lead of its wall clock over true time */
+    int64_t rate_ppm;                /* of CLOCK_BOOTTIME, relative to true time */
+    unsigned executing[CLIENTS_MAX]; /* number of requests in progress, by client */
+    /* Fence command in progress. */
+    unsigned fences; /* session to be evicted; 0 if no command runs */
+    uint64_t fences_ns;
+    int fence_status;
+    bool fence_evicts, fence_has_ended;
+};
+
+struct session {
+    unsigned front;
+    bool is_evicted;
+    bool is_orphan;   /* its machine is dead */
+    uint64_t ends_ns; /* session timeout of an orphan */
+};
+
+/* Request of a client. */
+struct fleet_wish {
+    struct ask ask;
+    bool is_waiting;
+    uint64_t since_ns;
+    uint64_t reign;    /* in which the judge counts it as started */
+    unsigned executed; /* session of the executing front end; 0 if it was not executed yet */
+};
+
+enum fleet_count {
+    FLEET_TAKEOVERS,
+    FLEET_HANDOVERS,
+    FLEET_DEATHS,
+    FLEET_HANGS,
+    FLEET_EVICTIONS,
+    FLEET_CUTS,
+    FLEET_FORWARDED, /* executed for another front end */
+    FLEET_LATE,      /* responses that the previous owner sent */
+    FLEET_COUNTS,
+};
+
+struct fleet_counts {
+    uint64_t of[FLEET_COUNTS];
+};
+
+struct fleet {
+    pid_t clients_pid;
+    struct machine fronts[FRONTS_MAX + 1];
+    struct session sessions[SESSIONS_MAX];
+    unsigned session_count; /* session 0 is unused */
+    struct fleet_wish wishes[CLIENTS_MAX];
+    uint64_t reign;  /* raised by each takeover */
+    unsigned reigns; /* front end of the current reign */
+    bool is_running;
+    bool is_taking_stock;
+    bool has_fence;
+    uint64_t troubled_ns; /* time of the last disturbance */
+    struct fleet_counts counts;
+};
+
+/* Runs the whole plan in the process of a life. Never returns. */
+_Noreturn void fleet_live(void);
+/* Returns the number of the calling process's front end, or 0 in the clients' process. */
+unsigned fleet_self(void);
+/* Returns whether other front ends and clients run concurrently with the caller. */
+bool fleet_is_running(void);
+struct machine *fleet_machine(unsigned number);
+void fleet_count(enum fleet_count count);
+/* Notes a disturbance, after which requests may fail for a while. */
+void fleet_trouble(const char *what);
+
+/* ---- clocks ---- */
+
+/* Returns CLOCK_BOOTTIME of a machine at a moment of true time. */
+int64_t fleet_boot_ns(unsigned number, int64_t ns);
+/* Returns the lead of the caller's wall clock over the world's. */
+int64_t fleet_wall_ns(void);
+
+/* Returns false if an earlier owner, whose clocks may differ, executes the client's request: until a new owner serves, it
+ * may still send responses. */
+bool fleet_decided_by_owner(unsigned slot);
+
+/* ---- clients (wire.c) ---- */
+
+/* Draws the front end for the client's next request. Returns its port. */
+uint16_t fleet_port(unsigned slot, unsigned *ret_front);
+/* Notes that the calling thread executes the client's request. Repeated calls for an exchange have no effect. */
+void fleet_executes(const struct exchange *exchange, unsigned slot);
+void fleet_executed(const struct exchange *exchange, unsigned slot);
+
+/* ---- a front end (fleet_front.c) ---- */
+
+/* Terminates the process after a failure of its store. */
+_Noreturn void fleet_give_up(void);
+/* Runs the process of a front end, after its fork. */
+_Noreturn void fleet_front_run(unsigned number, unsigned thread);
+
+/* ---- the shared file system (fleet_storage.c) ---- */
+
+unsigned fleet_new_session(unsigned front);
+/* Called before each file system call of a front end. Returns 0, or ESHUTDOWN if the session was evicted. */
+int fleet_storage_call(unsigned session);
+bool fleet_is_evicted(unsigned session);
+/* Returns whether the data that the calling process holds in memory can no longer reach the disk. */
+bool fleet_is_cut_off(void);
+/* Waits while the file is locked by a machine that hangs. */
+void fleet_storage_open(const struct inode *inode);
+/* Evicts a session. Part of its unsynced data is lost. */
+void fleet_evict(unsigned session);
+/* Frees the locks of a process that has ended on a running machine, and writes its data out. */
+void fleet_storage_end(unsigned session);
+/* Runs the fence commands that are due. */
+void fleet_run_fences(void);
+
+#endif
