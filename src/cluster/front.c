@@ -284,6 +284,7 @@ void front_init(struct front *front, const struct http_application *service,
 void front_release(struct front *front)
 {
     placements_release(&front->placements);
+    route_release(&front->route);
 }
 
 void front_use_names(struct front *front, front_names_fn *names, void *const tags[FORWARD_SERVICES])

@@ -2,9 +2,11 @@
 #include "cluster/route.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "cluster/folder.h"
 
 /* Without a read of the record, since the file system hangs, waiters check their own deadlines this often. */
 #define WAKE_NS          ((uint64_t)500000000)
@@ -93,19 +95,47 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
-uint32_t route_least_used(struct route *route)
+/* Returns NULL if no cell has an owner. */
+static const struct route_cell *least_used(const struct route *route)
 {
     const struct route_cell *least = NULL;
-    uint32_t cell;
 
-    lock_take(&route->lock);
     for (unsigned i = 0; i < route->count; i++)
         if (route->cells[i].has_target &&
             (!least || route->cells[i].used_bytes < least->used_bytes))
             least = &route->cells[i];
-    cell = least ? least->cell : 0;
+    return least;
+}
+
+uint32_t route_choose(struct route *route, struct bytes account)
+{
+    const struct route_cell *least;
+    uint32_t cell;
+
+    lock_take(&route->lock);
+    cell = route->pins ? pins_find(route->pins, account) : 0;
+    least = least_used(route);
+    if (cell == 0 && least)
+        cell = least->cell;
     lock_give(&route->lock);
-    return cell;
+    return cell == CLUSTER_ROOT ? 0 : cell;
+}
+
+void route_set_pins(struct route *route, struct pins *pins)
+{
+    struct pins *before;
+
+    lock_take(&route->lock);
+    before = route->pins;
+    route->pins = pins;
+    lock_give(&route->lock);
+    free(before);
+}
+
+void route_release(struct route *route)
+{
+    free(route->pins);
+    route->pins = NULL;
 }
 
 void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes)

@@ -11,6 +11,7 @@
 #include "base/waiter.h"
 #include "cluster/folder.h"
 #include "cluster/owner_record.h"
+#include "cluster/pins.h"
 
 /* The internal endpoint of a cell's owner. */
 struct owner_target {
@@ -39,6 +40,7 @@ struct route {
     struct route_cell cells[CLUSTER_CELLS_MAX]; /* by number */
     struct waiter *waiting;                     /* for another read */
     uint64_t woken_ns;
+    struct pins *pins;      /* under lock; NULL: none are known yet */
     atomic_bool is_divided; /* there are several cells */
 };
 
@@ -60,8 +62,13 @@ bool route_is_divided(struct route *route);
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
-/* Returns the cell with the fewest bytes of those that have an owner, or 0. Thread-safe. */
-uint32_t route_least_used(struct route *route);
+/* Returns the cell for a new container of the account, or 0 for the root: the one that it is pinned to, even if that is missing
+ * or has no owner, or else the one with the fewest bytes of those that have an owner. Thread-safe. */
+uint32_t route_choose(struct route *route, struct bytes account);
+/* Replaces the pins, which the route then owns. Thread-safe. */
+void route_set_pins(struct route *route, struct pins *pins);
+/* Frees the pins, once no request is executed any more. */
+void route_release(struct route *route);
 /* Notes how many bytes our own cell has. Thread-safe. */
 void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes);
 /* Wakes the waiter after a record was read once more, or after half a second. It may be woken before this returns.

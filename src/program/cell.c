@@ -231,16 +231,6 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 
 /* ---- placement ---- */
 
-/* A pin to a cell that is missing or has no owner counts all the same: the operator wants the containers there. */
-static uint32_t choose_cell(void *of, struct bytes account)
-{
-    struct cell *cell = of;
-    uint32_t pinned = standby_pin(cell->standby, account);
-    uint32_t chosen = pinned > 0 ? pinned : route_least_used(&cell->front.route);
-
-    return chosen == CLUSTER_ROOT ? 0 : chosen;
-}
-
 bool cell_is_root(const struct cell *cell)
 {
     return cell->owner.record.cell == CLUSTER_ROOT;
@@ -249,12 +239,6 @@ bool cell_is_root(const struct cell *cell)
 struct peers *cell_peers(struct cell *cell)
 {
     return cell->key ? &cell->peers : NULL;
-}
-
-const struct placer *cell_placer(struct cell *cell)
-{
-    cell->placer = (struct placer){ .of = cell, .choose = choose_cell };
-    return cell->key && cell->owner.record.cell == CLUSTER_ROOT ? &cell->placer : NULL;
 }
 
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
@@ -308,8 +292,9 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
 {
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        cell->front.doors[i].tag = &endpoints[i];
         endpoints[i].peers = cell_peers(cell);
-        endpoints[i].placer = cell_placer(cell);
+        endpoints[i].places = cell->key && cell_is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = cell_others(cell);
     }
 }
@@ -320,15 +305,13 @@ void cell_show(struct cell *cell, struct admin *admin)
     admin->cell = cell->owner.record.cell;
 }
 
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
+void cell_serve(struct cell *cell)
 {
     const struct owner_record *record = &cell->owner.record;
     uint64_t now_ns = clock_boot_ns();
 
     if (now_ns < cell->serves_from_ns)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
-    for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->front.doors[i].tag = tags[i];
     owner_serves(&cell->owner);
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
     route_take(&cell->front.route, record); /* what waits for an owner is executed here */

@@ -28,7 +28,6 @@ struct cell {
     struct other_cells others;            /* of the root */
     struct peer_requests requests;        /* of other front ends */
     struct cell_accounts followed;        /* of the root, in another cell */
-    struct placer placer;                 /* of the root */
     struct endpoint names[SERVICE_COUNT]; /* for request_names() */
     struct standby *standby;              /* what looks at the cells, or NULL */
     char *location;                       /* of its data folder, or NULL if no cell is owned */
@@ -64,8 +63,6 @@ bool cell_is_root(const struct cell *cell);
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
 /* Returns what asks other cells; NULL if nothing is sent to other owners. Main thread. */
 struct peers *cell_peers(struct cell *cell);
-/* Returns what chooses the cells of new containers; NULL in another cell than the root. The cell is owned. Main thread. */
-const struct placer *cell_placer(struct cell *cell);
 /* Counts what the cell has, now and then. Main thread. */
 void cell_look(struct cell *cell, struct store *store);
 /* Returns what the lists of the root are merged with; NULL in another cell, or if nothing is sent to other owners. The cell is
@@ -78,8 +75,8 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
 /* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
 void cell_show(struct cell *cell, struct admin *admin);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
- * tags: of the services. Main thread. */
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);
+ * After cell_join(). Main thread. */
+void cell_serve(struct cell *cell);
 /* Ends forwarding: requests of other front ends that are in progress end within grace_s, and later ones are refused. Before the
  * services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);

@@ -273,8 +273,7 @@ static bool fit_limits(struct running *run)
     }
     if (!run->options.silent && run->limits.net.connections_max < wanted)
         printf("Lagra accepts up to %u connections for each service, because %u open files are "
-               "allowed "
-               "(ulimit -n)\n",
+               "allowed (ulimit -n)\n",
                run->limits.net.connections_max, descriptors);
     return true;
 }
@@ -335,7 +334,7 @@ static void stop(struct running *run, unsigned grace_s)
 /* Listens, and stands by until there is a cell, whose data folder becomes that of the server. */
 static bool take_cell(struct running *run)
 {
-    const struct listen_options *blob = &run->options.listen[SERVICE_BLOB];
+    struct http_server *const *blob = &run->servers[SERVICE_BLOB];
     enum cell_result result;
 
     if (!run->options.cluster)
@@ -349,8 +348,7 @@ static bool take_cell(struct running *run)
         return false;
     supervisor_notify("READY=1\nSTATUS=stands by for a cell");
     result = cell_acquire(&run->cell, &run->options,
-                          run->servers[SERVICE_BLOB] ? http_port(run->servers[SERVICE_BLOB])
-                                                     : blob->port,
+                          *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
     if (result == CELL_OWNED)
         management_end_stand_by(&run->management);
@@ -361,12 +359,8 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
-    void *tags[SERVICES];
-
-    for (size_t i = 0; i < SERVICES; i++)
-        tags[i] = &run->endpoints[i];
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
-    cell_serve(&run->cell, tags);
+    cell_serve(&run->cell);
     supervisor_notify("STATUS=serves a cell");
     return cell_follow(&run->cell, run->store, run->credentials.accounts);
 }

@@ -52,8 +52,6 @@ struct standby {
     struct thread lister;
     atomic_bool watcher_ends, lists; /* lists: the lister runs */
     atomic_uint count;               /* of contenders: the lister adds some */
-    struct lock lock;                /* RANK_CELLS; over pins */
-    struct pins pins;
     struct contender contenders[CLUSTER_CELLS_MAX];
 };
 
@@ -156,23 +154,11 @@ static void read_pins(struct standby *standby)
     const char *problem = "";
 
     if (pins_read(standby->options->cluster, pins, &problem)) {
-        lock_take(&standby->lock);
-        standby->pins = *pins;
-        lock_give(&standby->lock);
-    } else {
-        log_line(LOG_WARN, "the cluster: %s", problem);
+        route_set_pins(&standby->front->route, pins);
+        return;
     }
+    log_line(LOG_WARN, "the cluster: %s", problem);
     free(pins);
-}
-
-uint32_t standby_pin(struct standby *standby, struct bytes account)
-{
-    uint32_t cell;
-
-    lock_take(&standby->lock);
-    cell = pins_find(&standby->pins, account);
-    lock_give(&standby->lock);
-    return cell;
 }
 
 /* Finds cells that were added to the cluster, and pins that have changed. */
@@ -231,7 +217,6 @@ struct standby *standby_start(const struct options *options, struct front *front
 {
     struct standby *standby = xcalloc(1, sizeof *standby);
 
-    lock_init(&standby->lock, RANK_CELLS);
     standby->options = options;
     standby->front = front;
     standby->servers = servers;

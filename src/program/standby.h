@@ -38,8 +38,6 @@ struct standby *standby_start(const struct options *options, struct front *front
  * went silent. Main thread, which handles signals meanwhile. */
 enum standby_result standby_wait(struct standby *standby, const struct signal_watch *signals,
                                  struct standby_won *ret_won);
-/* Returns the cell to which `lagra cluster place` has pinned the account, or 0. Thread-safe. */
-uint32_t standby_pin(struct standby *standby, struct bytes account);
 /* The cell that was won is served under this incarnation: requests that wait for owners before it are cut. */
 void standby_serves(struct standby *standby, uint64_t incarnation);
 /* Ends all threads; those that hang are left behind. While the servers run. Main thread. */

@@ -5,7 +5,7 @@
  * rest: Versioning-for-the-Azure-Storage-services; decision: 107 */
 #include <assert.h>
 
-#include "service/placement.h"
+#include "cluster/route.h"
 #include "service/service_private.h"
 #include "service/service_properties.h"
 
@@ -71,10 +71,10 @@ enum state operation_admit(struct flow *flow)
 /* In the root. What is placed elsewhere already stays there. */
 static void choose_cell(struct call *call)
 {
-    const struct placer *placer = call->endpoint->placer;
+    struct route *places = call->endpoint->places;
 
-    if (placer && call->operation && call->operation->adds_container)
-        call->input.place_in = placer->choose(placer->of, call->account_name);
+    if (places && call->operation && call->operation->adds_container)
+        call->input.place_in = route_choose(places, call->account_name);
 }
 
 enum state operation_find_step(struct flow *flow)

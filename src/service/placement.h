@@ -22,13 +22,6 @@
  * (placements.h), and than a request may take to arrive. */
 #define PLACEMENT_RELEASED_S 3600u
 
-/* Chooses the cells of new containers. Its functions are called on workers. */
-struct placer {
-    void *of;
-    /* Returns the cell for a new container of the account, or 0 for the root. */
-    uint32_t (*choose)(void *of, struct bytes account);
-};
-
 /* Of a container that does not exist in the partition `of`: returns E_MisdirectedRequest (d->problem says where) if it is in
  * another cell, or if this cell has released it under the incarnation of the request; else `missing`. Or as
  * decision_fail_store(). */

@@ -47,8 +47,7 @@ struct endpoint {
     struct fetcher *fetcher;       /* of sources on other servers; NULL: none */
     struct background *background; /* NULL: none */
     struct peers *peers;           /* owners of other cells; NULL: none can be asked */
-    const struct placer
-        *placer; /* of a root cell: of new containers; NULL: they are created here */
+    struct route *places; /* of a root cell: chooses cells for new containers; NULL: created here */
     const struct other_cells *cells; /* of a root cell; NULL: there are no other cells */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };

@@ -318,7 +318,7 @@ const DEFECTS = [
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
     { name: 'space-collected-by-one-step', file: 'src/store/embedded/collector.c',
         change: [['        while (!result && !must_stop(collector)) {', '        if (!must_stop(collector)) {'],
-            ['        if (!result)\n            return STORE_WAIT; /* it goes on', '        if (must_stop(collector))\n            return STORE_WAIT; /* it goes on'],
+            ['        if (!result)\n            return STORE_WAIT; /* continued', '        if (must_stop(collector))\n            return STORE_WAIT; /* continued'],
             ['        if (result != STORE_NOT_FOUND) {', '        if (result && result != STORE_NOT_FOUND) {']],
         all: [['CURSOR_RECORDS  4096', 'CURSOR_RECORDS  1'], ['BATCH_RECORDS   256', 'BATCH_RECORDS   1']] },
     { name: 'content-collected-by-one-step', file: 'src/service/deferred_tasks.c',
