@@ -615,10 +615,8 @@ const DEFECTS = [
         change: [['        set_pending(gate, true);\n    gate->is_changed = true;\n    gate_wakes(gate);', '        set_pending(gate, true);\n    gate->is_changed = true;']] },
     { name: 'rename-wakes-nobody', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--lives', '0'],
         change: [['    wake_moved(d, from);', '    (void)wake_moved;']] },
-    { name: 'rename-of-a-directory-wakes-for-itself-only', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--lives', '0'],
+    { name: 'rename-of-a-directory-wakes-for-itself-only', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--clients', '24', '--lives', '0'],
         change: [['moved->kind == TREE_DIRECTORY ? WAITING_ALL_NODES : moved->id', 'moved->id']] },
-    { name: 'delete-of-a-share-wakes-nobody', service: 'file', file: 'src/file/delete_share.c', args: [...SMB, '--lives', '0'],
-        change: [['    decision_wakes(d, &all); /* decision: 1060 */', '    (void)all;']] },
     /* In circles: a life that does not end. */
     { name: 'task-due-at-once-for-ever', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['next > soon ? next : soon, now);', 'now, now);']] },

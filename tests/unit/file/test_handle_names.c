@@ -394,6 +394,51 @@ static void directories(void **state)
     closed(f, &beside);
 }
 
+static void renames_dir(struct fixture *f, void *of)
+{
+    assert_int_equal(renames(f, of, "to", false), OK);
+}
+
+static void opens_x(struct fixture *f, void *of)
+{
+    *(struct held_handle *)of = opened(f, "dir\\x", MAY_RWD, OPEN_EXISTING);
+}
+
+static void makes_y(struct fixture *f, void *of)
+{
+    *(struct held_handle *)of = opened(f, "dir\\y", MAY_RWD, OPEN_NEW);
+}
+
+/* Rule: the open handles that prevent the rename of a directory are those that exist when it is decided. One that is opened before
+ * it is committed moves with its file. A path below is not opened once the rename is committed, and a file that is
+ * created in the directory has it decided again. decision: 1061 */
+static void open_beside_rename(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_DELETE), file;
+    struct handle_rename rename = { .mount = the_mount(), .handle = &directory };
+    struct handle_open open = asked("dir\\x", MAY_RWD, OPEN_EXISTING);
+    struct handle_query query = { .mount = the_mount(), .handle = &file, .wants_path = true };
+    enum error e;
+
+    make(f, "dir\\x");
+    rename.names = names_of("to", &rename.name_count);
+    e = run_around(f, handle_rename_attempt, &rename, &(struct between){ makes_y, &file });
+    assert_int_equal(e, DECIDE_AGAIN);
+    closed(f, &file);
+    e = run_around(f, handle_open_attempt, &open, &(struct between){ renames_dir, &directory });
+    assert_int_equal(e, DECIDE_AGAIN);
+    assert_int_equal(run(f, handle_open_attempt, &open), E_ParentNotFound);
+    assert_int_equal(renames(f, &directory, "dir", false), OK);
+    e = run_around(f, handle_rename_attempt, &rename, &(struct between){ opens_x, &file });
+    assert_int_equal(e, OK);
+    assert_int_equal(run(f, handle_query_attempt, &query), OK);
+    assert_true(bytes_is(query.path, "to/x"));
+    assert_int_equal(writes(f, &file, 0, "four"), OK);
+    assert_int_equal(renames(f, &directory, "dir", false), E_AuthorizationPermissionMismatch);
+    closed(f, &file);
+}
+
 static unsigned woken;
 
 static void count(struct waiter *waiter)
@@ -532,10 +577,11 @@ static void renames_are_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns),    TEST(patterns_exhaustively), TEST(lists),
-        TEST(rest_hides),  TEST(rename_files),          TEST(rename_in_a_snapshot),
-        TEST(replaced),    TEST(directory_opens),       TEST(directories),
-        TEST(stale_below), TEST(renames_are_linear),    TEST(moves_wake),
+        TEST(patterns),           TEST(patterns_exhaustively), TEST(lists),
+        TEST(rest_hides),         TEST(rename_files),          TEST(rename_in_a_snapshot),
+        TEST(replaced),           TEST(directory_opens),       TEST(directories),
+        TEST(stale_below),        TEST(renames_are_linear),    TEST(moves_wake),
+        TEST(open_beside_rename),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
