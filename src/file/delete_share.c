@@ -136,6 +136,7 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     struct share_snapshots snapshots;
     enum store_result result;
     struct service_properties properties;
+    struct waiting_key all = { .node = WAITING_ALL_NODES };
     uint32_t days;
     enum error e;
 
@@ -163,9 +164,12 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
         result = placement_deleted(d);
         e = result ? decision_fail_store(d, result) : OK;
     }
-    if (!e)
-        recent_deletion_write(d->changes, d->arena, d->now);
-    return e;
+    if (e)
+        return e;
+    all.space = file_state(d)->share.space;
+    decision_wakes(d, &all); /* decision: 1060 */
+    recent_deletion_write(d->changes, d->arena, d->now);
+    return OK;
 }
 
 /* ---- Restore Share ---- */

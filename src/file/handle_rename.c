@@ -66,7 +66,7 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
-/* A directory is not renamed while something below it is open. */
+/* Refuses the rename of a directory below which something is open now. A later open has no guard. decision: 1061 */
 static enum error refuse_open_below(struct decision *d, uint64_t directory)
 {
     unsigned work = 0;

@@ -613,6 +613,10 @@ const DEFECTS = [
         change: [['        caching_settle(entry, entry->caching.breaks_to);\n        gate_wakes(gate);', '        caching_settle(entry, entry->caching.breaks_to);']] },
     { name: 'close-wakes-nobody', service: 'file', file: 'src/file/gate_handles.c', args: [...SMB, '--lives', '0'],
         change: [['        set_pending(gate, true);\n    gate->is_changed = true;\n    gate_wakes(gate);', '        set_pending(gate, true);\n    gate->is_changed = true;']] },
+    { name: 'rename-wakes-nobody', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--lives', '0'],
+        change: [['    wake_moved(d, from);', '    (void)wake_moved;']] },
+    { name: 'rename-of-a-directory-wakes-for-itself-only', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--clients', '24', '--lives', '0'],
+        change: [['moved->kind == TREE_DIRECTORY ? WAITING_ALL_NODES : moved->id', 'moved->id']] },
     /* In circles: a life that does not end. */
     { name: 'task-due-at-once-for-ever', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['next > soon ? next : soon, now);', 'now, now);']] },
