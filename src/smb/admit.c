@@ -131,8 +131,8 @@ static void sign_for_stranger(struct smb_request *request)
     request->is_signed = true;
 }
 
-/* Finds the session, except for requests that neither need nor name one: NEGOTIATE, the first
- * SESSION_SETUP, ECHO. */
+/* Finds the session and checks signature and encryption. NEGOTIATE, the first SESSION_SETUP and
+ * ECHO need no session. */
 static enum nt_status find_session(struct smb_request *request)
 {
     uint16_t command = request->header.command;

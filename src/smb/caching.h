@@ -87,9 +87,8 @@ void caching_leave(struct smb_open *open);
 /* Completes caching_join() once the open has been created or reconnected. Returns false if the
  * lease key is in use for another file. ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open);
-/* Called when the response to the open is written into the message: allows breaks to be sent after
- * it. If a newer break was sent before the response, corrects *given, which holds the grant of the
- * commit. */
+/* Allows breaks to be sent after the response to the open, which is being written. If a newer break
+ * was sent before it, corrects *given, the grant of the commit. */
 void caching_answer(struct smb_caching *caching, struct smb_message *message,
                     struct caching_given *given);
 /* Returns the lease with this key on the connection, or NULL. */

@@ -36,7 +36,7 @@ bool session_outlives(const struct smb_session *session, const struct smb_connec
 struct smb_connection *session_way(const struct smb_session *session);
 /* Returns whether the connection shares a session with another one. */
 bool connection_is_joined(const struct smb_connection *connection);
-/* Unbinds the connection, which ends, from the sessions of other connections. */
+/* Unbinds an ending connection from the sessions of other connections. */
 void connection_leave_channels(struct smb_connection *connection);
 
 /* SMB2_SESSION_FLAG_BINDING, and the offset of Flags in the SESSION_SETUP body. */

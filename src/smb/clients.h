@@ -1,6 +1,6 @@
-/* Lease breaks are sent to a client (struct smb_client) rather than to a session: on the oldest of
- * its sessions that can send. If none can, the session that opened the file sends, even if its
- * client does not read, unless that session has ended. ms-smb2: 3.3.4.7; decision: 626
+/* Lease breaks are sent to a client (struct smb_client) rather than to a session: the oldest of its
+ * sessions that can send delivers them. If none can, the session that opened the file does, even if
+ * its client does not read, unless that session has ended. ms-smb2: 3.3.4.7; decision: 626
  *
  *     client_break_lease() -> the oldest session -> on its thread: can it send? -> sent
  *                                   ^                              |

@@ -83,7 +83,7 @@ const struct smb_row *smb_row_find(uint16_t command);
 #define SMB_LOAD(name)    void smb_##name##_load(struct smb_request *request)
 #define SMB_ANSWER(name)                                                                           \
     void smb_##name##_answer(struct smb_request *request, struct wire_writer *w)
-/* Called however the request ends. */
+/* Frees parameters; called however the request ends. */
 #define SMB_OVER(name) void smb_##name##_over(struct smb_request *request)
 
 SMB_BEGIN(negotiate);

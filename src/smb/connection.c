@@ -1,4 +1,4 @@
-/* A connection: passes messages on, resumes woken requests, and ends after all of them. */
+/* A connection: processes messages, resumes woken requests, and ends once both are done. */
 #include "smb/channels.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
-    client_breaks_send(connection); /* queued for ended sessions: passed on */
+    client_breaks_send(connection); /* those queued for ended sessions are passed on */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }

@@ -28,9 +28,9 @@ struct smb_options {
     bool allow_unencrypted;
     /* --smbEnforceAcls; otherwise clients that log on with an account key are superusers */
     bool enforce_acls;
-    /* Delay of a logon after too many failures, in seconds. 0: rejected at once. */
+    /* Maximum delay of a logon after too many failures, in seconds. 0: rejected at once. */
     unsigned logon_patience_s;
-    /* Index of the File service, whose requests Storage Analytics counts SMB commands as. */
+    /* Index of the File service, under which Storage Analytics counts SMB commands. */
     unsigned counted_as;
     /* Packets are sent only while it is valid; the connection is closed when it is lost. May be
      * NULL. */
@@ -40,7 +40,7 @@ struct smb_options {
 
 struct smb_service;
 
-/* The arguments must outlive the service. Called at startup. */
+/* Creates a service. The arguments must outlive it. Called at startup. */
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool);
 /* Starts the thread that closes durable handles whose clients did not reconnect. Returns false on
@@ -99,7 +99,7 @@ struct smb_connection;
 /* peer: as shown in lists of handles, for example "203.0.113.7:53412"; copied */
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer);
-/* Called after host->ended(), or if no message was ever passed. */
+/* Frees the connection, after host->ended() or if no message was ever passed. */
 void smb_connection_free(struct smb_connection *connection);
 
 /* Returns the maximum size of the next message. */

@@ -13,8 +13,8 @@
 
 /* ---- FSCTLs without an open ---- */
 
-/* Closes the connection if the negotiation was tampered with. In 3.1.1 the preauthentication hash
- * detects this instead. ms-smb2: 3.3.5.15.12 */
+/* Closes the connection if the negotiation was tampered with. In 3.1.1, where the preauthentication
+ * hash detects this, the request itself is an error. ms-smb2: 3.3.5.15.12 */
 static enum smb_step validate_negotiate(struct smb_request *request, struct ioctl *ioctl)
 {
     struct smb_connection *connection = request->message->connection;

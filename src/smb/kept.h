@@ -14,7 +14,7 @@
 struct kept_handles;
 
 struct kept_handles *kept_new(struct store *store, struct account_uses *uses);
-/* Called after kept_stop(). */
+/* Frees the list, after kept_stop(). */
 void kept_free(struct kept_handles *kept);
 /* Starts the thread that closes expired handles. Returns false on failure. Called on the main
  * thread. */
@@ -34,8 +34,8 @@ struct kept_create {
 /* Adds a disconnected handle, in a reserved slot. Thread-safe. */
 void kept_add(struct kept_handles *kept, const struct mount *mount,
               const struct held_handle *handle, const struct kept_create *by, instant until);
-/* Closes a connected handle whose close the store rejected: retries once a second until it
- * succeeds. Such handles are counted but not limited. Thread-safe. */
+/* Takes over a handle whose close the store rejected, and retries once a second until it succeeds.
+ * Such handles are counted but not limited. Thread-safe. */
 void kept_close_later(struct kept_handles *kept, const struct mount *mount,
                       const struct held_handle *handle);
 /* Returns the id of the handle opened by this create in the share, or 0. Thread-safe. */

@@ -1,14 +1,14 @@
-/* Limits of what a client can make a connection hold, with the error beyond each. README.md,
+/* Limits of what a client can make a connection hold, with the error returned at each. README.md,
  * invariant 6. */
 #ifndef LAGRA_SMB_LIMITS_H
 #define LAGRA_SMB_LIMITS_H
 
 /* MaxReadSize, MaxWriteSize, MaxTransactSize. STATUS_INVALID_PARAMETER. ms-smb2: 3.3.5.4 */
 #define SMB_IO_MAX                 (1u << 20)
-/* Maximum size of the window of message ids, as in Windows; no credits are granted beyond. ms-smb2:
- * 3.3.1.2 */
+/* Maximum size of the window of message ids, as in Windows; no further credits are granted.
+ * ms-smb2: 3.3.1.2 */
 #define SMB_CREDITS_MAX            8192u
-/* Sessions of a connection, including those in progress; and before the first is valid.
+/* Sessions of a connection, including incomplete ones; fewer before the first is valid.
  * STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_SESSIONS_MAX           256u
 #define SMB_SESSIONS_AT_FIRST      8u
@@ -19,8 +19,8 @@
 #define SMB_TREES_MAX              1024u
 /* Opens of a connection. STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_OPENS_MAX              16384u
-/* Disconnected durable handles of an account, and of all. Handles beyond are closed. ms-smb2:
- * 3.3.7.1 */
+/* Disconnected durable handles of an account, and of all accounts. Further handles are closed.
+ * ms-smb2: 3.3.7.1 */
 #define SMB_KEPT_OF_ACCOUNT_MAX    16384u
 #define SMB_KEPT_MAX               65536u
 /* Handles that an ending connection, session or tree connect closes before other connections of the

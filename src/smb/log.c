@@ -47,7 +47,7 @@ void smb_log(const struct smb_request *request, enum nt_status status)
     access_log_smb(&logged);
 }
 
-/* Maps the status to the outcome in the metrics of the HTTP status it stands for (status.c). */
+/* Returns the outcome that metrics report for the corresponding HTTP status (status.c). */
 static enum analytics_outcome outcome_of(enum nt_status status)
 {
     if (!nt_status_is_error(status) || status == STATUS_MORE_PROCESSING_REQUIRED)

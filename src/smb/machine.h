@@ -70,7 +70,7 @@ struct smb_connection {
     /* Written by any thread: woken requests, newest first; sessions to end. */
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;
-    atomic_uint posters; /* threads inside smb_post() */
+    atomic_uint posters; /* threads posting to it; its end waits for them */
     /* Written by any thread: the request that wants the connection on its own thread, identified by
      * called_to; or NULL. */
     _Atomic(struct smb_request *) called_by;

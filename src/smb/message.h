@@ -30,7 +30,7 @@ struct smb_message {
     uint64_t session_id;
     uint32_t tree_id;
     struct smb_open *open; /* held, or NULL */
-    enum nt_status failed; /* newest error status, or STATUS_SUCCESS */
+    enum nt_status failed; /* status for related requests to fail with, or STATUS_SUCCESS */
     bool has_before;
     bool holds_breaks;        /* set by message_holds_breaks() */
     uint32_t bytes_asked;     /* payload of the requests, as covered by their CreditCharge */

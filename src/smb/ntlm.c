@@ -221,7 +221,7 @@ static const struct account *find_account(const struct ntlm *ntlm, struct arena 
     return accounts_find_host(ntlm->accounts, rest.ptr ? rest : name);
 }
 
-/* Finds the key of the account that proves the response, in the same time if the account is NULL.
+/* Checks the response against each key of the account; takes as long if the account is NULL.
  * ret_base_key: set if true is returned */
 static bool prove(const struct ntlm *ntlm, const struct account *account,
                   const struct authenticate *a, uint8_t ret_base_key[NTLM_KEY_SIZE])

@@ -14,7 +14,7 @@
 struct smb_caching; /* caching.h */
 struct smb_watch;   /* change_notify.c */
 
-/* Durability of an open (durable.h): its state after its connection or session has ended. */
+/* Durability granted to an open. durable.h */
 struct smb_durable {
     enum durable_kind kind;
     uint32_t timeout_ms;
@@ -24,7 +24,7 @@ struct smb_open {
     struct smb_tree *tree; /* held */
     unsigned holders;
     unsigned in_work;              /* requests in progress on it, except parked ones */
-    struct smb_request *closed_by; /* CLOSE waiting for in_work to reach 0, or NULL */
+    struct smb_request *closed_by; /* CLOSE waiting for the other requests, or NULL */
     bool is_open; /* false while it is being created or closed; open_find() ignores it */
     struct smb_open *next_leaving; /* list connection->leaving */
     uint64_t volatile_id;
@@ -71,7 +71,7 @@ struct smb_open *open_new(struct smb_tree *tree);
 /* Looks up an open by its FileId. tree: NULL for any of the session */
 struct smb_open *open_find(const struct smb_session *session, const struct smb_tree *tree,
                            uint64_t persistent, uint64_t volatile_id);
-/* Makes the open findable by its CreateGuid. */
+/* Registers the open under its CreateGuid. */
 void open_set_create(struct smb_open *open, const struct guid *create);
 /* Sets the allocation size requested by the client. 0, or more than a file may have, sets none. */
 void open_allocate(struct smb_open *open, uint64_t bytes);
@@ -108,10 +108,9 @@ void open_leave(struct smb_open *open);
 /* Like open_close() and open_leave(), for an open whose is_open is already false. */
 void open_close_unfound(struct smb_open *open);
 void open_leave_unfound(struct smb_open *open);
-/* Called when the close has been decided: removes the open. */
+/* Removes an open whose close has been decided. */
 enum smb_step open_closed(struct smb_request *request);
-/* Called when the store rejected a close after the decision: the server retries it
- * (kept_close_later()). */
+/* Has the server retry a close that the store rejected after the decision (kept_close_later()). */
 void open_closes_later(struct smb_request *request);
 
 /* ---- names.c ---- */

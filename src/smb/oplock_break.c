@@ -10,7 +10,7 @@ struct acknowledgement {
     struct handle_acknowledge acknowledge;
     bool is_lease;
     struct guid lease_key;
-    unsigned number; /* number of the break, or 0 if this connection has not sent it */
+    unsigned number; /* number of the break, or 0 if this connection does not have the lease */
 };
 
 static enum smb_step decide(struct smb_request *request, struct acknowledgement *a, uint64_t node,

@@ -71,7 +71,7 @@ struct query {
     struct bytes pattern;
     size_t room;            /* OutputBufferLength */
     struct arena *arena;    /* owned; outlives the attempts */
-    struct arena_mark mark; /* frees the name at which the previous page started */
+    struct arena_mark mark; /* the name at which the current page starts follows it */
     struct text entries;
     size_t last_at;            /* offset of the last entry, if any */
     size_t page_at, page_last; /* entries.len and last_at before the current page */

@@ -54,7 +54,7 @@ struct smb_request {
     bool was_paced;           /* delayed by the rate limits of its account */
     bool is_woken;            /* by request_wake() */
     uint64_t async_id;        /* 0 until parked */
-    enum smb_lasting lasting; /* the row's, or stricter */
+    enum smb_lasting lasting; /* the row's unless the command changes it */
     bool has_body;            /* writes row->answer even with an error status */
     enum nt_status status;
 
@@ -114,13 +114,13 @@ bool smb_is_full(const struct smb_request *request);
  * E_InsufficientAccountCapacity. */
 void smb_refused_full(const struct smb_request *request);
 
-/* Responds with the status; returned by a command's functions. */
+/* Sets the status of the response. For a command's functions to return. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)
 {
     request->status = status;
     return STEP_ANSWER;
 }
-/* Decides next. of: parameters of the attempt, in the message's arena */
+/* Starts a decision. of: parameters of the attempt, in the message's arena */
 static inline enum smb_step smb_decide(struct smb_request *request, attempt_fn *attempt, void *of)
 {
     request->attempt = attempt;

@@ -1,5 +1,5 @@
 /* See server.h. Each turn runs woken requests, sends packets, and receives while the machine has
- * capacity. A connection ends in two steps: the machine closes its handles, which needs other
+ * capacity. A connection ends in two steps: the machine closes its handles, which involves other
  * threads, and then the connection is released. */
 #include "smb/server.h"
 
@@ -17,7 +17,7 @@
 #include "smb/limits.h"
 
 #define LENGTH_SIZE   4u
-/* Size beyond which an incomplete message is received into memory of its own, charged to the memory
+/* Size beyond which an incomplete message is received into separate memory, charged to the memory
  * budget. Limits the uncharged memory that unauthenticated clients can use. */
 #define PART_MAX      ((size_t)16 << 10)
 #define PARTS_MAX     16
@@ -227,7 +227,7 @@ static enum received receive_rest(struct smb_link *link)
     return result;
 }
 
-/* Moves the received part of a large message to memory of its own. */
+/* Moves the received part of a large message to separate memory. */
 static enum received begin_rest(struct smb_link *link, struct bytes have, size_t size)
 {
     struct arena *arena = smb_message_arena(link->machine);
@@ -269,7 +269,8 @@ static enum received receive(struct smb_link *link)
     if (have.len < LENGTH_SIZE)
         return receive_more(link);
     size = be32_get(have.ptr);
-    if (size > smb_connection_message_max(link->machine)) /* also if its first byte is not 0 */
+    if (size >
+        smb_connection_message_max(link->machine)) /* also rejects a first byte other than 0 */
         return RECEIVES_NO_MORE;
     have = bytes_from(have, LENGTH_SIZE);
     if (have.len >= size)
@@ -314,7 +315,7 @@ static enum turn step(struct smb_link *link)
     }
     if (sent == 0 && smb_connection_has_room(link->machine))
         received = receive(link);
-    else /* do not wait for the requests of a client that has gone */
+    else /* does not wait for the requests of a disconnected client */
         received = link->connection.ended ? RECEIVES_NO_MORE : RECEIVES_LATER;
     if (received == RECEIVES_LATER)
         return wait(link);
@@ -389,7 +390,8 @@ static void begin(struct connection *connection)
                                        bytes_from_string(connection->peer));
 }
 
-/* Called after the end, or without it if the connection never had a turn. */
+/* Frees the machine. A connection that never had a turn ends at once, as it has nothing to wait
+ * for. */
 static void end(struct connection *connection)
 {
     struct smb_link *link = link_of(connection);

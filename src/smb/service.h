@@ -45,7 +45,7 @@ struct smb_service {
 
 /* Assigns a new random session id and registers the session under it. Thread-safe. */
 void service_add_session(struct smb_service *service, struct smb_session *session);
-/* Registers a session that has become valid with its client. */
+/* Adds a session that has become valid to the sessions of its client. */
 void service_list_session(struct smb_service *service, struct smb_session *session);
 /* Unregisters an ending session: it receives no breaks and accepts no new channels. */
 void service_unlist_session(struct smb_service *service, struct smb_session *session);

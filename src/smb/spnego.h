@@ -22,7 +22,7 @@
 struct bytes spnego_offer(struct arena *arena);
 
 struct spnego;
-/* challenge  NULL for a random one; not NULL in tests only
+/* challenge  NULL for a random one; tests pass their own
  * accounts   outlive the acceptor */
 struct spnego *spnego_new(const struct accounts *accounts,
                           const uint8_t challenge[NTLM_CHALLENGE_SIZE]);
