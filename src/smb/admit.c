@@ -42,7 +42,7 @@ static uint32_t charge_paid(const struct smb_request *request)
     return request->header.credit_charge;
 }
 
-/* Uses the request's message ids. ms-smb2: 3.3.5.2.3 */
+/* Consumes the request's message ids. ms-smb2: 3.3.5.2.3 */
 static bool take_ids(struct smb_request *request)
 {
     return request->header.command == SMB_CANCEL ||
@@ -103,9 +103,8 @@ static enum nt_status check_seal(const struct smb_request *request)
                : STATUS_SUCCESS;
 }
 
-/* Returns whether the request binds the connection to a session, which bind.c finds and whose
- * signature it verifies. On a connection that is already bound, the request is a
- * reauthentication. */
+/* Returns whether the request binds the connection to a session; bind.c then finds the session and
+ * verifies the signature. On a connection that is already bound, it is a reauthentication. */
 static bool binds(const struct smb_request *request)
 {
     size_t at = SMB_HEADER_SIZE + SESSION_FLAGS_AT;
@@ -115,9 +114,8 @@ static bool binds(const struct smb_request *request)
            !session_find(request->message->connection, request->header.session_id);
 }
 
-/* Prepares the signed response that the session does not exist here: if it exists on another
- * connection and its key signed the request, that key signs the response. ms-smb2: 3.3.5.2.4,
- * 3.3.4.1.1 */
+/* Has the error response for a session of another connection signed with that session's key, if the
+ * key has signed the request. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
 static void sign_for_stranger(struct smb_request *request)
 {
     struct smb_session *session;
@@ -206,7 +204,7 @@ static enum nt_status check_form(const struct smb_request *request)
 
     if (request->header.flags & SMB_FLAG_ASYNC && row->command != SMB_CANCEL)
         return STATUS_INVALID_PARAMETER;
-    /* Has two bodies, for oplocks and leases; its own function checks them. */
+    /* The body is that of an oplock or of a lease; the command's function checks it. */
     if (row->command == SMB_OPLOCK_BREAK)
         return request->bytes.len >= SMB_HEADER_SIZE + 2 ? STATUS_SUCCESS
                                                          : STATUS_INVALID_PARAMETER;
@@ -274,9 +272,9 @@ static bool is_in_order(const struct smb_request *request)
     return is_agreed != (request->header.command == SMB_NEGOTIATE);
 }
 
-/* Returns true for a TREE_CONNECT of 3.1.1 that is neither signed nor encrypted, so that it does
- * not prove that the negotiation was not tampered with. There are no guest or anonymous sessions,
- * which would be exempt. ms-smb2: 3.3.5.7 */
+/* Returns true for a TREE_CONNECT of 3.1.1 that is neither signed nor encrypted and so does not
+ * authenticate the negotiation. Guest and anonymous sessions, which would be exempt, do not exist.
+ * ms-smb2: 3.3.5.7 */
 static bool connects_unprotected(const struct smb_request *request)
 {
     return request->header.command == SMB_TREE_CONNECT &&

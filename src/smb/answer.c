@@ -107,8 +107,8 @@ static void open_answer(struct smb_message *message, size_t capacity)
     text_init(&message->answer, message->answer_arena, capacity);
 }
 
-/* Returns the offset of the next response's header: a multiple of 8 after the last one's. ms-smb2:
- * 3.3.4.1.3 */
+/* Returns the offset of the next response's header, aligned to 8 bytes after the last response.
+ * ms-smb2: 3.3.4.1.3 */
 static size_t next_at(const struct smb_message *message)
 {
     if (!message->answer_arena || message->answer.len == 0)

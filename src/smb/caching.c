@@ -58,7 +58,7 @@ static void queue(struct smb_caching *caching)
     smb_post_news(connection);
 }
 
-/* Combines two breaks into the newer one, which leaves only the caching that both leave. */
+/* Merges two breaks into the newer one, which leaves only the caching that both allow. */
 static void combine(struct pending_break *pending, const struct pending_break *other)
 {
     uint8_t to = pending->to & other->to;
@@ -71,8 +71,8 @@ static void combine(struct pending_break *pending, const struct pending_break *o
 }
 
 /* Records a break and schedules caching_send_breaks(). Called by the thread that committed it,
- * possibly after a newer one was reported. Merges it with an unsent break, although an open was
- * granted more caching between the two. */
+ * possibly after a newer one was reported. Merges it with an unsent break, even if more caching was
+ * granted between the two. */
 static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;

@@ -33,7 +33,7 @@ struct kept {
 struct smb_watch {
     struct watcher watcher; /* must be first: changed() is called with it */
     struct smb_connection *connection;
-    struct smb_watch *next; /* list of the connection */
+    struct smb_watch *next; /* in the connection's list */
     struct notify *waiting; /* pending requests, oldest first */
     /* OutputBufferLength of the first request, which limits later ones. smb2.notify.valid-req */
     uint32_t room;
@@ -255,7 +255,7 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
     return smb_decide(request, handle_query_attempt, &notify->query);
 }
 
-/* Handles a directory that is pending deletion, of which no changes are reported. MS-FSA
+/* Checks whether the directory is pending deletion, in which case no changes are reported. MS-FSA
  * 2.1.5.11 */
 enum smb_step smb_change_notify_decided(struct smb_request *request)
 {

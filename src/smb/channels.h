@@ -12,7 +12,7 @@
 
 /* Freed with its session or its connection, whichever ends first. */
 struct smb_channel {
-    struct smb_channel *next; /* list of the session */
+    struct smb_channel *next; /* in the session's list */
     struct smb_channel *next_of_connection;
     struct smb_session *session;
     struct smb_connection *connection;

@@ -28,7 +28,7 @@ enum smb_needs {
     NEEDS_FILE,    /* an open of such a tree, identified at row->file_at */
 };
 
-/* Where a command may stand in a compound. */
+/* Position of a command in a compound. */
 enum smb_compounding {
     ALONE,    /* never in a compound: STATUS_INVALID_PARAMETER */
     COMPOUND, /* anywhere */

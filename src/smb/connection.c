@@ -195,8 +195,8 @@ bool smb_connection_run(struct smb_connection *connection)
     connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
-    /* Requests woken from now on have posted the connection again; others on its thread run
-     * first. */
+    /* Requests woken after this point have posted the connection again. They run later, so that
+     * other connections of the thread are served. */
     request = take_woken(connection);
     while (request) {
         struct smb_request *next = request->next_woken;

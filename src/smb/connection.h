@@ -57,7 +57,7 @@ void smb_service_free(struct smb_service *service);
 /* An outgoing frame: `size` bytes starting at `bytes`, including the four bytes of length. ms-smb2:
  * 2.1 "Transport" */
 struct smb_packet {
-    struct smb_packet *next; /* list of its current owner */
+    struct smb_packet *next; /* in its owner's list */
     uint8_t *bytes;
     size_t size;
     struct arena *arena; /* holds the bytes */

@@ -194,8 +194,8 @@ enum smb_step smb_create_decided(struct smb_request *request)
         keep_path(open, request->message->arena, &create->open);
     if (create->open.lasts || open->durable.kind == DURABLE_PERSISTENT) /* ms-smb2: 3.3.5.9.10 */
         request->lasting = LASTING;
-    /* The session or tree has ended since the request, or the lease key is in use for another file.
-     * ms-smb2: 3.3.5.9.8 */
+    /* The session or tree connect has ended during the decision, or the lease key is in use for
+     * another file. ms-smb2: 3.3.5.9.8 */
     if (request->tree->ends || request->session->state != SESSION_VALID) {
         open_close(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);

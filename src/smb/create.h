@@ -30,10 +30,10 @@ struct create {
     struct smb_durable durable; /* as granted */
 };
 
-/* Encodes the state of the open that outlives its connection. Allocated in the arena. */
+/* Encodes the stored state of a durable open in the arena. */
 struct bytes open_kept(const struct smb_open *open, struct arena *arena);
 
-/* Returns the durability to grant, given what was requested and the caching of the open. */
+/* Returns the durability to grant for the requested contexts and the caching of the open. */
 struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle);
 
 /* Finds the open of a create with a CreateGuid, which may still be pending. Returns
@@ -43,15 +43,15 @@ struct smb_durable durable_of(const struct create *create, bool is_file, bool ca
  *   STATUS_ACCESS_DENIED       the open has another lease. ms-smb2: 3.3.5.9.10 */
 enum nt_status create_again_find(const struct smb_request *request, const struct create *create,
                                  struct smb_open **ret_open);
-/* Looks for a durable handle of the create whose session has ended; if there is one, turns the
- * create into a reconnect as by DH2C. */
+/* Looks for a disconnected handle of the create; if it exists, treats the create as a reconnect
+ * with DH2C. */
 void create_again_find_kept(const struct smb_request *request, struct create *create);
 enum smb_step create_again_begin(struct smb_request *request, struct create *create,
                                  struct smb_open *open);
 enum smb_step create_again_decided(struct smb_request *request, struct create *create);
 
-/* Starts a create with a reconnect context, of which only the name and the lease are used
- * otherwise. request->open is a new open. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
+/* Starts a reconnect. Besides the reconnect context, only the name and the lease context of the
+ * create are used. request->open is a new open. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create);
 /* Starts an ordinary create: create_anew.c. request->open is a new open. */
 enum smb_step create_anew(struct smb_request *request, struct create *create);

@@ -81,7 +81,7 @@ static enum nt_status read_attributes(struct bytes data, struct create_contexts 
     return data.len == 0 ? STATUS_SUCCESS : STATUS_EAS_NOT_SUPPORTED;
 }
 
-/* Read durable handle contexts; reserved fields are ignored, which are all of DHnQ. ms-smb2:
+/* Read durable handle contexts. Reserved fields are ignored; DHnQ has no others. ms-smb2:
  * 2.2.13.2.3, 2.2.13.2.4, 2.2.13.2.11, 2.2.13.2.12 */
 static enum nt_status read_durable_1(struct bytes data, struct create_contexts *contexts)
 {
@@ -186,7 +186,7 @@ enum nt_status create_contexts_read(struct create_contexts *contexts, enum smb_d
 
 /* ---- writing ---- */
 
-/* Position of the first and last context, to link the next one. */
+/* Offsets of the first and last context, for linking the next one. */
 struct list {
     struct wire_writer *w;
     size_t first, last; /* 0 before the first context */

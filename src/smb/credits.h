@@ -22,8 +22,8 @@ struct credit_window {
 
 /* Grants only id 0. */
 void credits_init(struct credit_window *window);
-/* Uses the ids `first` to `first + count - 1`. count: 1 to 65535. Returns false, without changes,
- * if one of them is outside the window or already used. */
+/* Consumes the ids `first` to `first + count - 1`. count: 1 to 65535. Returns false, without
+ * changes, if one of them is outside the window or already used. */
 bool credits_take(struct credit_window *window, uint64_t first, uint32_t count);
 /* Grants the requested credits, at least one, as far as the window allows. Returns the number
  * granted. */

@@ -12,7 +12,7 @@
 #include "smb/limits.h"
 
 #define BUCKETS      1024u
-/* Limits a sleep, since the clock may be set. */
+/* Maximum sleep, as the system clock may be changed. */
 #define SLEEP_MAX_MS 60000
 /* Delay until a failed close is retried. */
 #define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
@@ -20,7 +20,7 @@
 #define SOON_TICKS   TICKS_PER_SECOND
 
 struct kept {
-    struct kept *next; /* list of the bucket, by id; then list of expired handles */
+    struct kept *next; /* in the bucket by id, or in the list of expired handles */
     struct kept *next_create;
     struct kept_create by;
     struct mount mount;

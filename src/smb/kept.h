@@ -44,7 +44,7 @@ uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
 /* Removes a handle whose client has reconnected, if present. Thread-safe. */
 void kept_remove(struct kept_handles *kept, uint64_t id);
 
-/* Closes expired handles. Retries those that the store cannot close a minute later. May block on
+/* Closes expired handles. If the store cannot close one, retries it a minute later. May block on
  * the store. */
 void kept_close_overdue(struct kept_handles *kept, instant now);
 /* Returns when the next handle expires, or 0 if there is none. Thread-safe. */

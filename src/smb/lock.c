@@ -97,8 +97,9 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
     return smb_decide(request, handle_lock_attempt, &lock->lock);
 }
 
-/* Returns the status. An E_ResourceNotFound in lock->stopped means that no such lock exists; as an
- * error of the decision, that the handle is closed, possibly while the lock waited. */
+/* Returns the status. E_ResourceNotFound in lock->stopped means that the lock does not exist. As
+ * the error of the decision it means that the handle is closed, which has the same status if the
+ * lock was waiting. */
 static enum nt_status status_of(const struct handle_lock *lock, enum error e, bool has_waited)
 {
     if ((e ? has_waited && e == E_ResourceNotFound : lock->stopped == E_ResourceNotFound))

@@ -9,7 +9,7 @@
 struct smb_open;
 
 struct smb_message {
-    struct smb_message *next; /* list of the connection */
+    struct smb_message *next; /* in the connection's list */
     struct smb_connection *connection;
     struct arena *arena;         /* for everything except the response */
     size_t size;                 /* charged to work_bytes: received bytes, and message_charge() */
@@ -48,7 +48,7 @@ void message_charge(struct smb_message *message, size_t size);
 /* Delays breaks on the connection until the message, which contains the response to an open with
  * caching, is flushed. */
 void message_holds_breaks(struct smb_message *message);
-/* Creates the next request as the current one. A compound has one request structure at a time, so
+/* Creates the next request and makes it current. A compound has one request structure at a time, so
  * requests that wait for their turn cost only the bytes received. */
 struct smb_request *message_add(struct smb_message *message);
 /* Sets the open that following related requests use. */

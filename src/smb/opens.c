@@ -10,7 +10,7 @@
 
 #define CREATE_BUCKETS 256u
 
-/* A volatile id consists of a use count of the slot and, in the low half, the slot. */
+/* The volatile id has the slot in its low half and the use count of the slot in its high half. */
 struct open_table {
     struct smb_open **slots;
     uint32_t *uses;

@@ -26,7 +26,7 @@ struct smb_open {
     unsigned in_work;              /* requests in progress on it, except parked ones */
     struct smb_request *closed_by; /* CLOSE waiting for the other requests, or NULL */
     bool is_open; /* false while it is being created or closed; open_find() ignores it */
-    struct smb_open *next_leaving; /* list connection->leaving */
+    struct smb_open *next_leaving; /* in connection->leaving */
     uint64_t volatile_id;
     struct held_handle handle;
     struct smb_durable durable;
@@ -34,7 +34,7 @@ struct smb_open {
     /* CreateGuid, which identifies a replayed create. */
     bool has_create;
     struct guid create;
-    struct smb_open *next_create; /* list of the hash bucket */
+    struct smb_open *next_create; /* in the hash bucket */
     uint32_t action;              /* CreateAction, as sent */
     struct channel_sequence channel;
     uint8_t *locks;    /* owned; LOCK_SEQUENCES entries, or NULL */

@@ -71,7 +71,7 @@ struct query {
     struct bytes pattern;
     size_t room;            /* OutputBufferLength */
     struct arena *arena;    /* owned; outlives the attempts */
-    struct arena_mark mark; /* the name at which the current page starts follows it */
+    struct arena_mark mark; /* the memory after it holds the name at which the page starts */
     struct text entries;
     size_t last_at;            /* offset of the last entry, if any */
     size_t page_at, page_last; /* entries.len and last_at before the current page */
@@ -128,8 +128,8 @@ static void put_entry(struct wire_writer *w, const struct entry_class *class,
     wire_put_utf16(w, entry->name);
 }
 
-/* Adds an entry, aligned to 8 bytes, and sets NextEntryOffset of the previous one, which another
- * attempt at the page sets again. Returns false if the entry does not fit. */
+/* Adds an entry, aligned to 8 bytes, and sets NextEntryOffset of the previous one. Returns false if
+ * it does not fit. */
 static bool add_entry(struct list_sink *sink, const struct listed *entry)
 {
     struct query *q = query_of_sink(sink);
@@ -259,7 +259,7 @@ static struct bytes keep(struct bytes bytes)
                      : bytes;
 }
 
-/* Stores in the open where the next request continues. */
+/* Saves the position for the next request in the open. */
 static void keep_place(struct smb_open *open, const struct query *q)
 {
     free((char *)open->listing.pattern.ptr);

@@ -88,7 +88,7 @@ enum smb_step smb_read_go_on(struct smb_request *request)
     return smb_refuse(request, nt_status_of_handle(e));
 }
 
-/* Ignores the result, which smb_read_go_on() gets again. */
+/* Ignores the result: smb_read_go_on() gets the same one. */
 void smb_read_load(struct smb_request *request)
 {
     struct read *read = request->parameters;

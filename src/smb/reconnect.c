@@ -88,7 +88,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     open->position = kept->position;
     open->allocated = kept->allocated;
     open_show_allocated(open, &create->open.info);
-    /* possibly before the disconnect: CLOSE waits until that is durable */
+    /* it may have written before the disconnect; CLOSE then waits for durability */
     open->has_written = true;
     open->channel.sequence = (uint16_t)request->header.status;
     if (kept->locks.ptr)

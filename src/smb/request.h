@@ -87,7 +87,7 @@ enum request_state request_to_pool(struct smb_request *request,
 struct waiter *request_arm(struct smb_request *request);
 /* Wakes a request in STEP_HOLD or STEP_AWAIT. Called on the owner's thread. */
 void request_wake(struct smb_request *request);
-/* Resumes a request that waits in service/waiting.h. Called on the owner's thread. */
+/* Ends the request's wait in service/waiting.h early. Called on the owner's thread. */
 void request_hurry(struct smb_request *request);
 /* Cancels a request on CANCEL, or at the end of its session, tree or connection. A parked request
  * soon gets STATUS_CANCELLED; others continue. */

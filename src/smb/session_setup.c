@@ -158,7 +158,7 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
             (connection->is_authenticated ? SMB_SESSIONS_MAX : SMB_SESSIONS_AT_FIRST))
             return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
         request->session = session_hold(session_new(connection));
-        request->header.session_id = request->session->id; /* also in the response */
+        request->header.session_id = request->session->id; /* for the response */
     }
     return log_on(request);
 }

@@ -20,8 +20,8 @@ enum session_state {
 };
 
 struct smb_session {
-    struct smb_session *next;          /* list of the connection */
-    struct smb_session *next_id;       /* list of the hash bucket */
+    struct smb_session *next;          /* in the connection's list */
+    struct smb_session *next_id;       /* in the hash bucket */
     struct smb_connection *connection; /* home: created on it; constant */
     struct smb_channel *channels;      /* additional connections; linked by next */
     unsigned channel_count;
@@ -34,7 +34,7 @@ struct smb_session {
     bool was_valid;                /* its account no longer changes */
     bool is_listed;                /* valid; may be ended by another connection */
     struct session_wait *awaiting; /* requests that wait for its end; linked by next */
-    struct smb_session *next_of_client, *before_of_client; /* list of struct smb_client_sessions */
+    struct smb_session *next_of_client, *before_of_client; /* in struct smb_client_sessions */
     uint64_t place;                     /* order in that list; 0 if not added yet */
     struct smb_request *awaited_by;     /* LOGOFF waiting for the last open */
     struct preauth preauth;             /* for 3.1.1 */
@@ -66,7 +66,7 @@ void connection_close_some(struct smb_connection *connection);
 /* ---- tree connects: tree_connect.c ---- */
 
 struct smb_tree {
-    struct smb_tree *next; /* list of the session */
+    struct smb_tree *next; /* in the session's list */
     struct smb_session *session;
     uint32_t id;
     bool is_pipes;             /* IPC$ */
