@@ -77,8 +77,7 @@ struct smb_host {
     /* Reports the first successful authentication on the connection. Called on the owner's
      * thread. */
     void (*authenticated)(struct smb_host *host, const struct account *account);
-    /* Identifies the thread that runs the machine: equal for machines of one thread.
-     * Thread-safe. */
+    /* Returns an identifier of the thread that runs the machine. Thread-safe. */
     const void *(*place)(const struct smb_host *host);
     /* Moves the machine to the thread identified by `place`, starting with its next post. Called on
      * the owner's thread. */

@@ -1,5 +1,5 @@
-/* Posts to a connection, internal requests, and errors that end the connection; used by all parts
- * of the machine. */
+/* Posting to a connection, running internal requests, and closing after errors; used
+ * throughout smb/. */
 #include "smb/message.h"
 
 #include <assert.h>

@@ -67,7 +67,7 @@ enum found service_find_session(struct smb_request *request, uint64_t id, enum w
 /* A request that waits for the end of another session. */
 struct session_wait {
     struct session_wait *next;
-    struct waiter *waiter; /* armed */
+    struct waiter *waiter; /* must be armed */
 };
 /* Ends a session of another connection if it has the same account as `by`. Returns true if some of
  * its handles may still be open; the waiter is woken once the last one is closed or disconnected.
