@@ -81,8 +81,8 @@ static enum nt_status read_attributes(struct bytes data, struct create_contexts 
     return data.len == 0 ? STATUS_SUCCESS : STATUS_EAS_NOT_SUPPORTED;
 }
 
-/* Read durable handle contexts. Reserved fields are ignored; DHnQ has no others. ms-smb2:
- * 2.2.13.2.3, 2.2.13.2.4, 2.2.13.2.11, 2.2.13.2.12 */
+/* Read durable handle contexts. Reserved fields are ignored; DHnQ consists of reserved fields only.
+ * ms-smb2: 2.2.13.2.3, 2.2.13.2.4, 2.2.13.2.11, 2.2.13.2.12 */
 static enum nt_status read_durable_1(struct bytes data, struct create_contexts *contexts)
 {
     contexts->durable.wants_1 = true;
