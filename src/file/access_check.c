@@ -1,4 +1,3 @@
-/* See access_check.h. */
 #include "file/access_check.h"
 
 #include <nettle/sha2.h>
@@ -6,7 +5,7 @@
 #include "base/endian.h"
 #include "file/sid.h"
 
-/* Of users and of groups: [MS-DTYP] 2.4.2.4 "Domain Users"; own accounts begin at 1000. */
+/* RIDs of users and groups: [MS-DTYP] 2.4.2.4 "Domain Users"; ordinary accounts start at 1000. */
 enum { RID_DOMAIN_USERS = 513, RID_ACCOUNT = 1000 };
 
 static void make_sid(char sid[TOKEN_SID_BYTES], const uint8_t *domain, uint32_t rid)

@@ -1,5 +1,5 @@
-/* What a security descriptor lets somebody do: the access check of [MS-DTYP] 2.5.3.2, for directories and files, and
- * for tokens without privileges. Pure, any thread. */
+/* The access check of [MS-DTYP] 2.5.3.2 for directories and files, without privileges. Pure,
+ * thread-safe. */
 #ifndef LAGRA_FILE_ACCESS_CHECK_H
 #define LAGRA_FILE_ACCESS_CHECK_H
 
@@ -9,16 +9,17 @@
 /* S-1-5-21-a-b-c-RID: five numbers. */
 #define TOKEN_SID_BYTES (8u + 4u * 5u)
 
-/* The caller: its own SID and its primary group's, which own what it makes. Beside these it is one of Everyone,
- * Authenticated Users, Network and BUILTIN\Users. It may pass through every directory (SeChangeNotifyPrivilege, as
- * everybody has it by default) and has no other privilege: it never reads or sets a SACL. */
+/* A caller: its user SID and primary group SID, which become owner and group of the files it
+ * creates. It also belongs to Everyone, Authenticated Users, Network and BUILTIN\Users. It can
+ * traverse all directories (SeChangeNotifyPrivilege, which everyone has by default). It has no
+ * other privilege, so it can neither read nor set a SACL. */
 struct access_token {
     char user[TOKEN_SID_BYTES];
     char group[TOKEN_SID_BYTES];
 };
 
-/* Of who has logged on with a key of the account. The SIDs follow from the account's name, so that they are the same
- * on every server that has the account, and after a restore. decision: 440 */
+/* Returns the token of a client that has logged on with an account key. The SIDs are derived
+ * from the account name, so they are the same on every server and after a restore. decision: 440 */
 struct access_token access_token_of_account(struct bytes account);
 
 static inline struct bytes access_token_user(const struct access_token *token)
@@ -31,10 +32,12 @@ static inline struct bytes access_token_group(const struct access_token *token)
 }
 bool access_token_has(const struct access_token *token, struct bytes sid);
 
-/* All rights of MAY_ALL that it has. Each right is decided by the first entry that is about it and about the token, so
- * that a request for several is granted if all of them are in the result: the two modes of the algorithm are one.
- *  - The owner may read the descriptor and write its DACL, whatever the entries say, unless one is for OWNER RIGHTS.
- *  - An entry that allows an object type allows nothing, as files have no object types; one that denies it denies. */
+/* Returns the rights of MAY_ALL that the descriptor grants to the token. The first ACE that
+ * applies to the token and mentions a right decides that right, so a request for several rights
+ * is granted if the result has them all.
+ *  - The owner always has READ_CONTROL and WRITE_DAC, unless an ACE names OWNER RIGHTS.
+ *  - Files have no object types: an allow ACE with an object type grants nothing, a deny ACE
+ *    with one still denies. */
 uint32_t access_check(const struct security_descriptor *descriptor,
                       const struct access_token *token);
 

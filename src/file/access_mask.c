@@ -1,4 +1,3 @@
-/* See access_mask.h. */
 #include "file/access_mask.h"
 
 uint32_t access_mask_mapped(uint32_t mask)
@@ -35,7 +34,7 @@ uint8_t access_mask_shares(uint32_t mask)
     return shares;
 }
 
-/* That the descriptor is read breaks oplocks, and no leases: smbtorture, smb2.oplock.statopen1,
+/* READ_CONTROL breaks oplocks but not leases: smbtorture, smb2.oplock.statopen1,
  * smb2.lease.statopen4 */
 uint8_t access_mask_meets(uint32_t mask)
 {

@@ -1,4 +1,4 @@
-/* See break_news.h. Listeners are in lists by their keys, and lists in stripes with a lock each. */
+/* The registry of break listeners: lists by key, grouped in stripes with a lock each. */
 #include "file/break_news.h"
 
 #include <assert.h>
@@ -8,7 +8,6 @@
 #define STRIPES         64u
 #define LISTS_OF_STRIPE 16u
 
-/* Listeners, by their keys. A commit reports its breaks under the lock of one stripe. */
 static struct stripe {
     struct lock lock;
     struct break_listener *lists[LISTS_OF_STRIPE];
@@ -20,7 +19,7 @@ __attribute__((constructor)) static void stripes_init(void)
         lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
-/* Keys are random, or made by a hash. */
+/* Keys are random or hashes, so any of their bytes spreads evenly. */
 static struct stripe *stripe_of(const struct guid *key)
 {
     return &stripes[key->b[0] % STRIPES];
@@ -52,7 +51,7 @@ void break_listener_remove(struct break_listener *listener)
 
     lock_take(&stripe->lock);
     while (*at != listener) {
-        assert(*at); /* it was added */
+        assert(*at); /* the listener must have been added */
         at = &(*at)->next;
     }
     *at = listener->next;

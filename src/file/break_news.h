@@ -1,13 +1,15 @@
-/* How those who hold what clients cache learn that they have to give it up: in this process, by the key that
- * the file was opened with. Whoever asks for a break, an operation of REST or another client, commits that
- * it is asked (gate.h); once it is committed, the listener of the key is called, once for each break.
+/* Delivers notifications of oplock and lease breaks to the connections that hold them, by the
+ * key that the file was opened with. An operation of REST or SMB that breaks caching commits the
+ * break (gate.h). After the commit, the listeners of the key are called, once for each break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
- * (2) It is called on the thread that has committed, by one thread at a time, under a lock of the registry that breaks of
- *     other keys seldom share: it notes the break, posts to its own thread, and returns. It may neither block nor call
- *     anything of this file.
- * (3) It may be called before its open has been answered, and for an open that fails after all.
- * (4) After break_listener_remove() has returned it is not being called, and will not be. Any thread. */
+ * (2) Listeners run on the committing thread, one thread at a time, under a registry lock that
+ *     is rarely shared with other keys. A listener must not block or call any function of this
+ *     file. It records the break and posts it to its own thread.
+ * (3) A listener may be called before the response to its open has been sent, and for an open
+ *     that later fails.
+ * (4) After break_listener_remove() has returned, the listener is not running and will not be
+ *     called again. Thread-safe. */
 #ifndef LAGRA_FILE_BREAK_NEWS_H
 #define LAGRA_FILE_BREAK_NEWS_H
 
@@ -19,32 +21,34 @@ struct break_news {
     uint64_t node;
     struct guid key;
     uint8_t holds,
-        to; /* CACHING_*: what it has, and what it may keep. Once acknowledged it has `to` */
-    uint16_t epoch; /* of the lease */
-    instant at;     /* instant of the commit */
+        to;         /* CACHING_*: current caching, and caching to retain after the acknowledgment */
+    uint16_t epoch; /* lease epoch */
+    instant at;     /* commit time */
 };
 
-/* Owned by the one who adds it, and the registry's while it is there. */
+/* Owned by the caller; linked into the registry between add and remove. */
 struct break_listener {
     struct guid space;
     struct guid key;
-    /* Of one key there may be several, as of several connections that have opens with one lease: each is called,
-     * and the oldest is_first. It tells the client. */
+    /* Called for each break. Several connections may have opens with one lease key. All of their
+     * listeners are called, but only the oldest has is_first set and must notify the client. */
     void (*asked)(struct break_listener *listener, const struct break_news *news, bool is_first);
-    uint64_t node;               /* break_listener_has() */
-    struct break_listener *next; /* the registry's */
+    uint64_t node;               /* set by break_listener_has() */
+    struct break_listener *next; /* registry link */
 };
 void break_listener_add(struct break_listener *listener);
 void break_listener_remove(struct break_listener *listener);
-/* An open of this node has the key. */
+/* Records that an open of this node uses the listener's key. */
 void break_listener_has(struct break_listener *listener, uint64_t node);
-/* The node that the key is of, as far as listeners know. returns false: none of the share's */
+/* Finds the node that the listeners of a key were opened on. Returns false if the share has no
+ * such listener. */
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
 
-/* Reports a break to the oldest listener of its key, after the one that had to notify the client was removed before it did. */
+/* Reports a break to the oldest remaining listener of its key, because the listener that had to
+ * notify the client was removed first. */
 void break_news_pass_on(const struct break_news *news);
 
-/* By the gate: reports the break once the changes of the decision are committed. */
+/* Reports the break once the decision's changes are committed. Called by the gate only. */
 void break_news_add(struct decision *d, const struct break_news *news);
 
 #endif

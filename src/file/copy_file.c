@@ -1,11 +1,10 @@
-/* Copy File and Abort Copy File. A copy that has all its bytes when it is decided is complete then; any other
- * is pending (pending_file.h). rest: Copy-File, Abort-Copy-File; decision: 304 */
+/* Copy File and Abort Copy File. A copy whose data was gathered completes in the same commit;
+ * all others are pending (pending_file.h). rest: Copy-File, Abort-Copy-File; decision: 304 */
 #include "file/copy_file.h"
 
 #include "file/pending_file.h"
 #include "file/permission_store.h"
 
-/* Writes the gathered bytes. */
 static enum error write_bytes(struct decision *d, const struct copy_file_parameters *p,
                               struct decision_part *part, struct content *content)
 {
@@ -20,7 +19,8 @@ static enum error write_bytes(struct decision *d, const struct copy_file_paramet
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Finds the number of the source's descriptor in the share of the new file. */
+/* Copies the source's permission. Stores the descriptor in the new file's share if that is
+ * another share. */
 static enum error take_permission(struct decision *d, const struct copy_file_parameters *p,
                                   struct file *file)
 {
@@ -37,7 +37,7 @@ static enum error take_permission(struct decision *d, const struct copy_file_par
     return permission_keep(d, space, descriptor, &file->permission);
 }
 
-/* Takes the SMB properties of the source, unless the request sets them. */
+/* Copies the SMB properties of the source. Those in the request are applied later. */
 static enum error take_smb(struct decision *d, const struct copy_file_parameters *p,
                            struct file *file)
 {
@@ -60,7 +60,7 @@ static struct copy_state copy_of(const struct decision *d, const struct copy_fil
     };
 }
 
-/* returns  OK, as new_file_open() */
+/* Creates the destination. returns OK, as new_file_open() */
 enum error copy_file_decide(struct decision *d, const struct copy_file_parameters *p,
                             struct copy_file_result *r)
 {
@@ -92,7 +92,7 @@ enum error copy_file_decide(struct decision *d, const struct copy_file_parameter
     return new_file_write(d, part, &smb, &file);
 }
 
-/* rest: Abort-Copy-File */
+/* Aborts a pending copy. rest: Abort-Copy-File */
 enum error abort_copy_file_decide(struct decision *d, const struct abort_copy_file_parameters *p,
                                   struct abort_copy_file_result *r)
 {

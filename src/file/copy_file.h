@@ -1,4 +1,4 @@
-/* Copying files: parameters and results of the operations. copy_file.c decides. */
+/* Copy File and Abort Copy File: parameters and results. */
 #ifndef LAGRA_FILE_COPY_FILE_H
 #define LAGRA_FILE_COPY_FILE_H
 
@@ -13,21 +13,21 @@ struct copy_file_parameters {
     struct parameters base;
     struct copy_source *source;
     struct guid id;
-    struct bytes metadata; /* empty: the source's */
-    struct smb_given smb;  /* "kept" here means: as the source has it */
+    struct bytes metadata; /* empty: copy the source's metadata */
+    struct smb_given smb;  /* "kept" means copied from the source */
     bool sets_archive;
     enum over_read_only rule;
     /* ---- gathered ---- */
-    bool is_file; /* the source is a file of this server: */
+    bool is_file; /* source is a file of this server: */
     struct file file;
-    struct guid space; /* of the share that it is in */
+    struct guid space; /* space of the source's share */
     struct http_properties http;
     struct bytes source_metadata;
     uint64_t length;
-    struct bytes shown;        /* its URL without a signature */
-    struct copied_bytes bytes; /* with ranges: the body has what lies in them */
+    struct bytes shown;        /* source URL without signature */
+    struct copied_bytes bytes; /* with ranges: the request body holds their data */
     bool has_ranges;
-    bool is_pending; /* it has no bytes yet, and goes on behind the answer: */
+    bool is_pending; /* data is copied in the background: */
     struct pending_source pending;
 };
 struct copy_file_result {

@@ -1,8 +1,9 @@
 /* Create Directory and Create File. */
 #include "file/new_file.h"
 
-/* returns  OK, E_ResourceAlreadyExists
- * rest: Create-Directory; a missing parent is found by the subject */
+/* Creates a directory. The subject function has checked the parent. returns OK,
+ * E_ResourceAlreadyExists
+ * rest: Create-Directory */
 enum error create_directory_decide(struct decision *d, const struct create_directory_parameters *p,
                                    struct create_directory_result *r)
 {
@@ -17,7 +18,7 @@ enum error create_directory_decide(struct decision *d, const struct create_direc
     return e;
 }
 
-/* Writes the bytes that came with the request at the beginning of the file. rest: Create-File */
+/* Writes the request body at the start of the file. rest: Create-File */
 static enum error write_content(struct decision *d, struct decision_part *part,
                                 struct content *content)
 {
@@ -27,8 +28,8 @@ static enum error write_content(struct decision *d, struct decision_part *part,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Creates a file that is a hole, except for the bytes that came with the request.
- * returns  OK, as new_file_open()
+/* Creates a file that is a hole, except for the request body.
+ * returns OK, as new_file_open()
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,
                               struct create_file_result *r)

@@ -1,9 +1,10 @@
-/* What Delete Share and Restore Share decide, and what becomes of a share that is deleted.
+/* Delete Share, Restore Share, and the deferred tasks of deleted shares and snapshots.
  *
- * Where the service's properties say so, a deleted share is kept for some days: its records move behind
- * their deletion's instant (struct share_key), so that the name is free, and its tree is closed. Whoever
- * writes in a share has its tree's own partition as a guard: so a write is decided again if it commits
- * behind the deletion, and does not find the share. Restore Share moves the records back. */
+ * If the service properties enable soft delete, a deleted share is retained for some days: its
+ * records move behind the deletion time (struct share_key), which frees the name, and its tree
+ * is closed. Writes in a share have the tree's own partition as a guard, so a write that would
+ * commit after the deletion is decided again and does not find the share. Restore Share moves
+ * the records back. */
 #include "file/share_operations.h"
 
 #include "base/endian.h"
@@ -20,7 +21,7 @@ struct share_snapshots {
     size_t count;
 };
 
-/* deleted: as share_scan_snapshots() */
+/* Reads the snapshots of a share. deleted: as for share_scan_snapshots() */
 static enum store_result read_snapshots(struct decision *d, instant deleted,
                                         struct share_snapshots *ret_snapshots)
 {
@@ -45,7 +46,7 @@ static enum store_result read_snapshots(struct decision *d, instant deleted,
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Moves the records of a share and of its snapshots. */
+/* Moves the records of a share and its snapshots to other keys, without their leases. */
 static void move_records(struct decision *d, struct share *share, struct share_snapshots *snapshots,
                          instant from, instant to)
 {
@@ -76,7 +77,8 @@ static void delete_records(struct decision *d, const struct share_snapshots *sna
 
 /* ---- Delete Share ---- */
 
-/* returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot) */
+/* Checks that the snapshots may be deleted. returns OK, E_ShareHasSnapshots, E_LeaseIdMissing
+ * (of a snapshot) */
 static enum error check_snapshots(const struct decision *d, enum delete_snapshots asked,
                                   const struct share_snapshots *snapshots)
 {
@@ -87,7 +89,7 @@ static enum error check_snapshots(const struct decision *d, enum delete_snapshot
     return e;
 }
 
-/* One snapshot of a share, which forgets it. What it alone kept is collected later. */
+/* Deletes one snapshot of a share. Data that only it retained is collected later. */
 static enum error delete_snapshot(struct decision *d)
 {
     uint64_t generation = file_state(d)->share.generation;
@@ -125,10 +127,10 @@ static enum error keep_deleted(struct decision *d, struct share_snapshots *snaps
     return OK;
 }
 
-/* Deletes the share's record and those of its snapshots, and drops its space or keeps all of it, in one
- * change. One that was deleted a moment ago needs nothing more.
+/* Deletes a share and its snapshots, or soft-deletes them, in one commit. Does nothing if the
+ * share was deleted recently.
  *
- * returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot)
+ * returns OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot)
  * rest: Delete-Share; decision: 62 */
 enum error delete_share_decide(struct decision *d, const struct delete_share_parameters *p,
                                struct delete_share_result *r)
@@ -174,11 +176,11 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
 
 /* ---- Restore Share ---- */
 
-/* Gives a share back that was deleted and is kept, with all that is in it and its snapshots, but without
- * their leases.
+/* Restores a soft-deleted share with its contents and snapshots, but without leases.
  *
- * returns  OK, E_ShareAlreadyExists, E_ShareNotFound
- * rest: Restore-Share; the wait of 30 seconds after the deletion is not needed here (decision: 13) */
+ * returns OK, E_ShareAlreadyExists, E_ShareNotFound
+ * rest: Restore-Share; Azure's delay of 30 seconds after the deletion is not needed (decision:
+ * 13) */
 enum error restore_share_decide(struct decision *d, const struct restore_share_parameters *p,
                                 struct restore_share_result *r)
 {
@@ -212,7 +214,7 @@ enum error restore_share_decide(struct decision *d, const struct restore_share_p
     return OK;
 }
 
-/* ---- what is left ---- */
+/* ---- deferred tasks ---- */
 
 enum store_result expire_share(struct decision *d, const struct deferred_task *task,
                                const struct endpoint *endpoint)
@@ -228,7 +230,7 @@ enum store_result expire_share(struct decision *d, const struct deferred_task *t
     deleted = be64_get(task->payload.ptr);
     result = share_read(d->before, d->arena, (struct share_key){ .deleted = deleted }, &share);
     if (result == STORE_NOT_FOUND)
-        return STORE_OK; /* restored: its task is gone in a moment */
+        return STORE_OK; /* already restored */
     if (!result)
         result = read_snapshots(d, deleted, &snapshots);
     if (result)

@@ -1,18 +1,19 @@
-/* Inheritance by a new directory or file: [MS-DTYP] 2.5.3.4.1 to 2.5.3.4.3, without object types, which
- * files do not have. */
+/* Inheritance of ACEs by a new directory or file: [MS-DTYP] 2.5.3.4.1 to 2.5.3.4.3, without
+ * object types, which files do not have. */
 #include "file/access_mask.h"
 #include "file/security_descriptor.h"
 #include "file/sid.h"
 
 const struct descriptor_maker descriptor_of_system = { SID_SYSTEM, SID_SYSTEM };
 
-/* What the entries of a new list have in common. */
+/* Context common to the ACEs of a new list. */
 struct heir {
     const struct descriptor_maker *maker;
     uint8_t mark; /* ACE_INHERITED, or 0 */
 };
 
-/* The entry as it applies to the new object itself; CREATOR OWNER becomes its owner. */
+/* Returns the ACE in the form that applies to the new object itself. Replaces CREATOR OWNER and
+ * CREATOR GROUP. */
 static struct ace effective(const struct ace *of, const struct heir *heir)
 {
     struct ace ace = *of;
@@ -31,8 +32,8 @@ static bool same(const struct ace *a, const struct ace *b)
     return a->mask == b->mask && bytes_equal(a->sid, b->sid);
 }
 
-/* Adds the entries of a new directory: one if the same entry applies to it and is inherited further, else
- * two. */
+/* Adds the ACEs of a new directory: one if the effective ACE and the inherited one are equal,
+ * otherwise two. */
 static void inherit_for_directory(const struct ace *of, const struct heir *heir, struct acl *to)
 {
     struct ace here = effective(of, heir), below = *of;
@@ -71,7 +72,7 @@ static struct acl inherit(struct arena *arena, const struct acl *parent, bool fo
     return to;
 }
 
-/* As of a token's default DACL. [MS-DTYP] 2.5.3.4.1 */
+/* Returns the default DACL of a token. [MS-DTYP] 2.5.3.4.1 */
 static struct acl default_dacl(struct arena *arena, const struct descriptor_maker *maker)
 {
     struct acl acl = { .aces = arena_array(arena, 2, sizeof *acl.aces), .count = 1 };

@@ -1,4 +1,3 @@
-/* See entry_file.h. */
 #include "file/entry_file.h"
 
 #include "base/log.h"
@@ -12,11 +11,11 @@ static enum store_result read_node(struct decision *d, struct arena *arena, uint
     enum store_result result = file_read(tree, part->before, arena, ret_file);
 
     decision_leave(d, part);
-    /* What a snapshot of the share has stays, until the snapshot is deleted. */
+    /* A share snapshot retains its records until the snapshot is deleted. */
     return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }
 
-/* The entry as it is now: its node was not there any more. */
+/* Reads the entry again because its node no longer exists. */
 static enum store_result read_entry_again(struct decision *d, uint64_t directory,
                                           struct tree_entry *entry)
 {

@@ -1,19 +1,19 @@
-/* Inside file/ only: what lists of a directory show of its entries, beside their names. Each lies in its own
- * partition, and is read a little later than the names; so it is one that the entry had meanwhile.
+/* Internal to file/. Reads the records of directory entries for listings. Each record is in its
+ * own partition and is read after the names, so it can be newer than the list of names.
  * decision: 332 */
 #ifndef LAGRA_FILE_ENTRY_FILE_H
 #define LAGRA_FILE_ENTRY_FILE_H
 
 #include "file/file.h"
 
-/* More entries are not read on a worker. */
+/* Maximum number of entries that a worker reads; longer lists need a blocking thread. */
 #define ENTRIES_ON_WORKER 64u
-/* What is read of one is no more than a record can have. */
+/* Upper bound of the memory for one record. */
 #define ENTRY_ARENA_MAX   ((size_t)1 << 20)
 
-/* Another file may have the entry's name by now: *entry is that one's then. No part is added. arena: of
- * *ret_file.
- * returns STORE_OK; STORE_NOT_FOUND: nothing has the name any more; as snapshot_get() */
+/* Reads the record of an entry. If another file has taken the name since, updates *entry to that
+ * file. Adds no part to the decision. The strings of *ret_file are in the arena.
+ * returns STORE_OK; STORE_NOT_FOUND: the name no longer exists; as snapshot_get() */
 enum store_result entry_file_read(struct decision *d, uint64_t directory, struct arena *arena,
                                   struct tree_entry *entry, struct file *ret_file);
 

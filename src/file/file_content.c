@@ -1,15 +1,14 @@
-/* See file_content.h. */
 #include "file/file_content.h"
 
 #include "file/share_usage.h"
 
-/* Keeps the file for the snapshots that see it. */
+/* Retains the file for the snapshots that see it. */
 static void keep(struct decision *d, struct file *file)
 {
     file_keep(d, file_state(d)->part, file);
 }
 
-/* Nor is it the destination of a pending copy. decision: 304 */
+/* Checks that the range is within the file, and that no copy to it is pending. decision: 304 */
 static enum error check_range(struct decision *d, const struct file *file, uint64_t offset,
                               uint64_t length)
 {

@@ -1,4 +1,4 @@
-/* What the operations on directories and files decide: see file_operations.h. */
+/* Decisions of the operations on directories and files. */
 #include "file/file_operations.h"
 
 #include "file/file_content.h"
@@ -24,7 +24,7 @@ enum error get_file_properties_decide(struct decision *d,
     return OK;
 }
 
-/* The only change of a read-only file is to clear that attribute. decision: 327 */
+/* Fails for a read-only file, unless the request clears that attribute. decision: 327 */
 static enum error refuse_kept_read_only(const struct file *file, const struct smb_given *given)
 {
     bool cleared = given->has_attributes && !(given->attributes & ATTRIBUTE_READ_ONLY);
@@ -32,7 +32,7 @@ static enum error refuse_kept_read_only(const struct file *file, const struct sm
     return cleared ? OK : file_refuse_read_only(file);
 }
 
-/* The changes that setting properties reports to watchers. */
+/* Changes reported to watchers when properties are set. */
 #define CHANGE_SET (CHANGE_ATTRIBUTES | CHANGE_CREATION | CHANGE_LAST_WRITE | CHANGE_SECURITY)
 
 /* rest: Set-File-Properties; semantics 8.1 */
@@ -129,7 +129,7 @@ enum error file_remove(struct decision *d, const struct tree_place *place, const
     return e ? e : share_usage_change(d, &state->share, &length, 1);
 }
 
-/* Deletes a file, or an empty directory.
+/* Deletes a file or an empty directory.
  * returns OK, E_DirectoryNotEmpty
  * rest: Delete-File, Delete-Directory */
 enum error delete_file_decide(struct decision *d, const struct delete_file_parameters *p,

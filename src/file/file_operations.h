@@ -1,6 +1,5 @@
-/* The operations on directories and files: their parameters and results. The functions: create_file.c,
- * file_operations.c, rename.c, and the files of these names in rest/. Metadata and deletion are the same for
- * both kinds. */
+/* Operations on directories and files: parameters and results. Those for metadata and deletion
+ * serve both kinds. */
 #ifndef LAGRA_FILE_FILE_OPERATIONS_H
 #define LAGRA_FILE_FILE_OPERATIONS_H
 
@@ -9,25 +8,27 @@
 #include "service/request_body.h"
 #include "service/listing.h"
 
-/* A directory or file, as answers show it. */
+/* A directory or file as shown in responses. */
 struct file_shown {
     struct file file;
     uint64_t id, parent;
-    bool is_of_snapshot; /* of its share: has no lease */
+    bool is_of_snapshot; /* in a share snapshot, so without a lease */
 };
-/* Of the node that the subject found. */
+/* Returns the node that the subject function found. */
 struct file_shown file_show(const struct file_state *state);
-/* returns OK, E_ReadOnlyAttribute: of a file that has the attribute. semantics 8.1 */
+/* Fails if the file has the read-only attribute. returns OK, E_ReadOnlyAttribute. semantics 8.1 */
 enum error file_refuse_read_only(const struct file *file);
 
-/* Deletes a file or an empty directory, with its contents, and what the share counts of them. place: of
- * TREE_TO_CHANGE. returns OK, E_DirectoryNotEmpty, as decision_fail_store() */
+/* Deletes a file or an empty directory, with its contents, and subtracts its length from the
+ * share's usage. place: found for TREE_TO_CHANGE. returns OK, E_DirectoryNotEmpty, as
+ * decision_fail_store() */
 enum error file_remove(struct decision *d, const struct tree_place *place, const struct file *file);
 
-/* Gives the node at `from` the name of state->place, and deletes what has that name, which state->file is:
- * state->place, ->part and ->file are then of the node that was moved.
- * returns OK, E_ResourceAlreadyExists, E_ResourceTypeMismatch, E_DirectoryNotEmpty; E_InvalidHeaderValue: to
- *         below itself, or the root; as decision_fail_store() */
+/* Renames the node at `from` to the name of state->place and deletes state->file, which has that
+ * name. Afterwards state->place, ->part and ->file are those of the renamed node.
+ * returns OK, E_ResourceAlreadyExists, E_ResourceTypeMismatch, E_DirectoryNotEmpty;
+ *         E_InvalidHeaderValue: `from` is the root or contains the new name;
+ *         as decision_fail_store() */
 enum error file_move(struct decision *d, const struct tree_place *from, const struct file *source,
                      enum tree_over over);
 
@@ -48,7 +49,7 @@ struct create_file_parameters {
     struct bytes metadata;
     struct http_properties http;
     uint64_t length;  /* at most FILE_LENGTH_MAX */
-    bool has_content; /* the body is what it begins with */
+    bool has_content; /* the request body is the initial data */
     struct body_sums sums;
 };
 struct create_file_result {
@@ -82,10 +83,10 @@ OPERATION_DECLARE(set_file_metadata);
 struct set_file_properties_parameters {
     struct parameters base;
     struct smb_given smb;
-    struct http_properties http; /* all of them: one that was not sent is cleared */
+    struct http_properties http; /* all of them; those not sent are cleared */
     bool has_length;
-    bool keeps_http;    /* none of them was sent, only the length */
-    bool resize_writes; /* another length moves the last write time */
+    bool keeps_http;    /* no HTTP header was sent, only the length */
+    bool resize_writes; /* a new length updates the last write time */
     uint64_t length;    /* at most FILE_LENGTH_MAX */
 };
 struct set_file_properties_result {
@@ -104,17 +105,17 @@ struct set_directory_properties_result {
 };
 OPERATION_DECLARE(set_directory_properties);
 
-/* The parameters of both renames: rename.c. */
+/* Parameters of both renames: rename.c. */
 struct rename {
-    struct bytes source; /* a path, as in struct file_resource */
+    struct bytes source; /* path, as in struct file_resource */
     bool source_trailing_dots;
-    bool replaces; /* a node that has the name already */
+    bool replaces; /* an existing node of the name */
     bool ignores_read_only;
-    const struct guid *source_lease, *destination_lease; /* NULL: none was sent */
+    const struct guid *source_lease, *destination_lease; /* NULL if not sent */
     struct smb_given smb;
     bool has_metadata;
     struct bytes metadata;
-    struct bytes content_type; /* of a file; ptr NULL: as it is */
+    struct bytes content_type; /* files only; ptr NULL: unchanged */
 };
 struct rename_file_parameters {
     struct parameters base;
@@ -140,24 +141,24 @@ OPERATION_NO_PARAMETERS(delete_file);
 OPERATION_NO_RESULT(delete_file);
 OPERATION_DECLARE(delete_file);
 
-/* Where List Directories and Files puts what it finds: as the sinks of service/listing.h. */
+/* Receives the entries of List Directories and Files, like the sinks of service/listing.h. */
 struct file_sink {
     bool full;
     void (*begin)(struct file_sink *sink);
-    /* file: gone after the call; NULL of a directory, unless its properties are asked for */
+    /* file: valid during the call; NULL for a directory, unless its properties are requested */
     void (*add)(struct file_sink *sink, const struct tree_entry *entry, const struct file *file);
 };
 struct list_files_parameters {
     struct parameters base;
     struct listing listing;
-    bool properties;   /* are shown of directories too */
-    struct bytes from; /* a name; ptr NULL: from the beginning */
+    bool properties;   /* properties of directories are requested */
+    struct bytes from; /* first name; ptr NULL: from the beginning */
     struct file_sink *sink;
 };
 struct list_files_result {
     struct result base;
     uint64_t id;       /* of the directory */
-    struct bytes next; /* the first name of the next page; ptr NULL: none */
+    struct bytes next; /* first name of the next page; ptr NULL if none */
 };
 OPERATION_DECLARE(list_files);
 
@@ -169,11 +170,11 @@ struct lease_file_parameters {
 struct lease_file_result {
     struct result base;
     struct lease_result lease;
-    struct guid id; /* of the lease */
+    struct guid id; /* lease id */
 };
 OPERATION_DECLARE(lease_file);
 
-/* Create Hard Link, Create Symbolic Link, Get Symbolic Link: of shares for NFS. decision: 615 */
+/* Create Hard Link, Create Symbolic Link, Get Symbolic Link: NFS shares only. decision: 615 */
 struct link_parameters {
     struct parameters base;
     struct bytes restype;

@@ -1,14 +1,16 @@
-/* The record of a directory or a file: see file_record.h.
+/* The record of a directory or a file.
  *
- *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified; attributes; created, accessed, written,
- *               changed; permission; bytes metadata; and of a file
- *               lease (concurrency/lease.h); bytes content type, encoding, language, disposition,
- *               cache control; bytes MD5, empty: none; content: id, length, u8 flags (1 has units,
+ *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified; attributes; created, accessed,
+ *               written, changed; permission; bytes metadata; files only:
+ *               lease (concurrency/lease.h); bytes content type, encoding, language,
+ *               disposition,
+ *               cache control; bytes MD5, may be empty; content: id, length, u8 flags (1 has
+ *               units,
  *               2 has holes, 4 without pages), epoch, kept, stamp, sealed at;
- *               u8 1 with the copy that made it (service/copy_state.h), else 0
+ *               u8 1 and copy state (service/copy_state.h) if created by a copy, else 0
  *               ETag, times in ticks, id and stamp: encode_long(); other numbers: varints
- * To change it: a new version number, the old reader kept, a data folder of the old form added to the
- * tests. */
+ * To change the format, add a version number, keep the old decoder, and add a data directory in
+ * the old format to the tests. */
 #include "file/file.h"
 
 #include <assert.h>
@@ -71,7 +73,6 @@ static void encode(struct text *out, const struct file *file)
 
 /* ---- decoding ---- */
 
-/* A number of 32 bits. */
 static uint32_t decode_u32(struct decoder *in)
 {
     uint64_t value = decode_u64(in);
@@ -248,9 +249,10 @@ void file_replace_content(struct decision *d, struct decision_part *part, struct
     file->content = *content;
 }
 
-/* ---- versions that no snapshot sees any more ---- */
+/* ---- versions that no snapshot needs any more ---- */
 
-/* Deletes a snapshot of a content. The current record of the file may refer to it. */
+/* Deletes a snapshot of a content. The current record of the file may share data with it, and is
+ * then rewritten. */
 static enum store_result forget_content(struct tree *tree, struct decision_part *part,
                                         const struct content *kept, struct file *now,
                                         bool *ret_more)

@@ -1,23 +1,25 @@
-/* Force Close Handles: of one file or directory, or of what is below a directory, some nodes a request. A
- * file whose delete is pending goes with the last one. rest: Force-Close-Handles; decision: 341 */
+/* Force Close Handles: of one file or directory, or of everything below a directory, up to
+ * NODES_MAX nodes per request. Deletes a file with a pending delete when its last handle is
+ * closed. rest: Force-Close-Handles; decision: 341 */
 #include "file/file_operations.h"
 #include "file/gate.h"
 #include "file/handle_operations.h"
 
-/* So many fit in a decision, with the share, the stamp, the subject, and the parts of one that is looked for. */
+/* Number of nodes that fit in a decision besides the share, the stamp, the subject, and the
+ * parts of one lookup. */
 #define NODES_MAX 8u
 
 struct closing {
     struct decision *d;
     const struct force_close_handles_parameters *asked;
     struct force_close_handles_result *result;
-    struct arena *arena; /* of what is read to find one handle */
+    struct arena *arena; /* memory for the lookup of one handle */
     unsigned nodes, work;
-    uint64_t last; /* the node that was looked at last */
+    uint64_t last; /* node handled last */
     bool is_full;
 };
 
-/* Deletes the node: its delete was pending. A directory that has something in it stays. */
+/* Deletes a node with a pending delete. Leaves a directory that is not empty. */
 static enum error delete_node(struct decision *d, uint64_t node)
 {
     struct tree *tree = &file_state(d)->tree;
@@ -55,7 +57,8 @@ static enum error close_open(struct closing *c, struct file_gate *gate, bool *re
     return OK;
 }
 
-/* One that deletes has a request of its own: it takes a decision's parts. */
+/* Closes handles of one node. A node with a pending delete is closed in a request of its own,
+ * because its deletion uses up the decision's parts. */
 static enum error close_node(struct closing *c, uint64_t node)
 {
     struct decision *d = c->d;
@@ -82,7 +85,7 @@ static enum error close_node(struct closing *c, uint64_t node)
     return delete_node(d, node);
 }
 
-/* returns OK, also when the handle is not one of them */
+/* Closes the handle's node if it is the subject or below it. */
 static enum error look_at(struct closing *c, const struct handle *handle)
 {
     struct decision *d = c->d;

@@ -1,4 +1,4 @@
-/* The gate's state: what is open of a node. */
+/* The gate's state: the opens of a node. */
 #include "file/gate_private.h"
 
 #include <assert.h>
@@ -18,7 +18,8 @@ enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
         return STORE_OK;
     if (!result)
         result = tree_read_state(tree);
-    /* As tree_open(); and the share may have been restored, without its opens, since the file was found. */
+    /* As in tree_open(). The share may also have been restored, without its opens, since the
+     * file was found. */
     if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
         result = STORE_CONFLICT;
     if (!result && !open_set_decode(arena, value, tree->state.reopened, tree->d->now, ret_set))
@@ -58,7 +59,7 @@ enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_
 
 enum error gate_drop_locks(struct file_gate *gate)
 {
-    enum error e = gate_read_locks(gate); /* without those of opens that had gone by then */
+    enum error e = gate_read_locks(gate); /* ignores locks whose open was already stale */
     size_t kept = 0;
 
     if (e)
@@ -71,7 +72,7 @@ enum error gate_drop_locks(struct file_gate *gate)
     return OK;
 }
 
-/* Deletes what those have left that do not count any more; locks go with the record that counts them. */
+/* Deletes the index entries of stale opens. Their locks are deleted with the lock record. */
 static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)

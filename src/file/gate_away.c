@@ -1,12 +1,12 @@
-/* Opens whose clients are away: they have lost their connection, and may come back. MS-SMB2 3.3.7.1, 3.3.5.9.7,
- * 3.3.5.9.12, 3.3.4.6, 3.3.4.7 */
+/* Disconnect and reconnect of handles. MS-SMB2 3.3.7.1, 3.3.5.9.7, 3.3.5.9.12, 3.3.4.6, 3.3.4.7 */
 #include "file/gate_private.h"
 
 #include "service/small_record.h"
 
-/* ---- leaving ---- */
+/* ---- disconnect ---- */
 
-/* The handle as the index has it. That is read later than the file: a handle may have ended in between. */
+/* Reads the handle's index entry. It is read later than the file, so the handle may have been
+ * closed in between. */
 static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
 {
     struct decision *d = gate->d;
@@ -22,7 +22,8 @@ static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* One that persists has answered what it was asked for by going. */
+/* Returns true if the open may remain after a disconnect. A disconnect of a persistent open
+ * acknowledges its break in progress. */
 static bool may_stay(struct file_gate *gate, const struct open_entry *open)
 {
     struct caching_entry *entry =
@@ -64,7 +65,7 @@ enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct hand
     return OK;
 }
 
-/* ---- coming back ---- */
+/* ---- reconnect ---- */
 
 bool gate_is_overdue(const struct file_gate *gate, uint64_t handle)
 {
@@ -77,7 +78,7 @@ enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret
 {
     const struct open_entry *open = open_set_find(&gate->set, handle);
 
-    if (!open || open->away_until <= gate->d->now) /* 0: its client is there */
+    if (!open || open->away_until <= gate->d->now) /* 0: connected */
         return E_ResourceNotFound;
     return read_handle(gate, handle, ret_handle);
 }

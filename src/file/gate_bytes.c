@@ -1,10 +1,10 @@
-/* What SMB asks of the gate about bytes and names by a handle. */
+/* Data, lock and name operations on a handle at the gate. */
 #include "concurrency/lock_sets.h"
 #include "file/gate_private.h"
 
 #include <assert.h>
 
-/* Others lose what they have cached, and nobody waits for it: MS-FSA 2.1.5.4 */
+/* Breaks the caching of others without waiting. MS-FSA 2.1.5.4 */
 static enum error strip_data(struct file_gate *gate, const struct open_entry *open)
 {
     const struct file_use use = {
@@ -19,8 +19,8 @@ static enum error strip_data(struct file_gate *gate, const struct open_entry *op
 
 /* ---- locks ---- */
 
-/* Returns how many of the locks can be acquired as far as their ranges and the number of locks allow: if not all, the
- * reason is *ret_error, and conflicts of those before come first. */
+/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. If not all do,
+ * *ret_error is the reason; the caller reports conflicts of those before it first. */
 static size_t count_allowed(struct file_gate *gate, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {
@@ -38,7 +38,7 @@ static size_t count_allowed(struct file_gate *gate, const struct byte_lock *want
     return valid;
 }
 
-/* Adds the locks after the existing ones. */
+/* Adds the locks after the existing ones, unless one conflicts. */
 static enum error add_locks(struct file_gate *gate, const struct byte_lock *wanted, size_t count)
 {
     struct arena *arena = gate->d->arena;
@@ -142,7 +142,7 @@ enum error gate_take_handles(struct file_gate *gate, uint64_t handle)
     return e;
 }
 
-/* Whoever renames opens the directory to add a name, and lets others read and write it. */
+/* A rename opens the target directory to add a name, sharing read and write access. */
 enum error gate_add_name(struct file_gate *gate, bool is_rename)
 {
     const struct file_use use = { .access = is_rename ? ACCESS_WRITE : 0,

@@ -1,9 +1,9 @@
-/* Operations of SMB: opens, and all that is done by a handle. */
+/* Opening and closing handles, delete pending, and acknowledgments at the gate. */
 #include <assert.h>
 
 #include "file/gate_private.h"
 
-/* NO_CACHING: no entry has that key. */
+/* Returns the number of the entry with the key, or NO_CACHING. */
 static uint16_t find_caching(const struct file_gate *gate, const struct guid *key)
 {
     for (size_t i = 0; i < gate->set.caching_count; i++)
@@ -14,8 +14,8 @@ static uint16_t find_caching(const struct file_gate *gate, const struct guid *ke
 
 /* ---- open ---- */
 
-/* An open breaks the write caching of others, unless it is for attributes alone; one that replaces the file
- * breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+/* Returns what the open needs. It breaks the write caching of others unless it is
+ * attribute-only; an overwrite breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
 static struct file_use use_of(const struct file_gate *gate, const struct gate_open *asked)
 {
     uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
@@ -32,7 +32,7 @@ static struct file_use use_of(const struct file_gate *gate, const struct gate_op
     };
 }
 
-/* A new entry for the caching of an open. */
+/* Adds an entry for the caching of an open. */
 static uint16_t add_caching(struct file_gate *gate, const struct gate_open *asked)
 {
     struct open_set *set = &gate->set;
@@ -65,7 +65,7 @@ struct caching_given gate_given(const struct file_gate *gate, uint16_t number)
     };
 }
 
-/* The caching entry of the new open. */
+/* Grants caching to the new open and returns the number of its entry. */
 static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uint16_t own,
                       struct caching_given *ret_given)
 {
@@ -87,8 +87,8 @@ static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uin
     return own;
 }
 
-/* The id of a new handle: d->now. No earlier commit of this partition has that instant, so no other handle has
- * the id. It is above all ids in the record in any case. */
+/* Returns the id of a new handle: d->now, which no earlier commit of this partition has, or the
+ * last id + 1 if that is higher. */
 static uint64_t new_id(const struct file_gate *gate)
 {
     const struct open_set *set = &gate->set;
@@ -97,7 +97,7 @@ static uint64_t new_id(const struct file_gate *gate)
     return gate->d->now > last ? gate->d->now : last + 1;
 }
 
-/* Appends: entries are in the order of ids. */
+/* Appends an open. Entries are ordered by id. */
 static void add_open(struct file_gate *gate, const struct open_entry *open)
 {
     struct open_set *set = &gate->set;
@@ -216,7 +216,7 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
         return;
     set->open_count = 0;
     set_pending(gate, false);
-    gate->is_changed = true; /* gate_write() drops the locks, which have no owner any more */
+    gate->is_changed = true; /* gate_write() drops the locks, which have no owner left */
     gate_wakes(gate);
     gate_write(gate);
     for (size_t i = 0; i < count; i++)
@@ -251,8 +251,8 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
 
 /* ---- caching ---- */
 
-/* The next break sent. Another break takes handles away first, and what was read when that is answered: as
- * Windows' server does it (smbtorture, smb2.lease.breaking3). */
+/* Returns the target of the next break. The first break takes handle and write caching; read
+ * caching is taken after its acknowledgment, as by Windows (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
     uint8_t to = entry->caching.breaks_to;

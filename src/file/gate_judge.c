@@ -1,8 +1,9 @@
-/* What the rules say of an operation, and operations without a handle. Those with one: gate_handles.c */
+/* Checks operations by the rules, and passes operations without a handle. For those with a
+ * handle see gate_handles.c. */
 #include "file/break_news.h"
 #include "file/gate_private.h"
 
-/* Begins to wait, or goes on with it until its time is over. */
+/* Starts to wait, or continues until the timeout. */
 static enum error wait(struct file_gate *gate, const struct file_use *use)
 {
     struct decision *d = gate->d;
@@ -36,7 +37,8 @@ void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
     break_news_add(gate->d, &news);
 }
 
-/* Asks the holder to go down to that; once it has answered, if a break is under way. */
+/* Starts a break of the holder's caching to `to`. If a break is in progress, the new one is sent
+ * after its acknowledgment. */
 static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
 {
     bool is_breaking = caching_is_breaking(holder);
@@ -49,7 +51,7 @@ static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to
     gate_tell(gate, holder, to);
 }
 
-/* What is open, as the rules see it. */
+/* Returns the opens in the form the rules use. */
 static struct file_opens opens_of(const struct file_gate *gate)
 {
     struct arena *arena = gate->d->arena;
@@ -80,7 +82,7 @@ uint8_t gate_grant(const struct file_gate *gate, uint8_t wants, bool is_oplock, 
     return opens_grant(&opens, wants, is_oplock, own);
 }
 
-/* Whether the caller commits what has changed of the gate. */
+/* Returns true if the caller commits changes of the gate. */
 static bool writes_gate(const struct file_gate *gate)
 {
     return !gate->d->operation || decision_may_change(gate->d);
@@ -107,7 +109,7 @@ enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16
         ask(gate, &set->cachings[breaks[i].caching], breaks[i].to);
     if (verdict.error)
         return verdict.error;
-    /* An operation that changes nothing has what was settled committed as a break is, and is decided again. */
+    /* A read-only operation has the changes committed like a break, and is then decided again. */
     return verdict.waits || (has_settled && !writes_gate(gate)) ? wait(gate, use) : OK;
 }
 

@@ -1,13 +1,13 @@
-/* Opens whose clients are away, in the way of others: concurrency/README.md rule 22 */
+/* Resolves conflicts of operations with disconnected opens: concurrency/README.md rule 22 */
 #include "file/gate_private.h"
 
-/* Nobody is there for it, and it need not be kept. */
+/* Returns true if the open is disconnected and need not be retained. */
 static bool may_be_ended(const struct file_gate *gate, const struct open_entry *open)
 {
     return open->away_until > 0 && (!open->persists || open->away_until <= gate->d->now);
 }
 
-/* For each caching, whether its client has to give up more than what it has read. */
+/* Returns, for each caching entry, whether the break takes more than read caching. */
 static bool *loses_more(const struct file_gate *gate, const struct caching_break *breaks,
                         size_t count)
 {
@@ -19,7 +19,7 @@ static bool *loses_more(const struct file_gate *gate, const struct caching_break
     return loses;
 }
 
-/* A caching whose opens have all been ended is given up. */
+/* Clears the caching of entries whose opens have all been closed. */
 static void drop_cachings_without_open(struct file_gate *gate)
 {
     struct open_set *set = &gate->set;
@@ -33,8 +33,9 @@ static void drop_cachings_without_open(struct file_gate *gate)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Ends the disconnected opens that the operation conflicts with. Their index entries go when the gate is written.
- * *ret_ended: there were any. returns OK, as decision_fail_store() */
+/* Closes the disconnected opens that conflict with the operation. Their index entries are
+ * deleted when the gate is written. *ret_ended: set if there were any. returns OK, as
+ * decision_fail_store() */
 static enum error end_opens(struct file_gate *gate, const struct file_use *use,
                             const struct caching_break *breaks, size_t break_count, bool *ret_ended)
 {
@@ -63,7 +64,7 @@ static enum error end_opens(struct file_gate *gate, const struct file_use *use,
 
 enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
 
-/* For each caching, by number, who has it open. */
+/* Returns, for each caching entry, which opens hold it. */
 static enum holders *find_holders(const struct file_gate *gate)
 {
     enum holders *holders = arena_array(gate->d->arena, gate->set.caching_count, sizeof *holders);
@@ -81,7 +82,7 @@ static enum holders *find_holders(const struct file_gate *gate)
     return holders;
 }
 
-/* Disconnected opens that persist remain, without what is asked for. */
+/* Takes the broken caching from disconnected persistent opens, which remain. */
 static void lose(struct file_gate *gate, const struct caching_break *broken)
 {
     struct caching_entry *entry = &gate->set.cachings[broken->caching];

@@ -1,5 +1,6 @@
-/* What an open may be granted: what the descriptors of the node and of its directory let the client do, unless it is a
- * superuser, and what the file itself allows. MS-FSA 2.1.5.1.1, 2.1.5.1.2.1; decision: 440
+/* Access granted to an open: the rights by the descriptors of the node and its directory, unless
+ * the client is a superuser, limited by the file's attributes. MS-FSA 2.1.5.1.1, 2.1.5.1.2.1;
+ * decision: 440
  * docs: storage-files-identity-auth-domain-services "superuser" */
 #include "file/access_mask.h"
 #include "file/handle_private.h"
@@ -30,7 +31,7 @@ static enum error rights_in_directory(struct decision *d, const struct access_to
     return e ? e : rights_by(d, token, directory.permission, ret_rights);
 }
 
-/* What its directory lets the client do with the node at state->place. */
+/* Adds the rights to the node at state->place that the client has through its directory. */
 static enum error add_from_directory(struct decision *d, const struct access_token *token,
                                      uint32_t *rights)
 {
@@ -56,8 +57,8 @@ static enum error rights_of(struct decision *d, const struct access_token *token
     return e ? e : add_from_directory(d, token, ret_rights);
 }
 
-/* What a snapshot of the share has is only read. Of a file that is read-only nobody can have write access, though its
- * attributes may be written. */
+/* Returns the maximal access by state: share snapshots are read-only, and the data of a
+ * read-only file cannot be written, though its attributes can. */
 static uint32_t most(struct decision *d)
 {
     const struct file_state *state = file_state(d);

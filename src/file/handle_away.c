@@ -1,4 +1,3 @@
-/* Handles whose client is away: see handle_away.h. */
 #include "file/handle_away.h"
 
 #include "file/file_operations.h"
@@ -33,9 +32,9 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
     return e;
 }
 
-/* ---- coming back ---- */
+/* ---- reconnect ---- */
 
-/* The node of a handle that is kept. returns OK, E_ResourceNotFound, as decision_fail_store() */
+/* Finds the node of a retained handle. returns OK, E_ResourceNotFound, as decision_fail_store() */
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
     struct bytes value;
@@ -77,7 +76,8 @@ enum error handle_away_attempt(struct decision *d, void *of)
     return OK;
 }
 
-/* By the names that the client says. returns OK, E_InvalidInput: another file, or none, has them */
+/* Finds the node by the path sent by the client. returns OK, E_InvalidInput: missing, or another
+ * node */
 static enum error find_named(struct decision *d, const struct handle_return *back)
 {
     struct file_state *state = file_state(d);
@@ -113,7 +113,7 @@ static enum error find(struct decision *d, const struct handle_return *back,
         return handle_load(d, back->handle, ret_gate);
     if (e != E_InvalidInput)
         return e;
-    /* What has its file's name now may have ended it. */
+    /* The file that has the name now may have replaced the handle's file. */
     e = handle_find_begun(d, back->handle, HANDLE_READS, ret_gate);
     return e ? e : E_InvalidInput;
 }

@@ -1,11 +1,11 @@
-/* Closing by SMB: see handle_open.h. */
+/* Closing handles over SMB. */
 #include "file/file_operations.h"
 #include "file/handle_open.h"
 #include "file/handle_private.h"
 #include "file/notify.h"
 
-/* The last handle of what was to be deleted has closed. A directory that something was put into meanwhile
- * stays. MS-FSA 2.1.5.5 */
+/* Deletes the node after its last handle was closed. Leaves a directory that is no longer empty.
+ * MS-FSA 2.1.5.5 */
 static enum error delete_node(struct decision *d, struct handle_close *close)
 {
     struct file_state *state = file_state(d);
@@ -20,7 +20,7 @@ static enum error delete_node(struct decision *d, struct handle_close *close)
     return e == E_DirectoryNotEmpty ? OK : e;
 }
 
-/* What closing changes of the times. */
+/* Updates the file's times on close. */
 static void settle_times(struct decision *d, struct handle_close *close)
 {
     struct file *file = &file_state(d)->file;

@@ -1,11 +1,12 @@
-/* Security descriptors of what is open, and of what an open makes. */
+/* Security descriptors of open nodes and of nodes created by an open. */
 #include "file/handle_info.h"
 #include "file/handle_private.h"
 #include "file/notify.h"
 #include "file/permission.h"
 #include "file/permission_store.h"
 
-/* Generic rights of entries that apply to the node are those of files; what is inherited alone stays as it is. */
+/* Maps generic rights to those of files in ACEs that apply to the node itself. Inherit-only ACEs
+ * are unchanged. */
 static void map_generic(struct acl *dacl)
 {
     for (size_t i = 0; i < dacl->count; i++)
@@ -13,8 +14,8 @@ static void map_generic(struct acl *dacl)
             dacl->aces[i].mask = access_mask_mapped(dacl->aces[i].mask);
 }
 
-/* A list is one with inherited entries if that is said and asked for. [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture,
- * smb2.acls.INHERITFLAGS */
+/* Marks a list as inherited only if both the "inherited" and the "inherit required" bits were
+ * sent. [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture, smb2.acls.INHERITFLAGS */
 static void settle_inherited(struct security_descriptor *from)
 {
     static const unsigned asked[] = { CONTROL_DACL_INHERIT_ASKED, CONTROL_SACL_INHERIT_ASKED };
@@ -27,7 +28,7 @@ static void settle_inherited(struct security_descriptor *from)
     }
 }
 
-/* Takes those parts of the one into the other. */
+/* Copies the given parts of a descriptor. */
 static void take_parts(struct security_descriptor *to, const struct security_descriptor *from,
                        uint32_t parts)
 {
@@ -68,7 +69,8 @@ static uint32_t parts_of(const struct security_descriptor *descriptor)
     return parts;
 }
 
-/* Without privileges an owner is set to oneself alone, or to a group that one is of, and no SACL. MS-FSA 2.1.5.17 */
+/* Without privileges, a client can set the owner only to itself or one of its groups, and cannot
+ * set a SACL. MS-FSA 2.1.5.17 */
 static enum error check_token(const struct access_token *token,
                               const struct security_descriptor *from, uint32_t parts)
 {
@@ -77,7 +79,7 @@ static enum error check_token(const struct access_token *token,
     return token && parts & DESCRIPTOR_SACL ? E_AuthorizationPermissionMismatch : OK;
 }
 
-/* What is there with those parts of what was sent, in canonical form. */
+/* Replaces the given parts of the existing descriptor by those sent. *ret_canonical: the result */
 static enum error merge(struct decision *d, const struct mount *mount, struct bytes there,
                         struct bytes sent, uint32_t parts, struct bytes *ret_canonical)
 {
@@ -102,7 +104,7 @@ static enum error merge(struct decision *d, const struct mount *mount, struct by
     return ret_canonical->ptr ? OK : E_FileInvalidPermission;
 }
 
-/* What a file has by number; *ret_canonical. */
+/* Finds a file's descriptor by its number. */
 static enum error find(struct decision *d, uint64_t number, struct bytes *ret_canonical)
 {
     enum error e = permission_find(d, file_state(d)->share.space, number, ret_canonical);
@@ -164,7 +166,7 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
     if (e)
         return e;
     state = file_state(d);
-    if (!gate->set.is_delete_pending) /* what is to be deleted nobody opens by its rights */
+    if (!gate->set.is_delete_pending) /* no other client can open the node by the new rights */
         e = gate_take_handles(gate, set->handle->id);
     if (!e)
         e = find(d, state->file.permission, &there);

@@ -1,4 +1,4 @@
-/* What is known of what is open, and setting it: see handle_info.h. */
+/* Queries and changes of the information of open files and directories. */
 #include "file/handle_info.h"
 
 #include "file/file_content.h"
@@ -39,8 +39,8 @@ enum error handle_query_attempt(struct decision *d, void *of)
 
 /* ---- times and attributes ---- */
 
-/* Sets a time of the file. *keeps: that the handle leaves it alone from now on; NULL: of the creation, which
- * nothing else changes. True: it has changed. */
+/* Sets a time of the file. *keeps: whether operations on the handle no longer update it; NULL
+ * for the creation time, which they never do. Returns true if the time has changed. */
 static bool set_time(const struct basic_time_given *given, instant *time, bool *keeps)
 {
     if (given->kind == BASIC_TIME_KEPT)
@@ -53,7 +53,7 @@ static bool set_time(const struct basic_time_given *given, instant *time, bool *
     return true;
 }
 
-/* MS-FSA 2.1.5.15.2 */
+/* Checks the attributes against the kind of the node. MS-FSA 2.1.5.15.2 */
 static enum error check_attributes(const struct handle_set_basic *set)
 {
     uint32_t others = set->handle->kind == TREE_FILE ? ATTRIBUTE_DIRECTORY : ATTRIBUTE_TEMPORARY;
@@ -72,7 +72,7 @@ static bool set_attributes(const struct handle_set_basic *set, struct file *file
     return true;
 }
 
-/* What a watcher may have asked for, of what was set. */
+/* Returns the filter bits of watchers to notify of the change. */
 static uint32_t filter_of(const struct handle_set_basic *set)
 {
     uint32_t filter = set->has_attributes ? CHANGE_ATTRIBUTES : 0;
@@ -157,7 +157,7 @@ enum error handle_set_length_attempt(struct decision *d, void *of)
 
 /* ---- disposition ---- */
 
-/* MS-FSA 2.1.5.15.3 */
+/* Checks that the node can be deleted. MS-FSA 2.1.5.15.3 */
 static enum error check_deletable(struct decision *d)
 {
     struct file_state *state = file_state(d);

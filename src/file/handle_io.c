@@ -1,4 +1,4 @@
-/* Reads, writes and flushes by SMB: see handle_io.h. */
+/* Reads, writes and flushes over SMB. */
 #include "file/handle_io.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "file/handle_private.h"
 #include "file/notify.h"
 
-/* The file of the handle, to be read or changed. */
+/* Finds the file of the handle. */
 static enum error find_file(struct decision *d, const struct mount *mount,
                             const struct held_handle *handle, enum handle_use use,
                             struct file_gate **ret_gate)
@@ -43,13 +43,14 @@ void handle_reading_begin(struct decision *d, const struct handle_read *read, ch
     *ret_reading = (struct handle_reading){ .d = d, .to = to, .length = (size_t)read->readable };
     if (read->readable == 0)
         return;
-    snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
+    snapshot_set_access(d->before, d->access); /* it may have been decided on a blocking thread */
     ret_reading->reader = content_reader_open(d->store, d->before, d->arena, &read->content,
                                               read->offset, read->readable);
-    decision_take_snapshot(d); /* the reader's now */
+    decision_take_snapshot(d); /* now owned by the reader */
 }
 
-/* What the reader of a content answered. It waits for bytes by the waiter, or for its map. */
+/* Converts a result of the content reader, which waits for data through the waiter, or lacks its
+ * map. */
 static enum error reading_result(struct handle_reading *reading, enum store_result result)
 {
     if (result == STORE_WAIT)
@@ -128,7 +129,8 @@ void write_staging_end(struct write_staging *staging)
 
 /* ---- writing ---- */
 
-/* The bytes have changed: so have the file's times, unless the handle keeps them. */
+/* Updates the times that the handle does not freeze, and notifies watchers, after a change of
+ * data. */
 static enum error end_change(struct decision *d, struct handle_times *times, uint64_t length_before)
 {
     struct file_state *state = file_state(d);

@@ -1,4 +1,4 @@
-/* Listing an open directory by SMB: see handle_names.h. */
+/* Listing an open directory over SMB. */
 #include "file/entry_file.h"
 #include "file/handle_names.h"
 #include "file/handle_private.h"
@@ -8,7 +8,7 @@ struct page {
     struct decision *d;
     struct handle_list *list;
     struct name_pattern pattern;
-    struct arena *arena; /* of what is read of an entry; rewound behind each */
+    struct arena *arena; /* memory for one entry; rewound after each */
     bool full;
 };
 
@@ -25,7 +25,7 @@ static void add(struct page *page, struct bytes name, const struct handle_info *
 
 /* ---- "." and ".." ---- */
 
-/* What is shown of the directory above; of the root: itself. */
+/* Returns the information of the parent directory, or of the root itself. */
 static enum error show_parent(struct page *page, struct handle_info *ret_info)
 {
     struct decision *d = page->d;

@@ -1,4 +1,4 @@
-/* Locks and answers to breaks by SMB: see handle_locks.h. */
+/* Byte-range locks and acknowledgments of breaks over SMB. */
 #include "file/handle_locks.h"
 
 #include "file/handle_private.h"
@@ -19,7 +19,7 @@ static enum error lock_all(struct decision *d, const struct handle_lock *lock,
     return gate_lock(gate, lock->handle->id, wanted, lock->count);
 }
 
-/* Locks that were released before an element that is not locked stay released. */
+/* Releases the locks in order. If one does not exist, those before it remain released. */
 static enum error release_all(struct decision *d, struct handle_lock *lock, struct file_gate *gate)
 {
     struct byte_range *ranges = arena_array(d->arena, lock->count, sizeof *ranges);
@@ -35,7 +35,7 @@ static enum error release_all(struct decision *d, struct handle_lock *lock, stru
     return OK;
 }
 
-/* Waits until the lock is released. */
+/* Waits until a lock of the file is released. */
 static enum error wait_for_lock(struct decision *d, const struct file_gate *gate)
 {
     d->waits_for = gate_key(gate);

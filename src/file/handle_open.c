@@ -1,4 +1,4 @@
-/* Opening by SMB: see handle_open.h. */
+/* Opening files and directories over SMB. */
 #include "file/handle_open.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "file/new_file.h"
 #include "file/notify.h"
 
-/* What a client may say of what it makes. MS-FSCC 2.6 */
+/* Attributes that a client can set on a new node. MS-FSCC 2.6 */
 #define ATTRIBUTES_OF_DIRECTORIES                                                                  \
     (ATTRIBUTES_ALL & ~(uint32_t)(ATTRIBUTE_DIRECTORY | ATTRIBUTE_TEMPORARY))
 #define ATTRIBUTES_OF_FILES (ATTRIBUTES_ALL & ~(uint32_t)ATTRIBUTE_DIRECTORY)
@@ -24,10 +24,10 @@ static bool overwrites(const struct handle_open *open)
            open->disposition == OPEN_OVERWRITES_OR_NEW;
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* Finds what has the name. The directory that it is in stays among the parts only if something is to be
- * made there: to open what is there rests on the node alone. */
+/* Looks up the name. Keeps the directory as a part only if an entry may be created in it;
+ * opening an existing node depends on the node alone. */
 static enum error find(struct decision *d, const struct handle_open *open)
 {
     struct file_state *state = file_state(d);
@@ -46,7 +46,7 @@ static enum error find(struct decision *d, const struct handle_open *open)
     return OK;
 }
 
-/* ---- what is there ---- */
+/* ---- existing nodes ---- */
 
 static enum error check_kind(const struct handle_open *open, enum tree_kind kind)
 {
@@ -57,7 +57,8 @@ static enum error check_kind(const struct handle_open *open, enum tree_kind kind
     return kind == TREE_DIRECTORY && overwrites(open) ? E_InvalidInput : OK;
 }
 
-/* What is hidden or of the system is overwritten by those alone who say so. MS-FSA 2.1.5.1.2.1 */
+/* Refuses to overwrite a hidden or system file unless the request sets the same attributes.
+ * MS-FSA 2.1.5.1.2.1 */
 static enum error check_attributes(const struct handle_open *open, const struct file *file)
 {
     const uint32_t said = ATTRIBUTE_HIDDEN | ATTRIBUTE_SYSTEM;
@@ -69,8 +70,8 @@ static enum error check_attributes(const struct handle_open *open, const struct 
     return OK;
 }
 
-/* What whoever overwrites has to be allowed beside what it asks for. MS-FSA 2.1.5.1.2.1; docs: irp-mj-create,
- * "FILE_SUPERSEDE and FILE_OVERWRITE" */
+/* Returns the access that an overwrite requires in addition to the desired access. MS-FSA
+ * 2.1.5.1.2.1; docs: irp-mj-create, "FILE_SUPERSEDE and FILE_OVERWRITE" */
 static uint32_t needed(const struct handle_open *open)
 {
     const uint32_t always = MAY_WRITE_EA | MAY_WRITE_ATTRIBUTES;
@@ -94,7 +95,7 @@ static enum error grant(struct decision *d, struct handle_open *open)
     return e ? e : check_deletes(open);
 }
 
-/* Puts the handle among those that are open. */
+/* Passes the gate and adds the handle to the node's opens. */
 static enum error pass(struct decision *d, struct handle_open *open, struct file_gate *gate)
 {
     bool is_file = file_state(d)->file.kind == TREE_FILE;
@@ -126,7 +127,8 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
     return e;
 }
 
-/* The same file, empty: it keeps its id, its descriptor and when it was created. MS-FSA 2.1.5.1.2.1 */
+/* Truncates the file and resets its attributes and times. Its id, descriptor and creation time
+ * are unchanged. MS-FSA 2.1.5.1.2.1 */
 static enum error overwrite(struct decision *d, const struct handle_open *open)
 {
     struct file_state *state = file_state(d);
@@ -176,7 +178,7 @@ static enum error open_there(struct decision *d, struct handle_open *open)
     return e;
 }
 
-/* In a snapshot of the share nothing can be changed, and nothing is kept of the handle. */
+/* Refuses changes in a share snapshot. */
 static enum error check_snapshot(const struct handle_open *open)
 {
     uint32_t asked = access_mask_mapped(open->desired) & ~(MAY_MAXIMUM | MAY_ACCESS_SACL);
@@ -186,9 +188,9 @@ static enum error check_snapshot(const struct handle_open *open)
                : OK;
 }
 
-/* ---- what is new ---- */
+/* ---- new nodes ---- */
 
-/* Nothing is made in a directory that is to be deleted. */
+/* Fails if the directory has a pending delete. */
 static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -204,7 +206,7 @@ static enum tree_kind kind_of_new(const struct handle_open *open)
     return open->kind == OPEN_DIRECTORY ? TREE_DIRECTORY : TREE_FILE;
 }
 
-/* What everything has by default needs no descriptor of its own. */
+/* Chooses the descriptor of the new node. The default needs no record of its own. */
 static enum error settle_descriptor(struct decision *d, const struct handle_open *open,
                                     struct permission_given *ret_permission)
 {
@@ -216,7 +218,7 @@ static enum error settle_descriptor(struct decision *d, const struct handle_open
                              &ret_permission->descriptor);
 }
 
-/* Its creator gets the access it desires. */
+/* Creates the node. Its creator is granted all access it desires. */
 static enum error new_node(struct decision *d, struct handle_open *open)
 {
     struct file_state *state = file_state(d);
@@ -273,7 +275,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
     if (e)
         return e;
-    gate->is_read_only = false; /* not for its creator */
+    gate->is_read_only = false; /* does not bind its creator */
     open->action = OPENED_NEW;
     open->lasts = true;
     e = pass(d, open, gate);
@@ -283,7 +285,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
     return OK;
 }
 
-/* ---- either ---- */
+/* ---- both ---- */
 
 static enum open_action action_of(const struct handle_open *open)
 {

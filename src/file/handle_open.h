@@ -1,4 +1,5 @@
-/* Opening and closing directories and files by SMB. ms-smb2: 3.3.5.9, 3.3.5.10; MS-FSA 2.1.5.1, 2.1.5.5 */
+/* Opening and closing directories and files over SMB. ms-smb2: 3.3.5.9, 3.3.5.10; MS-FSA
+ * 2.1.5.1, 2.1.5.5 */
 #ifndef LAGRA_FILE_HANDLE_OPEN_H
 #define LAGRA_FILE_HANDLE_OPEN_H
 
@@ -8,17 +9,17 @@
 
 /* MS-SMB2 2.2.13 "CreateDisposition". */
 enum open_disposition {
-    OPEN_SUPERSEDES = 0, /* makes it new, or makes a new one */
+    OPEN_SUPERSEDES = 0, /* supersede or create */
     OPEN_EXISTING = 1,
     OPEN_NEW = 2,
     OPEN_OR_NEW = 3,
-    OPEN_OVERWRITES = 4,        /* what is there */
-    OPEN_OVERWRITES_OR_NEW = 5, /* or makes a new one */
+    OPEN_OVERWRITES = 4,        /* overwrite */
+    OPEN_OVERWRITES_OR_NEW = 5, /* overwrite or create */
 };
-/* FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE; both is the caller's to refuse. */
+/* FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE. The caller refuses both together. */
 enum open_kind { OPEN_ANY_KIND, OPEN_FILE, OPEN_DIRECTORY };
 
-/* What was done, as MS-SMB2 2.2.14 "CreateAction" numbers it. */
+/* MS-SMB2 2.2.14 "CreateAction". */
 enum open_action {
     OPENED_NEW_FOR_OLD = 0,
     OPENED_EXISTING = 1,
@@ -28,56 +29,57 @@ enum open_action {
 
 struct handle_open {
     const struct mount *mount;
-    /* The names on the way, in UTF-8, as the client sent them, without backslashes; none: the root. */
+    /* Path components in UTF-8 as sent by the client, without backslashes; none for the root. */
     const struct bytes *names;
     size_t name_count;
-    instant snapshot; /* of the share, of whole seconds; 0: the share itself */
+    instant snapshot; /* share snapshot, whole seconds; 0: the share itself */
     enum open_disposition disposition;
     enum open_kind kind;
-    uint32_t desired;    /* MAY_*, generic ones and MAY_MAXIMUM too */
-    uint8_t share;       /* ACCESS_* that others may have */
-    uint32_t attributes; /* of what is made or overwritten: ATTRIBUTE_*, others are ignored */
+    uint32_t desired;    /* MAY_*, including generic rights and MAY_MAXIMUM */
+    uint8_t share;       /* share access: ACCESS_* */
+    uint32_t attributes; /* for a created or overwritten file: ATTRIBUTE_*, others are ignored */
     bool deletes;        /* FILE_DELETE_ON_CLOSE */
-    bool makes_no_file;  /* the account is full */
-    /* Of what is made (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL: it inherits. */
+    bool makes_no_file;  /* account is full */
+    /* For a created node (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL: inherited. */
     struct bytes descriptor;
-    /* What it would like to cache: CACHING_*, and by which key. The key is one of all clients': of a lease
-     * it is made of the client's GUID and the lease key; of an oplock a fresh one. Without READ, or of a
-     * directory, none is given. break_listener_add() before the attempt (break_news.h). */
+    /* Requested CACHING_* and its key, which is unique among all clients: derived from client
+     * GUID and lease key for a lease, fresh for an oplock. Nothing is granted without READ or
+     * for a directory. Requires break_listener_add() before the attempt (break_news.h). */
     uint8_t caching;
-    bool is_oplock; /* which is none, R, RW or RWH */
-    bool is_lease;  /* though of nothing: other opens of its key may ask for more */
-    uint16_t epoch; /* of a lease of version 2, as the client counts */
+    bool is_oplock; /* one of none, R, RW, RWH */
+    bool is_lease;  /* even with no caching: other opens with its key may request more */
+    uint16_t epoch; /* lease epoch sent by the client, version 2 */
     struct guid caching_key;
-    bool persists;           /* SMB 3 persistent handle: counts after a restart too */
-    struct handle_kept kept; /* of one that persists: its ticks and what is its client's */
+    bool persists;           /* persistent handle: survives a restart */
+    struct handle_kept kept; /* persistent only: reconnect state */
     uint64_t session;
     struct bytes client_address, client_name; /* "203.0.113.7:53412" */
 
-    /* ---- what comes of it ---- */
+    /* ---- results ---- */
     struct held_handle handle;
     enum open_action action;
     struct handle_info info;
-    struct caching_given given; /* of a lease what it has now, perhaps more than was asked for */
-    uint32_t maximum;           /* MAY_*: what the client might have been granted at most */
+    struct caching_given given; /* for a lease its current caching, possibly more than requested */
+    uint32_t maximum;           /* MAY_*: maximal access of the client */
     bool lasts;                 /* handle.h */
 };
 /* returns OK, DECIDE_WAITS
- *         E_InvalidResourceName             a name that files cannot have
+ *         E_InvalidResourceName             an invalid name
  *         E_InvalidFileOrDirectoryPathName  too long or too deep
- *         E_ParentNotFound                  a directory on the way is not there, or is a file
- *         E_ResourceNotFound                nothing has the name; the snapshot is not there
+ *         E_ParentNotFound                  a parent directory is missing or a file
+ *         E_ResourceNotFound                the name or the snapshot does not exist
  *         E_ResourceAlreadyExists           OPEN_NEW
- *         E_ResourceTypeMismatch            it is of the other kind than OPEN_FILE or OPEN_DIRECTORY
+ *         E_ResourceTypeMismatch            not the kind of OPEN_FILE or OPEN_DIRECTORY
  *         E_InsufficientAccountCapacity     makes_no_file
- *         E_DeletePending                   of it, or of the directory where it would be made
- *         E_SharingViolation                by another open, or by a lease of the File REST API
- *         E_ReadOnlyAttribute               to be written, overwritten, or deleted on close
- *         E_AuthorizationPermissionMismatch its security descriptor, or its attributes where it is
- *                                           overwritten (MS-FSA 2.1.5.1.2.1), do not allow it
- *         E_FileInvalidPermission           the descriptor
- *         E_InvalidInput                    a directory cannot be overwritten or superseded
- *         E_ServerBusy                      OPENS_MAX handles are open of it
+ *         E_DeletePending                   the file, or the directory to create it in
+ *         E_SharingViolation                another open or a REST lease conflicts
+ *         E_ReadOnlyAttribute               write access, overwrite, or delete on close
+ *         E_AuthorizationPermissionMismatch denied by the security descriptor, or by the
+ *                                           attributes of an overwritten file
+ *                                           (MS-FSA 2.1.5.1.2.1)
+ *         E_FileInvalidPermission           invalid descriptor
+ *         E_InvalidInput                    a directory is to be overwritten or superseded
+ *         E_ServerBusy                      the node has OPENS_MAX opens
  *         E_ShareSizeLimitReached */
 attempt_fn handle_open_attempt;
 
@@ -85,13 +87,14 @@ struct handle_close {
     const struct mount *mount;
     const struct held_handle *handle;
 
-    /* ---- what comes of it ---- */
+    /* ---- results ---- */
     struct handle_info info;
-    bool deleted; /* it was the last one of what was to be deleted */
+    bool deleted; /* was the last handle of a node with a pending delete */
 };
-/* What was written by the handle is durable when d->seen is, so that is awaited before it is answered
- * (docs/smb.md). One that was closed by force, or whose share is gone, is closed: OK, without info. Locks of the handle are given back, others woken;
- * a directory that is not empty any more is not deleted. returns OK */
+/* Closes the handle, releases its locks and wakes waiters. Does not delete a directory that is
+ * no longer empty. Data written by the handle is durable when d->seen is, so the caller waits
+ * for that before it responds (docs/smb.md). If the handle was closed by force or its share is
+ * deleted, the results have no info. returns OK */
 attempt_fn handle_close_attempt;
 
 #endif

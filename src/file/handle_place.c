@@ -1,9 +1,9 @@
-/* The handles of a share in their order, and where in the tree they are. */
+/* Iteration over the handles of a share, and the paths of their nodes. */
 #include "file/handle_operations.h"
 
 #include "service/small_record.h"
 
-/* The names of the path, collected from the node upwards; the outermost first. */
+/* Names of a path, outermost first. Collected from the node upwards. */
 struct way {
     struct bytes name;
     struct way *below;

@@ -1,10 +1,11 @@
-/* Renaming by SMB: see handle_names.h. What moves is file_move(), as of Rename File. */
+/* Renaming over SMB. Uses file_move(), like Rename File. */
 #include "file/file_operations.h"
 #include "file/handle_names.h"
 #include "file/handle_operations.h"
 #include "file/handle_private.h"
 
-/* The new name: state->place, and what has it now. The directory that it is in is one of the parts. */
+/* Looks up the new name: sets state->place and loads the existing node. The target directory
+ * becomes a part. */
 static enum error find_target(struct decision *d, const struct handle_rename *rename)
 {
     struct file_state *state = file_state(d);
@@ -30,7 +31,7 @@ static bool is_below(const struct tree_place *place, uint64_t directory)
     return false;
 }
 
-/* Whoever has the directory open must bear that a name is made in it. MS-FSA 2.1.5.15.12 */
+/* Checks that the opens of the target directory allow adding a name. MS-FSA 2.1.5.15.12 */
 static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -41,7 +42,7 @@ static enum error pass_directory(struct decision *d)
     return e ? e : gate_add_name(&gate, true);
 }
 
-/* What has the name goes, if it is a file that nobody has open, nor keeps from being written. */
+/* Checks that the existing target can be replaced: a file that is writable and not open. */
 static enum error pass_replaced(struct decision *d, const struct handle_rename *rename)
 {
     struct file_state *state = file_state(d);
@@ -66,7 +67,8 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
-/* Refuses the rename of a directory below which something is open now. A later open has no guard. decision: 1061 */
+/* Refuses the rename of a directory if a node below it is open. An open that follows has no guard.
+ * decision: 1061 */
 static enum error refuse_open_below(struct decision *d, uint64_t directory)
 {
     unsigned work = 0;
@@ -138,7 +140,7 @@ enum error handle_rename_attempt(struct decision *d, void *of)
         e = find_target(d, rename);
     if (!e)
         e = rename_found(d, rename);
-    /* What was found one after the other, and refuses it, has to be of one moment. */
+    /* A refusal is based on several reads; confirms that they were consistent. */
     if (e && !decision_is_unfinished(e)) {
         enum store_result confirmed = decision_confirm(d);
 

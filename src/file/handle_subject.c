@@ -1,10 +1,10 @@
-/* What an attempt of an SMB command is about: its share, and the node of its handle. */
+/* The subject of an attempt of an SMB command: its share, and the node of its handle. */
 #include <assert.h>
 
 #include "file/file_operations.h"
 #include "file/handle_private.h"
 
-/* The generation of a snapshot lies in its record. */
+/* Opens the share's tree, or that of a snapshot, whose record has the generation. */
 static enum error open_tree(struct decision *d, instant snapshot)
 {
     struct file_state *state = file_state(d);
@@ -31,7 +31,7 @@ enum error handle_begin(struct decision *d, const struct mount *mount, instant s
     return e;
 }
 
-/* Trailing dots count: a client of Windows has taken them off already. */
+/* Trailing dots are kept because Windows clients have already stripped them. */
 enum error handle_path(struct decision *d, const struct bytes *names, size_t count,
                        struct tree_path *ret_path)
 {
@@ -63,7 +63,7 @@ enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t 
     return e;
 }
 
-/* What a snapshot has of a node lies in the node's partition, whatever has become of it since. */
+/* Finds the node of a handle in a snapshot. The node's partition has all of its versions. */
 static enum error find_in_snapshot(struct decision *d, const struct held_handle *handle)
 {
     struct file_state *state = file_state(d);
@@ -129,7 +129,7 @@ enum error handle_load(struct decision *d, const struct held_handle *handle,
     return !e && !open_set_find(&(*ret_gate)->set, handle->id) ? E_ResourceNotFound : e;
 }
 
-/* ---- what is shown ---- */
+/* ---- file information ---- */
 
 struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64_t parent)
 {

@@ -1,8 +1,8 @@
-/* What writing by a handle makes of a file's times, and of those that the handle shows.
+/* Updates of a file's times by writes through a handle, and the times that the handle shows.
  * MS-FSA 2.1.5.4, 2.1.5.15.2; decision: 357 */
 #include "file/handle_private.h"
 
-/* How long the handle that writes first shows the time of before. */
+/* How long a handle shows the old last write time after its first write. */
 #define SHOWN_BEFORE_TICKS (2 * TICKS_PER_SECOND)
 
 static bool is_over(const struct handle_times *times, instant now)
@@ -10,7 +10,9 @@ static bool is_over(const struct handle_times *times, instant now)
     return times->shown_until > 0 && now >= times->shown_until;
 }
 
-/* The first write since: the time of before, for a while. When that is over, the one that is there stays. */
+/* Records a write. After the first one, the handle shows the old time for a while; if it writes
+ * again later, it shows the time it had at that write until it flushes, sets information or
+ * closes. */
 static void note_write(struct handle_times *times, instant before, instant now)
 {
     if (!times->has_written) {

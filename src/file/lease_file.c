@@ -1,7 +1,7 @@
 /* Lease File. rest: Lease-File; semantics 3.5 */
 #include "file/file_operations.h"
 
-/* A break may name the lease that it means. decision: 339 */
+/* Checks the lease id, which is optional for a break. decision: 339 */
 static enum error check_named(struct decision *d, const struct lease_request *request)
 {
     const struct guid *given = d->input->lease_id;
@@ -12,8 +12,8 @@ static enum error check_named(struct decision *d, const struct lease_request *re
     return E_LeaseIdMismatchWithLeaseOperationOnFile;
 }
 
-/* Changes neither ETag nor modification time. That no handle may write or delete where it is acquired is
- * the row's column. */
+/* Changes the lease, but neither ETag nor modification time. The row's column refuses an acquire
+ * while a handle has write or delete access. */
 enum error lease_file_decide(struct decision *d, const struct lease_file_parameters *p,
                              struct lease_file_result *r)
 {

@@ -1,9 +1,9 @@
-/* Links, which a share for SMB does not have. rest: Create-Hard-Link, Create-Symbolic-Link, Read-Symbolic-Link
- * "Protocol availability" */
+/* Hard and symbolic links, which SMB shares do not support. rest: Create-Hard-Link,
+ * Create-Symbolic-Link, Read-Symbolic-Link "Protocol availability" */
 #include "file/file_operations.h"
 
-/* The share was found, and who asks may do it.
- * returns  E_UnsupportedQueryParameter
+/* Always fails, but only after the share was found and the caller authorized.
+ * returns E_UnsupportedQueryParameter
  * decision: 615 */
 enum error link_decide(struct decision *d, const struct link_parameters *p, struct link_result *r)
 {

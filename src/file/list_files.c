@@ -1,12 +1,13 @@
-/* List Directories and Files: a page of the names of a directory, in order.
+/* List Directories and Files: returns a page of a directory's names, in order.
  *
- * (1) Which names there are is of one state of the directory. What else is shown of each lies in its own
- *     partition, and is read a little later: a decision over all of them would be of thousands of parts.
- *     So each entry is one that was there, with properties that it had, while the page was made.
- *     What is to be deleted by an SMB client is left out (semantics 8.3). The index that says so is read after the names,
- *     and says nothing of a node that was deleted in between: if the directory has changed by then, each entry is read.
- * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
- *     stays in memory until it is shown.
+ * (1) The names are a consistent snapshot of the directory. The properties of an entry are in
+ *     its own partition and are read a little later, because a decision cannot span thousands of
+ *     parts. So each entry existed, with the properties shown, while the page was built. Entries
+ *     with a pending delete are left out (semantics 8.3). The index of pending deletes is read
+ *     after the names and no longer has nodes deleted in between, so if the directory has
+ *     changed by then, each entry is read.
+ * (2) The work is proportional to the entries of the page, not of the directory. Memory for an
+ *     entry is released after it was added.
  * rest: List-Directories-and-Files; decisions: 332, 866 */
 #include "file/entry_file.h"
 #include "file/file_operations.h"
@@ -16,8 +17,8 @@ struct page {
     struct decision *d;
     const struct list_files_parameters *asked;
     uint64_t directory;
-    struct arena *arena; /* of what is read of an entry; rewound behind each */
-    bool has_changed;    /* the directory has, since its names were read */
+    struct arena *arena; /* memory for one entry; rewound after each */
+    bool has_changed;    /* directory has changed since its names were read */
 };
 
 static bool shows_file(const struct page *page, const struct tree_entry *entry)
@@ -25,7 +26,7 @@ static bool shows_file(const struct page *page, const struct tree_entry *entry)
     return entry->kind != TREE_DIRECTORY || page->asked->properties;
 }
 
-/* returns STORE_OK, also when there is nothing to show */
+/* Adds an entry unless it was deleted. returns STORE_OK, also if there is nothing to show */
 static enum store_result add_entry(struct page *page, struct tree_entry *entry)
 {
     struct arena_mark mark = arena_mark(page->arena);
@@ -40,7 +41,7 @@ static enum store_result add_entry(struct page *page, struct tree_entry *entry)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Adds the entries that were found, up to the end of the page. */
+/* Adds entries up to the end of the page. */
 static enum store_result add_entries(struct page *page, const struct tree_page *found,
                                      struct bytes *ret_next)
 {

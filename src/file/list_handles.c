@@ -1,10 +1,11 @@
-/* List Handles: a page of them, by the ids of files and handles. rest: List-Handles; decision: 340 */
+/* List Handles: returns a page of handles, ordered by file id and handle id. rest: List-Handles;
+ * decision: 340 */
 #include "file/handle_operations.h"
 
 struct page {
     struct decision *d;
     const struct list_handles_parameters *asked;
-    struct arena *arena; /* of what is read for one handle; rewound behind each */
+    struct arena *arena; /* memory for one handle; rewound after each */
     uint32_t shown;
     unsigned work;
 };
@@ -15,7 +16,8 @@ static bool is_full(const struct page *page)
            page->work >= HANDLE_WORK_MAX;
 }
 
-/* returns STORE_OK, also when it is somewhere else, or gone */
+/* Adds a handle if it is at or below the subject. returns STORE_OK, also if it is not, or is
+ * deleted */
 static enum store_result add_handle(struct page *page, const struct handle *handle)
 {
     struct arena_mark mark = arena_mark(page->arena);

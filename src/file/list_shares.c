@@ -1,5 +1,5 @@
-/* List Shares: every share is a partition of the account's space, with its snapshots before it, and
- * before these what was deleted of the name. rest: List-Shares */
+/* List Shares: each share is a partition of the account's space, with the records of deleted
+ * shares first, then the snapshots, then the share. rest: List-Shares */
 #include "file/share_operations.h"
 
 enum error list_shares_decide(struct decision *d, const struct list_shares_parameters *p,

@@ -1,4 +1,3 @@
-/* See mount.h. */
 #include "file/handle_private.h"
 #include "file/share_usage.h"
 #include "service/names.h"
@@ -53,7 +52,7 @@ enum error mount_size_attempt(struct decision *d, void *of)
     return share_usage_read(d, share.space, &size->used_bytes);
 }
 
-/* The share and its snapshots lie in one partition, so they are of one state. */
+/* Reads the dates of the share's snapshots from the share's own partition. */
 static enum store_result read_dates(struct decision *d, struct snapshot *before,
                                     struct mount_snapshots *snapshots)
 {

@@ -1,5 +1,5 @@
-/* A share as an SMB client is connected to it (a tree connect), and what is decided of the share as a
- * whole. What SMB commands decide of files: handle.h. */
+/* Tree connects: a share as an SMB client is connected to it, and decisions on the share. For
+ * decisions on files see handle.h. */
 #ifndef LAGRA_FILE_MOUNT_H
 #define LAGRA_FILE_MOUNT_H
 
@@ -7,41 +7,42 @@
 #include "file/file.h"
 #include "service/deciding.h"
 
-/* Immutable; its owner keeps what it points to. Once its share is deleted, every attempt through it
- * returns E_ShareNotFound, also where another share has the name. */
+/* Immutable; the owner keeps the referenced data valid. After the share is deleted, every
+ * attempt through the mount returns E_ShareNotFound, even if another share has taken the name. */
 struct mount {
     struct bytes account, share; /* names */
-    struct guid space;           /* of the share that was there when it was connected */
-    /* The caller; NULL: a superuser, to whom security descriptors do not apply. */
+    struct guid space;           /* of the share at connect time */
+    /* The caller, or NULL for a superuser, who is not subject to security descriptors. */
     const struct access_token *token;
 };
 
-/* Connects: result->space is the share's. The caller makes the mount.
+/* Looks up a share for a tree connect. The caller builds the mount from the results.
  * returns OK, E_InvalidResourceName, E_OutOfRangeName, E_ShareNotFound */
 struct mount_find {
     struct bytes account, share;
-    /* ---- what comes of it ---- */
+    /* ---- results ---- */
     struct guid space;
 };
 attempt_fn mount_find_attempt;
 
-/* The share's room. rest: Get-Share-Stats, "x-ms-share-quota"
+/* Returns the size of the share. rest: Get-Share-Stats, "x-ms-share-quota"
  * returns OK, E_ShareNotFound */
 struct mount_size {
     const struct mount *mount;
-    /* ---- what comes of it ---- */
-    uint64_t quota_bytes, used_bytes; /* used may be more, when the quota was made less */
+    /* ---- results ---- */
+    uint64_t quota_bytes, used_bytes; /* used_bytes may exceed a quota that was lowered */
     instant created;
 };
 attempt_fn mount_size_attempt;
 
-/* The snapshots of the share, which SMB shows as previous versions of all files (FSCTL_SRV_ENUMERATE_
- * SNAPSHOTS; an open names one by SMB2_CREATE_TIMEWARP_TOKEN). Their dates are of whole seconds.
+/* Lists the share's snapshots, which SMB shows as previous versions of all files
+ * (FSCTL_SRV_ENUMERATE_SNAPSHOTS; an open names one by SMB2_CREATE_TIMEWARP_TOKEN). Dates are
+ * truncated to seconds.
  * returns OK, E_ShareNotFound */
 struct mount_snapshots {
     const struct mount *mount;
-    /* ---- what comes of it ---- */
-    instant *dates; /* the oldest first; in the arena */
+    /* ---- results ---- */
+    instant *dates; /* oldest first; in the arena */
     size_t count;   /* at most SHARE_SNAPSHOTS_MAX */
 };
 attempt_fn mount_snapshots_attempt;

@@ -1,5 +1,5 @@
-/* See name_pattern.h. The pattern is a nondeterministic automaton whose states are its positions; a set of them is
- * four words. */
+/* Name patterns as nondeterministic automata. The states are the pattern's positions, so a set
+ * of states is four 64-bit words. */
 #include "file/name_pattern.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static size_t literal_length(struct bytes text)
     return length;
 }
 
-/* The bytes of the character at `at`; one if it is not UTF-8. */
+/* Returns the size of the character at `at`, or 1 if it is not UTF-8. */
 static size_t character_size(struct bytes text, size_t at)
 {
     size_t size = 1;
@@ -29,7 +29,7 @@ static size_t character_size(struct bytes text, size_t at)
     return size;
 }
 
-/* The bytes of a character as one number: distinct characters have distinct codes. */
+/* Returns a code for a character, distinct for distinct characters: its bytes as a number. */
 static uint64_t character_code(struct bytes text, size_t at, size_t size)
 {
     uint64_t code = 0;
@@ -55,7 +55,7 @@ static bool sets_meet(const struct pattern_set *a, const struct pattern_set *b)
     return both != 0;
 }
 
-/* Adds what is in both `at` and `of` to `to`. */
+/* Adds the positions that are in both `at` and `of` to `to`. */
 static void set_stay(struct pattern_set *to, const struct pattern_set *at,
                      const struct pattern_set *of)
 {
@@ -63,7 +63,7 @@ static void set_stay(struct pattern_set *to, const struct pattern_set *at,
         to->words[i] |= at->words[i] & of->words[i];
 }
 
-/* The same, each one position further. */
+/* Like set_stay(), with each position advanced by one. */
 static void set_advance(struct pattern_set *to, const struct pattern_set *at,
                         const struct pattern_set *of)
 {
@@ -77,8 +77,9 @@ static void set_advance(struct pattern_set *to, const struct pattern_set *at,
     }
 }
 
-/* Adds the positions that are reached from `at` without a character, through any run of positions in `skips`. The
- * lowest bit of `at` in a run, added to the run, carries through all of the run above it. */
+/* Adds the positions reachable from `at` without consuming a character, through runs of
+ * positions in `skips`. Adding the lowest bit of `at` in a run to the run carries through the
+ * part of the run above it. */
 static void set_skip(struct pattern_set *at, const struct pattern_set *skips)
 {
     uint64_t carry = 0;
@@ -108,7 +109,7 @@ static int compare_characters(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The set of the wildcard's kind; NULL: it is a literal character. */
+/* Returns the set of the wildcard's kind, or NULL for a literal character. */
 static struct pattern_set *set_of(struct name_pattern *pattern, char c)
 {
     switch (c) {
@@ -127,7 +128,7 @@ static struct pattern_set *set_of(struct name_pattern *pattern, char c)
     }
 }
 
-/* Sorts the literal characters, each with all of its positions. */
+/* Sorts the literal characters and merges the positions of equal ones. */
 static void merge_characters(struct name_pattern *pattern, struct pattern_character *all,
                              size_t count)
 {
@@ -144,7 +145,7 @@ static void merge_characters(struct name_pattern *pattern, struct pattern_charac
     pattern->character_count = kept;
 }
 
-/* Positions from which on there are only wildcards that match nothing. */
+/* Finds the positions after which only wildcards that can match nothing follow. */
 static void find_ends(struct name_pattern *pattern)
 {
     set_add(&pattern->may_end, pattern->length);
@@ -159,7 +160,7 @@ static void find_ends(struct name_pattern *pattern)
     }
 }
 
-/* returns false: it is longer than any name */
+/* Fills in the position sets. Returns false if the pattern is longer than any name. */
 static bool compile(struct arena *arena, struct name_pattern *pattern)
 {
     struct pattern_character *all = arena_array(arena, TREE_NAME_MAX, sizeof *all);
@@ -209,7 +210,7 @@ bool name_pattern_parse(struct arena *arena, struct bytes text, struct name_patt
 
 static const struct pattern_set nowhere = { { 0 } };
 
-/* Where the character stands in the pattern. */
+/* Returns the positions of a character in the pattern. */
 static const struct pattern_set *positions_of(const struct name_pattern *pattern, uint64_t code)
 {
     const struct pattern_character wanted = { .code = code };
@@ -219,7 +220,7 @@ static const struct pattern_set *positions_of(const struct name_pattern *pattern
     return found ? &found->at : &nowhere;
 }
 
-/* The positions after the dot at the end of a name, if DOS_QM takes it and nothing need follow. */
+/* Returns true if DOS_QM can match the dot at the end of the name and nothing need follow. */
 static bool ends_at_dot(const struct name_pattern *pattern, const struct pattern_set *at)
 {
     struct pattern_set after = nowhere;

@@ -1,11 +1,10 @@
-/* See new_file.h. */
 #include "file/new_file.h"
 
 #include "file/gate.h"
 #include "file/notify.h"
 #include "file/share_usage.h"
 
-/* The length that the share no longer counts, if a file is replaced. */
+/* Returns the length change of the replaced file, if any. */
 static struct length_change length_that_goes(const struct file_state *state)
 {
     if (!state->place.exists)
@@ -14,7 +13,7 @@ static struct length_change length_that_goes(const struct file_state *state)
                                    .was = state->file.content.length };
 }
 
-/* Is it open? Then it stays the node that those who have it open know. */
+/* Returns true if the existing file is open. It then remains the same node. */
 static bool is_open(const struct file_state *state)
 {
     for (const struct file_gate *gate = state->gates; gate; gate = gate->next)
@@ -23,7 +22,7 @@ static bool is_open(const struct file_state *state)
     return false;
 }
 
-/* Takes the file's place: as another node, or as the same where it is open. decision: 338 */
+/* Replaces the existing file: by a new node, or in the same node if it is open. decision: 338 */
 static enum error replace(struct decision *d, struct decision_part **ret_part)
 {
     struct file_state *state = file_state(d);
@@ -43,7 +42,7 @@ static enum error replace(struct decision *d, struct decision_part **ret_part)
     return OK;
 }
 
-/* Creates the node, or puts it in the place of the file that goes. */
+/* Creates the node, or replaces the existing file. */
 static enum error open_node(struct decision *d, enum over_read_only rule, struct file *file,
                             struct decision_part **ret_part)
 {
@@ -80,10 +79,11 @@ enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t 
 
     if (e)
         return e;
-    /* Made before what this request writes in it: its stamp says whether there is any (file_delete()). */
+    /* Its stamp precedes the writes of this request, so file_delete() can tell whether there are
+     * any. */
     file->content = content_sparse(d->now - 1, length);
     lengths[1].file = state->place.entry.id;
-    if (lengths[0].file == lengths[1].file) { /* it stayed the same node */
+    if (lengths[0].file == lengths[1].file) { /* same node */
         lengths[0].is = length;
         count = 1;
     }

@@ -1,4 +1,4 @@
-/* See notify.h. */
+/* The registry of watchers, and the notifications of changes. */
 #include "file/notify.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #define STRIPES         64u
 #define LISTS_OF_STRIPE 64u
 
-/* Watchers, by share. A commit reports its changes under the lock of its share's stripe. */
+/* Watchers, grouped by share. A commit reports its changes under the lock of its share's stripe. */
 static struct stripe {
     struct lock lock;
     struct watcher *lists[LISTS_OF_STRIPE]; /* by directory */
@@ -24,7 +24,7 @@ __attribute__((constructor)) static void stripes_init(void)
         lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
-/* Spaces are random. */
+/* Share spaces are random. */
 static struct stripe *stripe_of(const struct guid *space)
 {
     return &stripes[space->b[0] % STRIPES];
@@ -63,16 +63,17 @@ void watcher_remove(struct watcher *watcher)
     lock_give(&stripe->lock);
 }
 
-/* Does anybody watch anything of the share? Or of another one: then some work is done for nobody. */
+/* Returns true if the share has a watcher, or another share of its stripe, which only costs some
+ * work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
 }
 
-/* ---- where a node is ---- */
+/* ---- paths ---- */
 
-/* The way to a name: the directories on it, the root first, and its path, in which the part from starts[i] on
- * is what it is called from directories[i]. */
+/* Path of a name: the directories along it, root first. From starts[i], `path` is relative to
+ * directories[i]. */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -88,7 +89,7 @@ static void begin_way(struct arena *arena, size_t count, const uint64_t *directo
     way->starts = arena_array(arena, count, sizeof way->starts[0]);
 }
 
-/* As it is written where it lies, whatever case it was asked for in. */
+/* Returns the name in its stored case, or as requested if the entry does not exist. */
 static struct bytes name_of(const struct tree_place *place)
 {
     struct bytes kept = place->entry.name.given;
@@ -113,8 +114,8 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
     return way;
 }
 
-/* The parents of a directory, read one after the other, each for itself: where it is as they are now.
- * *ret_count: 0: it is gone, or deeper than anybody watches. */
+/* Reads the current parents of a directory, one after the other, without a common snapshot.
+ * *ret_count: 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
 static enum error read_parents(struct decision *d, uint64_t directory, struct bytes *names,
                                uint64_t *ids, size_t *ret_count)
 {
@@ -137,7 +138,7 @@ static enum error read_parents(struct decision *d, uint64_t directory, struct by
     return OK;
 }
 
-/* Of a node that was found by its id. */
+/* Finds the path of a node that was found by its id. */
 static enum error way_of_node(struct decision *d, const struct tree_place *place,
                               struct way *ret_way)
 {
@@ -180,13 +181,12 @@ static enum error find_way(struct decision *d, const struct tree_place *place, s
     return OK;
 }
 
-/* ---- telling ---- */
+/* ---- notification ---- */
 
 struct change {
     struct decision_news news;
     struct guid space;
-    struct way way,
-        new_way; /* new_way: of CHANGE_RENAMED_OLD, to another name in the same directory */
+    struct way way, new_way; /* new_way: for CHANGE_RENAMED_OLD, within one directory */
     enum change_action action;
     uint32_t filter;
 };
@@ -196,7 +196,7 @@ static bool watches(const struct watcher *watcher, const struct guid *space, uin
     return watcher->directory == directory && guid_equal(&watcher->space, space);
 }
 
-/* What the node is called from a directory on its way; ptr NULL: it is not on it. */
+/* Returns the node's path relative to a directory; ptr NULL if the directory is not on its path. */
 static struct bytes path_from(const struct way *way, uint64_t directory)
 {
     for (size_t i = 0; i < way->count; i++)
@@ -205,7 +205,8 @@ static struct bytes path_from(const struct way *way, uint64_t directory)
     return (struct bytes){ 0 };
 }
 
-/* Those who watch the i-th directory on the way: what is further below concerns only some. */
+/* Notifies the watchers of the i-th directory on the path. Changes below its entries are
+ * reported only to recursive ones. */
 static void tell_those_of(const struct change *change, size_t i)
 {
     const struct way *way = &change->way;

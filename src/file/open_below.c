@@ -1,5 +1,5 @@
-/* Search for open handles below a directory: see handle_operations.h. Each directory of the share is read once, regardless of
- * the number of handles below it. */
+/* Search for open handles below a directory: see handle_operations.h. Reads each directory of
+ * the share once, regardless of the number of handles below it. */
 #include "file/handle_operations.h"
 
 #define SEEN_SIZE_FIRST 64u
@@ -7,7 +7,7 @@
 /* Set of visited nodes, none of which is below the directory. In the decision's arena. */
 struct elsewhere {
     struct arena *arena;
-    uint64_t *nodes; /* by open addressing; TREE_ROOT: a free place */
+    uint64_t *nodes; /* hash table with open addressing; TREE_ROOT: free slot */
     size_t size, count;
 };
 
@@ -33,7 +33,7 @@ static void grow(struct elsewhere *elsewhere)
             *place_of(elsewhere, old.nodes[i]) = old.nodes[i];
 }
 
-/* Returns whether the node was not in the set before. */
+/* Adds a node. Returns true if it was not in the set. */
 static bool add(struct elsewhere *elsewhere, uint64_t node)
 {
     uint64_t *place;
@@ -48,8 +48,8 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
     return true;
 }
 
-/* Reads the parents of the node up to one that was visited before. returns STORE_OK: one of them is the directory;
- * STORE_NOT_FOUND; as snapshot_get() */
+/* Reads the parents of a node up to one that was visited before. returns STORE_OK: one of them
+ * is the directory; STORE_NOT_FOUND; as snapshot_get() */
 static enum store_result look_above(struct decision *d, struct arena *arena,
                                     struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
                                     unsigned *work)
@@ -78,7 +78,7 @@ enum store_result handle_open_below(struct decision *d, uint64_t directory, unsi
     struct handle handle;
 
     while (!(result = handle_next(d, handles, work, &handle))) {
-        /* After HANDLE_WORK_MAX records, handle_next() also returns handles of earlier processes. */
+        /* After HANDLE_WORK_MAX records, handle_next() also returns stale handles. */
         if (handle.node != directory &&
             handle_counts(&handle, d->now, file_state(d)->tree.state.reopened)) {
             result = look_above(d, arena, &elsewhere, handle.node, directory, work);

@@ -1,4 +1,3 @@
-/* See open_epoch.h. */
 #include "file/open_epoch.h"
 
 #include <assert.h>
@@ -19,18 +18,18 @@ static const struct bytes starts_key = BYTES("s");
 struct start {
     instant at;
     uint64_t
-        lasted; /* ticks until the next start, HANDLE_KEPT_TICKS_MAX at most; 0 for the newest */
+        lasted; /* ticks until the next start, at most HANDLE_KEPT_TICKS_MAX; 0 for the newest */
 };
 
-/* Ascending, and each has lasted longer than all later ones. */
+/* Starts in ascending order. Each process ran longer than all later ones. */
 struct starts {
     struct start of[STARTS_MAX];
     size_t count;
 };
 
-/* An instant above all in the store, as those of its clock are (clock invariant 2). */
+/* A clock instant, later than all instants in the store (clock invariant 2). */
 static _Atomic uint64_t epoch;
-/* Those before and with this one. Written before the services start. */
+/* Earlier starts and this one. Written before the services start. */
 static struct starts starts;
 
 uint64_t open_epoch(void)
@@ -60,7 +59,7 @@ static void remove_start(struct starts *all, size_t i)
     memmove(&all->of[i], &all->of[i + 1], (all->count - i) * sizeof all->of[0]);
 }
 
-/* The newest start has lasted until `now`. */
+/* Sets the run time of the newest start, which ended at `now`. */
 static void end_newest(struct starts *all, instant now)
 {
     struct start *newest = &all->of[all->count - 1];
@@ -71,8 +70,8 @@ static void end_newest(struct starts *all, instant now)
         remove_start(all, all->count - 2);
 }
 
-/* If the list is full, the oldest time counts for the handles of the second start too: a handle may end early, but
- * none comes back. */
+/* Adds a start. If the list is full, it merges the two oldest starts: a handle may expire early,
+ * but an expired one never becomes valid again. */
 static void add_start(struct starts *all, instant now)
 {
     if (all->count > 0)
@@ -154,7 +153,7 @@ static enum error record_attempt(struct decision *d, void *of)
         return decision_fail_store(d, result);
     if (result == STORE_NOT_FOUND && !recording->opens)
         return OK;
-    /* It is recorded already: the store was opened again by the same process. */
+    /* Already recorded: the same process has reopened the store. */
     if (all->count > 0 && all->of[all->count - 1].at >= open_epoch())
         return OK;
     add_start(all, open_epoch());

@@ -1,4 +1,4 @@
-/* The entries of opens, and of pending deletes, in the index of a share's space: see open_record.h. */
+/* Index entries of opens and pending deletes: see open_record.h. */
 #include <assert.h>
 
 #include "base/codec.h"
@@ -19,7 +19,7 @@ enum {
     TIMES_FLAGS = 15
 };
 
-/* 0: its client is there. */
+/* Returns when a disconnected handle expires, or 0 if it is connected. */
 static instant away_until(const struct handle *handle)
 {
     return handle->persists && handle->epoch != open_epoch()

@@ -1,19 +1,19 @@
-/* See open_record.h.
+/* Format of the records of open_record.h:
  *
  *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
- *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to, u8 reported,
- *               varint epoch;
+ *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to,
+ *               u8 reported, varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
  *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
- *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
+ *   "k" u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
  *   'h' index   u8 1; varint epoch; u8 persists; u8 access; varint session; bytes address;
  *               bytes name; varint opened; varint reconnected; varint away until;
- *               varint ticks, varint granted, u8 1 keeps accessed + 2 written + 4 changed + 8 has written,
- *               varint shown written, varint shown until, bytes of the client
+ *               varint ticks, varint granted, u8 1 keeps accessed + 2 written + 4 changed
+ *               + 8 has written, varint shown written, varint shown until, bytes of the client
  *   'r' index   u8 1; varint node
  *   'p' index   u8 1
- * A delete is pending only as long as an open counts. */
+ * A pending delete is ignored if all opens are stale. */
 #include "file/open_record.h"
 
 #include <assert.h>
@@ -98,8 +98,9 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     return true;
 }
 
-/* One of an earlier process counts as long as its client may come back. In the process that it was left in it is
- * closed when that is over, with all that comes of it. */
+/* Returns false for stale opens. A persistent open from an earlier process is stale once it has
+ * expired. One of this process remains until it is closed, because closing it has further
+ * effects. */
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
 {
     return open->id > closed &&
@@ -129,10 +130,10 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
     return true;
 }
 
-/* Removes the caching entries without an open. */
+/* Removes caching entries without an open. */
 static void drop_cachings(struct open_set *set)
 {
-    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: has no open; else its number then, + 1 */
+    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: no open; else the new number + 1 */
     uint16_t kept = 0;
 
     assert(set->caching_count <= CACHINGS_MAX);
@@ -151,7 +152,7 @@ static void drop_cachings(struct open_set *set)
     set->caching_count = kept;
 }
 
-/* What was asked of clients by an earlier process none of them can answer any more: they have given it up. */
+/* Treats breaks from earlier processes as acknowledged, because no client can acknowledge them. */
 static void settle_asked(struct open_set *set)
 {
     bool is_answered[CACHINGS_MAX] = { false };

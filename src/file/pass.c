@@ -1,4 +1,4 @@
-/* The one place where operations of REST pass the gate, by the column of their row, before they are decided.
+/* Passes the gate for REST operations, as their row's column says, before they are decided.
  * file/gate.h; semantics 8.2 to 8.4 */
 #include <assert.h>
 
@@ -31,15 +31,16 @@ static enum error add_gate(struct decision *d, struct decision_part *part, uint6
     return OK;
 }
 
-/* Passes the gate of a node. A node that is passed twice, as the destination of a rename and as its source or as the
- * replaced file, has one gate, since a gate writes the whole set of opens. decision: 867 */
+/* Passes the gate of a node. A node that is passed twice, both as the source of a rename and as
+ * its destination or the replaced file, has one gate, since a gate writes the whole set of
+ * opens. decision: 867 */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use)
 {
     struct file_gate *gate;
     enum error e = OK;
 
-    if (file_state(d)->tree.at) /* of a snapshot nothing is open */
+    if (file_state(d)->tree.at) /* a snapshot has no opens */
         return OK;
     gate = gate_at(d, part);
     if (!gate)
@@ -51,7 +52,7 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
     return gate_pass(gate, use);
 }
 
-/* Of what is not there: nothing is made in a directory that is to be deleted. */
+/* Checks that the directory of a node to be created has no pending delete. */
 static enum error enter_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -65,7 +66,7 @@ static enum error enter_directory(struct decision *d)
     return e ? e : gate_add_name(&gate, false);
 }
 
-/* The head of what is copied: its bytes are read, too. decision: 430 */
+/* Passes the gate for the source of a copy, whose data is read too. decision: 430 */
 static enum error pass_source(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -74,7 +75,7 @@ static enum error pass_source(struct decision *d)
     return e ? e : file_pass_read(d, 0, state->file.content.length);
 }
 
-/* Of a share nothing is open. */
+/* Shares themselves have no opens. */
 enum error file_enter(struct decision *d)
 {
     struct file_state *state = file_state(d);

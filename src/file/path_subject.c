@@ -1,4 +1,4 @@
-/* Subjects of requests for directories and files: finds them in the tree of their share. */
+/* Subjects of requests for directories and files: looks them up in the tree of their share. */
 #include "file/file.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ static bool has_trailing_dots(struct bytes text)
     return false;
 }
 
-/* The path without the dots at the ends of its names. */
+/* Returns the path without the trailing dots of its names. */
 static struct bytes without_dots(struct arena *arena, struct bytes text)
 {
     struct text out;
@@ -55,7 +55,7 @@ enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing
     return E_InvalidResourceName;
 }
 
-/* A file in the place of a directory of the path is answered as a missing parent. decision: 325 */
+/* A file used as a directory of the path counts as a missing parent. decision: 325 */
 enum error file_fail_tree(struct decision *d, enum tree_result result)
 {
     switch (result) {
@@ -77,13 +77,13 @@ enum error file_fail_tree(struct decision *d, enum tree_result result)
     case TREE_IS_ROOT:
         break;
     }
-    assert(false); /* its caller handles it */
+    assert(false); /* handled by the caller */
     return E_InternalError;
 }
 
 /* ---- subjects ---- */
 
-/* The root directory before its record was first written: it has the times and the ETag of its share. */
+/* Returns the root directory before its record is first written, with its share's creation time. */
 static struct file untouched_root(const struct share *share)
 {
     return (struct file){
@@ -120,7 +120,7 @@ enum error file_load(struct decision *d)
     return OK;
 }
 
-/* Of the partition, which may be a part already. */
+/* Reads the file of a partition, which may already be a part. */
 static enum store_result read_part(struct decision *d, struct partition partition,
                                    struct file *ret_file)
 {
@@ -149,7 +149,7 @@ enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret
                   : OK;
 }
 
-/* The tree of the share, or of the snapshot that is asked for. */
+/* Opens the tree of the share, or of the requested snapshot. */
 static enum tree_result open_tree(struct decision *d, bool of_snapshot)
 {
     struct file_state *state = file_state(d);
@@ -164,7 +164,8 @@ static enum tree_result open_tree(struct decision *d, bool of_snapshot)
     return TREE_OK;
 }
 
-/* Finds the node that the path names, and moves the decision to its partition, or to its directory's. */
+/* Looks up the requested path and moves the decision to the node's partition, or to that of its
+ * parent directory. */
 static enum error find_any(struct decision *d, enum tree_use use)
 {
     const struct file_resource *asked = file_asked(d);
@@ -200,7 +201,7 @@ static enum error find(struct decision *d, enum tree_use use)
     return find_any(d, use);
 }
 
-/* decision: 325 */
+/* Fails if the node is missing or of the other kind. decision: 325 */
 static enum error find_kind(struct decision *d, enum tree_use use, enum tree_kind kind)
 {
     enum error e = find(d, use);

@@ -1,4 +1,4 @@
-/* See pending_file.h. rest: Copy-File, Abort-Copy-File */
+/* Pending copies to files. rest: Copy-File, Abort-Copy-File */
 #include "file/pending_file.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ enum store_result pending_file_read(struct snapshot *before, struct arena *arena
     return STORE_OK;
 }
 
-/* What is left of one that has ended, if its task has not come yet. */
+/* Deletes the second content of an earlier copy whose task has not run yet. */
 static enum error delete_older(struct decision *d, struct decision_part *part)
 {
     struct pending_file older;
@@ -74,9 +74,9 @@ void pending_file_delete(struct decision *d, const struct pending_file *pending)
     changes_delete(d->changes, RECORD_INNER, pending_record_key);
 }
 
-/* ---- while it is pending ---- */
+/* ---- while the copy is pending ---- */
 
-/* As tree_find_id() has it, to report to watchers of its directory. */
+/* Sets the place as tree_find_id() does, for notify_change(). */
 static void take_place(struct decision *d, const struct tree_node *node, struct tree_place *place)
 {
     struct tree_name *name = arena_array(d->arena, 1, sizeof *name);
@@ -89,7 +89,7 @@ static void take_place(struct decision *d, const struct tree_node *node, struct 
     place->entry.kind = node->kind;
 }
 
-/* Reads the file that has this node. returns OK, E_NoPendingCopyOperation, as a read */
+/* Reads the file of the decision's partition. returns OK, E_NoPendingCopyOperation, as a read */
 static enum error read_node(struct decision *d, struct file_state *state)
 {
     const struct partition *at = &d->parts[0].partition;
@@ -151,7 +151,7 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
     enum store_result result;
 
     if (file.copy.copied != step->from)
-        return E_ServerBusy; /* somebody else copies the same */
+        return E_ServerBusy; /* another job is running the same copy */
     assert(step->to <= pending->target.content.length);
     result = content_write_ranges(d->before, d->changes, &pending->target.content, d->now,
                                   step->body, step->bytes->ranges, step->bytes->range_count);
@@ -164,10 +164,10 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
     return OK;
 }
 
-/* ---- how it ends ---- */
+/* ---- end of the copy ---- */
 
-/* SMB clients that have it open give up what they cached. One that does not let others write, has bytes locked or
- * wants the file deleted is waited for: the job comes again. decision: 500 */
+/* Breaks the caching of SMB clients. If an open denies write sharing, has locked bytes or a
+ * delete is pending, returns E_ServerBusy, and the job retries later. decision: 500 */
 static enum error pass_gate(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -196,7 +196,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     enum error e;
 
     if (file.copy.copied != file.copy.total)
-        return E_ServerBusy; /* a part that seemed to be there never came to be */
+        return E_ServerBusy; /* a part was never committed */
     e = pass_gate(d);
     if (e)
         return e;

@@ -1,5 +1,5 @@
-/* See pending_set.h. The index is in the order of ids, and so are those of one directory nearly all: what is
- * read of it is what lies between the least and the greatest of the page. */
+/* Entries with a pending delete. The index is ordered by node id, and ids in one directory are
+ * mostly close together, so only the range between the page's lowest and highest id is read. */
 #include "file/pending_set.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ids of the page, in order. */
+/* Returns the sorted ids of the page. */
 static uint64_t *sorted_ids(struct arena *arena, const struct tree_page *page)
 {
     uint64_t *ids = arena_array(arena, page->count, sizeof ids[0]);
@@ -25,7 +25,7 @@ static uint64_t *sorted_ids(struct arena *arena, const struct tree_page *page)
     return ids;
 }
 
-/* Those of the sorted ids that the index has, in order: in their place. *count: how many. */
+/* Reduces the sorted ids to those in the index. *count: number of ids, updated */
 static enum store_result find_noted(struct decision *d, uint64_t *ids, size_t *count)
 {
     const struct guid space = file_state(d)->share.space;
@@ -53,7 +53,8 @@ static enum store_result find_noted(struct decision *d, uint64_t *ids, size_t *c
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* The index may say so of what is not open any more, after its process has ended. */
+/* Reads whether the node has a pending delete. The index entry can be stale after its process
+ * has ended. */
 static enum store_result is_pending(struct decision *d, uint64_t node, bool *ret_pending)
 {
     struct decision_part *part =

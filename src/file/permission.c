@@ -1,4 +1,3 @@
-/* Permissions: see permission.h. */
 #include "file/permission.h"
 
 #include "file/permission_store.h"
@@ -19,7 +18,7 @@ static enum error inherit(struct decision *d, struct file *file)
                               file->kind == TREE_DIRECTORY, &file->permission);
 }
 
-/* decision: 308 */
+/* Finds the permission of a key. decision: 308 */
 static enum error settle_key(struct decision *d, struct bytes key, struct file *file)
 {
     struct bytes descriptor;

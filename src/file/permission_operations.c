@@ -1,4 +1,3 @@
-/* What Create Permission and Get Permission decide. */
 #include "file/permission_operations.h"
 
 #include "file/permission_store.h"
@@ -11,7 +10,7 @@ enum error create_permission_decide(struct decision *d,
     return permission_keep(d, file_state(d)->share.space, p->descriptor, &r->number);
 }
 
-/* returns  OK, E_InvalidHeaderValue: the share has no such permission
+/* returns OK, as permission_find_key()
  * rest: Get-Permission; decision: 308 */
 enum error get_permission_decide(struct decision *d, const struct get_permission_parameters *p,
                                  struct get_permission_result *r)

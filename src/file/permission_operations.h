@@ -7,7 +7,7 @@
 
 struct create_permission_parameters {
     struct parameters base;
-    struct bytes descriptor; /* canonical; by parse */
+    struct bytes descriptor; /* canonical; set by parse */
 };
 struct create_permission_result {
     struct result base;
@@ -19,12 +19,12 @@ OPERATION_DECLARE_PARSE(create_permission);
 struct get_permission_parameters {
     struct parameters base;
     struct bytes key; /* as sent */
-    bool binary;      /* is wanted */
+    bool binary;      /* binary format requested */
 };
 struct get_permission_result {
     struct result base;
     struct bytes canonical;
-    struct security_descriptor descriptor; /* the same */
+    struct security_descriptor descriptor; /* canonical, decoded */
 };
 OPERATION_DECLARE(get_permission);
 

@@ -1,4 +1,4 @@
-/* The security descriptors of a share: see permission_store.h. */
+/* The security descriptors of a share. */
 #include "file/permission_store.h"
 
 #include <assert.h>
@@ -16,7 +16,8 @@ static const struct bytes record_key = BYTES("p");
 
 /* ---- numbers and keys ---- */
 
-/* The first 64 bits of a hash. If another descriptor has this number, the next ones are tried. */
+/* Returns the first 64 bits of the descriptor's hash. On a collision, the following numbers are
+ * tried. */
 static uint64_t first_number(struct bytes descriptor)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -28,12 +29,12 @@ static uint64_t first_number(struct bytes descriptor)
     return be64_get(digest);
 }
 
-/* The second number of a key names the method by which the first one was made. */
+/* The part after the asterisk identifies the derivation of the number. */
 struct bytes permission_key(struct arena *arena, uint64_t number)
 {
     static const struct bytes behind = BYTES("*1");
     char *room = arena_bytes(arena, DECIMAL_DIGITS + behind.len);
-    struct bytes digits = bytes_decimal(number, room); /* which end where its room does */
+    struct bytes digits = bytes_decimal(number, room); /* right-aligned in their buffer */
 
     memcpy(room + DECIMAL_DIGITS, behind.ptr, behind.len);
     return bytes_of(digits.ptr, digits.len + behind.len);
@@ -62,10 +63,10 @@ struct bytes permission_parse(struct arena *arena, struct bytes text, bool binar
     return security_descriptor_encode(arena, &descriptor);
 }
 
-/* ---- descriptors that every share has ---- */
+/* ---- default descriptors ---- */
 
-/* The root's as Microsoft documents it for new shares, the others as they follow from it by
- * inheritance. Numbers: first_number() of the canonical form; test_permissions proves both.
+/* The root's descriptor as documented for new shares, and those inherited from it. Numbers:
+ * first_number() of the canonical form; verified by test_permissions.
  * docs: storage-files-identity-configure-file-level-permissions */
 static const struct {
     uint64_t number;
@@ -97,7 +98,7 @@ static struct bytes canonical(struct arena *arena, const char *sddl)
     return security_descriptor_encode(arena, &descriptor);
 }
 
-/* ptr NULL: no default has this number. */
+/* Returns the default descriptor with this number; ptr NULL if there is none. */
 static struct bytes default_of(struct arena *arena, uint64_t number)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
@@ -107,7 +108,7 @@ static struct bytes default_of(struct arena *arena, uint64_t number)
     return bytes_of(NULL, 0);
 }
 
-/* ---- in a share ---- */
+/* ---- records ---- */
 
 static struct partition partition_of(struct arena *arena, struct guid space, uint64_t number)
 {
@@ -118,7 +119,7 @@ static struct partition partition_of(struct arena *arena, struct guid space, uin
     return (struct partition){ space, bytes_of(key, 1 + 8) };
 }
 
-/* *ret_descriptor: ptr NULL: there is none. */
+/* Reads the record. *ret_descriptor: ptr NULL if it does not exist */
 static enum store_result read_record(struct decision *d, struct snapshot *before,
                                      struct bytes *ret_descriptor)
 {
@@ -165,7 +166,7 @@ enum error permission_find_key(struct decision *d, struct guid space, struct byt
     e = permission_find(d, space, *ret_number, ret_descriptor);
     if (e || ret_descriptor->ptr)
         return e;
-    confirmed = decision_confirm(d); /* gone with its share? */
+    confirmed = decision_confirm(d); /* fails if the share was deleted in between */
     if (confirmed)
         return decision_fail_store(d, confirmed);
     return decision_take_back(d, E_FileInvalidPermissionKey);
@@ -206,8 +207,9 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
     return OK;
 }
 
-/* If the inherited descriptor is too large, the node gets that of its directory. What is made in the root has marked
- * entries, though the root's own descriptor does not ask for that. decision: 309 */
+/* Returns the descriptor that a new node inherits, or its directory's if the inherited one is
+ * too large. Nodes in the root get ACEs marked as inherited, although the root's own descriptor
+ * has no such flag. decision: 309 */
 static struct bytes inherited(struct arena *arena, struct bytes parent, bool is_root,
                               bool for_directory, const struct descriptor_maker *maker)
 {

@@ -4,8 +4,8 @@
 #include "file/file_content.h"
 #include "file/notify.h"
 
-/* The bytes are read while they are sent, from the snapshot of the file's partition that was decided
- * on (promise 4). rest: Get-File */
+/* The data is read while it is sent, from the snapshot of the file's partition used by the
+ * decision (promise 4). rest: Get-File */
 enum error get_file_decide(struct decision *d, const struct get_file_parameters *p,
                            struct get_file_result *r)
 {
@@ -18,7 +18,7 @@ enum error get_file_decide(struct decision *d, const struct get_file_parameters 
 
 /* ---- Put Range ---- */
 
-/* Writes the file whose bytes have changed. */
+/* Writes the file's record after a change of its data. */
 static enum error end_change(struct decision *d, const struct put_range_parameters *range,
                              struct file *file, instant *ret_written)
 {
@@ -62,8 +62,8 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
-/* Was one of the share's snapshots made or deleted since the request's subject was found? Then that may not
- * have been there any more when the one that is looked for was not. What a snapshot has stays with it. */
+/* Checks that no share snapshot was created or deleted since the subject was read; otherwise
+ * "not found" may combine two different states. The data of a snapshot subject never changes. */
 static enum store_result check_subject(struct decision *d, struct snapshot *before)
 {
     const struct share *found = &file_state(d)->share;
@@ -79,8 +79,8 @@ static enum store_result check_subject(struct decision *d, struct snapshot *befo
                : STORE_CONFLICT;
 }
 
-/* Finds the record of the snapshot of the share.
- * returns  OK, E_PreviousSnapshotNotFound */
+/* Finds the record of a share snapshot.
+ * returns OK, E_PreviousSnapshotNotFound */
 static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
 {
     struct partition at = { .space = file_account_space(d->input->account),
@@ -98,8 +98,8 @@ static enum error find_snapshot(struct decision *d, instant snapshot, struct sha
     return is_none ? E_PreviousSnapshotNotFound : OK;
 }
 
-/* Finds the content of the file in the snapshot. *ret_found: false if there is none, or another file has the
- * name there: then everything has changed since. */
+/* Finds the content of the file in the snapshot. *ret_found is false if the file did not exist
+ * or had another content; then all data counts as changed. */
 static enum error find_previous(struct decision *d, instant previous, struct content *ret_content,
                                 bool *ret_found)
 {
@@ -131,7 +131,7 @@ static enum error give_previous(struct decision *d, const void *previous, struct
     return OK;
 }
 
-/* rest: List-Ranges; in whole sectors, as the tests of clients have it (decision: 302) */
+/* Lists whole sectors, as the tests of Azure's clients expect (decision: 302). rest: List-Ranges */
 enum error list_ranges_decide(struct decision *d, const struct list_ranges_parameters *p,
                               struct list_ranges_result *r)
 {

@@ -1,5 +1,4 @@
-/* The operations on the bytes of files: parameters and results. The functions: range_operations.c, and the
- * file of that name in rest/. */
+/* Operations on the data of files: parameters and results. */
 #ifndef LAGRA_FILE_RANGE_OPERATIONS_H
 #define LAGRA_FILE_RANGE_OPERATIONS_H
 
@@ -27,7 +26,7 @@ OPERATION_DECLARE(get_file);
 
 struct copy_source;
 
-/* Conditions on the bytes of a source. */
+/* Conditions on the CRC64 of the source range. */
 struct crc64_conditions {
     bool has_match, has_none_match;
     char match[8], none_match[8];
@@ -35,11 +34,11 @@ struct crc64_conditions {
 
 struct put_range_parameters {
     struct parameters base;
-    uint64_t offset, length; /* length: 1 or more; of a body: its own */
+    uint64_t offset, length; /* length: at least 1; with a body, the body's */
     bool keeps_written;      /* x-ms-file-last-write-time: preserve */
-    bool keeps_changed;      /* and the change time: older versions */
+    bool keeps_changed;      /* retains the change time too: older versions */
     struct body_sums sums;
-    struct copy_source *source; /* of Put Range From URL, as what follows: */
+    struct copy_source *source; /* Put Range From URL only: */
     struct crc64_conditions source_crc64;
 };
 struct put_range_result {
@@ -64,7 +63,7 @@ OPERATION_DECLARE(clear_range);
 struct list_ranges_parameters {
     struct parameters base;
     struct range_list list;
-    instant previous; /* snapshot of the share to compare with; 0: none */
+    instant previous; /* share snapshot to compare with; 0: none */
 };
 struct list_ranges_result {
     struct result base;

@@ -1,9 +1,9 @@
-/* Rename File and Rename Directory: one commit, however much is below. */
+/* Rename File and Rename Directory, in one commit however large the subtree. */
 #include "file/file_operations.h"
 #include "file/notify.h"
 #include "file/share_usage.h"
 
-/* Finds the source; the subject has found the destination.
+/* Finds the source. The subject function has found the destination.
  * returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch */
 static enum error find_source(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct tree_place *ret_place, struct file *ret_file)
@@ -26,15 +26,15 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
         result = tree_open_node(tree, ret_place, &part);
     if (result)
         return file_fail_tree(d, result);
-    decision_read_clock(d); /* its lease goes by what it has seen */
+    decision_read_clock(d); /* must not precede the source's lease */
     read = file_read(tree, part->before, d->arena, ret_file);
     if (!read && ret_file->kind != kind)
         read = STORE_CORRUPT;
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
 }
 
-/* Checks whether the source may be renamed, and whether the node that has the new name may be replaced. Only
- * files have leases and the read-only attribute.
+/* Checks that the source can be renamed and the existing destination replaced. Only files have
+ * leases and the read-only attribute.
  * rest: Rename-File; semantics 8.1; decision: 329 */
 static enum error check_leases(struct decision *d, const struct rename *asked,
                                const struct file *source, bool replaces)
@@ -61,7 +61,7 @@ static enum error fail_rename(struct decision *d, enum tree_result result)
     return file_fail_tree(d, result);
 }
 
-/* Writes the record of the renamed node, with the properties that the request sets. */
+/* Writes the record of the renamed node with the properties set by the request. */
 static enum error write_renamed(struct decision *d, const struct rename *asked, struct file *file)
 {
     enum error e = smb_apply(d, &asked->smb, file);
@@ -76,7 +76,8 @@ static enum error write_renamed(struct decision *d, const struct rename *asked, 
     return OK;
 }
 
-/* What had the name goes, with its contents. It has no handles: it passed the gate as one that is deleted. */
+/* Deletes the replaced node with its contents. It has no opens, because it passed the gate as a
+ * delete. */
 static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
                                 const struct file *file)
 {
@@ -124,8 +125,8 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
     return e;
 }
 
-/* Beside what is open of the source, and of what it replaces. The row's column has looked at what has
- * the new name only as one that may stay. */
+/* Passes the gates of source and replaced node. By the row's column, the replaced node has so
+ * far only passed as one that remains. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {
@@ -140,9 +141,9 @@ static enum error pass(struct decision *d, const struct tree_place *from, const 
     return e ? e : file_pass(d, part, from->entry.id, source, REST_RENAMES);
 }
 
-/* returns  OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists, E_ResourceTypeMismatch,
- *          E_DirectoryNotEmpty, E_ReadOnlyAttribute, as lease_check_write(); E_InvalidHeaderValue: a
- *          directory to below itself */
+/* returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists,
+ *          E_ResourceTypeMismatch, E_DirectoryNotEmpty, E_ReadOnlyAttribute,
+ *          as lease_check_write(); E_InvalidHeaderValue: into its own subtree */
 static enum error rename_node(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct file_shown *ret_shown)
 {
@@ -169,8 +170,8 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     return e;
 }
 
-/* Source and destination are found one after the other. A refusal that rests on both has to be true at one
- * moment. */
+/* Renames, and confirms a refusal: source and destination are read one after the other, so a
+ * refusal based on both must be checked for consistency. */
 static enum error rename_or_refuse(struct decision *d, const struct rename *asked,
                                    enum tree_kind kind, struct file_shown *ret_shown)
 {

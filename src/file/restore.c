@@ -1,4 +1,4 @@
-/* Shares of a backup, with their snapshots: service/restore.h. */
+/* Restore of shares with their snapshots from a backup: service/restore.h. */
 #include "file/restore.h"
 
 #include "file/file.h"
@@ -7,7 +7,7 @@
 
 static const struct lease no_lease;
 
-/* Not of a share that was deleted and is kept. */
+/* Returns true for keys of shares and snapshots that are not soft-deleted. */
 static bool is_owner(struct bytes key)
 {
     struct share_key read;

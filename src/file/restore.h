@@ -1,4 +1,4 @@
-/* Shares of a backup: service/restore.h. */
+/* Restore of shares from a backup: service/restore.h. */
 #ifndef LAGRA_FILE_RESTORE_H
 #define LAGRA_FILE_RESTORE_H
 

@@ -1,12 +1,12 @@
-/* Security descriptors as text: the Security Descriptor Definition Language. [MS-DTYP] 2.5.1.1.
+/* The Security Descriptor Definition Language. [MS-DTYP] 2.5.1.1.
  *
  *   O:BA G:SY D:AI(A;OICI;FA;;;WD)(A;;0x1200a9;;;S-1-5-21-1-2-3-500) S:P(AU;SA;FA;;;WD)
- * without the spaces. An entry: type; flags; rights; object; inherited object; SID. */
+ * without the spaces. ACE: type; flags; rights; object; inherited object; SID. */
 #include "base/ids.h"
 #include "file/security_descriptor.h"
 #include "file/sid.h"
 
-/* Entries of 20 bytes fill a list of 64 KiB. */
+/* An ACL of 64 KiB holds this many ACEs of 20 bytes. */
 #define ACES_MAX 3276u
 
 struct word {
@@ -25,12 +25,12 @@ static const struct word flags[] = {
     { "OI", 0x01 }, { "CI", 0x02 }, { "NP", 0x04 }, { "IO", 0x08 },
     { "ID", 0x10 }, { "CR", 0x20 }, { "SA", 0x40 }, { "FA", 0x80 },
 };
-/* Several bits. Tried first: a mask that equals one of these is written by its name. */
+/* Combined rights. Tried first: a mask that equals one is written by its name. */
 static const struct word rights_together[] = {
     { "FA", 0x1F01FF }, { "FR", 0x120089 }, { "FW", 0x120116 }, { "FX", 0x1200A0 },
     { "KA", 0x0F003F }, { "KR", 0x020019 }, { "KW", 0x020006 }, { "KX", 0x020019 },
 };
-/* One bit each, in the order in which they are written. */
+/* Single rights, in the order in which they are written. */
 static const struct word rights[] = {
     { "CC", 0x00000001 }, { "DC", 0x00000002 }, { "LC", 0x00000004 }, { "SW", 0x00000008 },
     { "RP", 0x00000010 }, { "WP", 0x00000020 }, { "DT", 0x00000040 }, { "LO", 0x00000080 },
@@ -38,9 +38,9 @@ static const struct word rights[] = {
     { "WO", 0x00080000 }, { "GA", 0x10000000 }, { "GX", 0x20000000 }, { "GW", 0x40000000 },
     { "GR", 0x80000000 },
 };
-/* Of mandatory labels. */
+/* Rights of mandatory labels. */
 static const struct word label_rights[] = { { "NW", 1 }, { "NR", 2 }, { "NX", 4 } };
-/* For a DACL; those for a SACL are one bit higher. */
+/* DACL flags; those of a SACL are one bit higher. */
 static const struct word acl_flags[] = {
     { "P", CONTROL_DACL_PROTECTED },
     { "AR", CONTROL_DACL_INHERIT_ASKED },
@@ -97,7 +97,7 @@ static bool read_type(struct bytes text, uint8_t *ret_type)
     return false;
 }
 
-/* Digits in base 16, 8 or 10, as C has them. */
+/* Parses a hexadecimal, octal or decimal number, like C. */
 static bool read_mask(struct bytes text, uint32_t *ret_mask)
 {
     unsigned base = text.ptr[0] == '0' && text.len > 1 ? 8 : 10;
@@ -135,7 +135,8 @@ static bool read_rights(struct bytes text, uint32_t *ret_mask)
     return true;
 }
 
-/* A GUID in a descriptor has its first three numbers in little-endian order. [MS-DTYP] 2.3.4.2 */
+/* Converts a GUID to or from its wire form, in which the first three fields are little-endian.
+ * [MS-DTYP] 2.3.4.2 */
 static void swap_guid(const char *from, char *to)
 {
     static const unsigned char order[] = { 3, 2, 1, 0, 5, 4, 7, 6 };
@@ -160,7 +161,7 @@ static bool read_guid(struct arena *arena, struct bytes text, struct bytes *ret_
     return true;
 }
 
-/* text: without its parentheses. */
+/* Parses an ACE. text: without its parentheses */
 static bool read_ace(struct arena *arena, struct bytes text, bool in_sacl, struct ace *ret_ace)
 {
     struct bytes fields[6];
@@ -184,7 +185,7 @@ static bool read_ace(struct arena *arena, struct bytes text, bool in_sacl, struc
     return sid_take(arena, &fields[5], &ret_ace->sid) && fields[5].len == 0;
 }
 
-/* How many entries begin here. */
+/* Counts the ACEs at the start of `text`. */
 static size_t count_aces(struct bytes text)
 {
     size_t count = 0;
@@ -220,7 +221,7 @@ static bool take_acl(struct arena *arena, struct bytes *text, bool in_sacl, uint
     return true;
 }
 
-/* Parses the next part; each may be there once. */
+/* Parses the next part. Each may occur once. */
 static bool take_part(struct arena *arena, struct bytes *text, struct security_descriptor *sd)
 {
     if (!sd->owner.ptr && take(text, "O:"))

@@ -1,16 +1,16 @@
-/* Security descriptors as bytes: the self-relative form. [MS-DTYP] 2.4.2.2, 2.4.4.2 to 2.4.4.13, 2.4.5,
- * 2.4.6. Every offset and length is checked before it is used. */
+/* Security descriptors in self-relative form. [MS-DTYP] 2.4.2.2, 2.4.4.2 to 2.4.4.13, 2.4.5,
+ * 2.4.6. Every offset and length is checked before use. */
 #include "file/security_descriptor.h"
 
 #include "base/endian.h"
 
 #define HEADER_BYTES     20u
 #define ACL_HEADER_BYTES 8u
-#define ACE_HEADER_BYTES 8u /* with the mask */
+#define ACE_HEADER_BYTES 8u /* including the mask */
 #define GUID_BYTES       16u
 #define ACL_BYTES_MAX    UINT16_MAX
 
-/* An ACL_REVISION_DS has entries of objects. */
+/* ACL_REVISION_DS is for ACLs with object ACEs. */
 enum { ACL_REVISION = 2, ACL_REVISION_DS = 4 };
 enum { OBJECT_PRESENT = 1, INHERITED_OBJECT_PRESENT = 2 };
 
@@ -47,7 +47,7 @@ static uint16_t le16_at(struct bytes raw, size_t at)
     return (uint16_t)(from[0] | from[1] << 8);
 }
 
-/* The SID that begins at this offset; more may follow it. ptr NULL: there is none. */
+/* Returns the SID at this offset, which may be followed by more data; ptr NULL if it is invalid. */
 static struct bytes sid_at(struct bytes raw, size_t at)
 {
     struct bytes rest = bytes_from(raw, at);
@@ -85,7 +85,7 @@ static bool take_objects(struct bytes *rest, struct ace *ace)
     return !(present & INHERITED_OBJECT_PRESENT) || take_guid(rest, &ace->inherited_object);
 }
 
-/* raw: all of the entry, no more. */
+/* Decodes an ACE. raw: the whole ACE and nothing else */
 static bool decode_ace(struct bytes raw, bool in_sacl, struct ace *ret_ace)
 {
     struct bytes rest = bytes_from(raw, ACE_HEADER_BYTES);
@@ -100,7 +100,7 @@ static bool decode_ace(struct bytes raw, bool in_sacl, struct ace *ret_ace)
     return ret_ace->sid.ptr && ret_ace->sid.len == rest.len;
 }
 
-/* The entries of a list fill it, except for room at its end. */
+/* Decodes the ACEs of a list, which may be followed by unused space. */
 static bool decode_aces(struct bytes rest, bool in_sacl, struct acl *acl)
 {
     for (size_t i = 0; i < acl->count; i++) {
@@ -138,7 +138,7 @@ static bool decode_acl(struct arena *arena, struct bytes raw, uint32_t offset, b
                        ret_acl);
 }
 
-/* At offset 0 there is none. False: it makes no sense. */
+/* Decodes the SID at an offset; 0 means absent. Returns false if it is malformed. */
 static bool decode_sid(struct bytes raw, uint32_t offset, struct bytes *ret_sid)
 {
     *ret_sid = bytes_of(NULL, 0);
@@ -239,7 +239,7 @@ static void add_acl(struct text *out, const struct acl *acl)
         add_ace(out, &acl->aces[i]);
 }
 
-/* Clears the flags of a list that is absent. */
+/* Returns the control bits without the flags of absent lists. */
 static uint16_t canonical_control(const struct security_descriptor *sd)
 {
     unsigned control = CONTROL_DACL_PRESENT | CONTROL_SACL_PRESENT | CONTROL_SELF_RELATIVE;
@@ -251,7 +251,7 @@ static uint16_t canonical_control(const struct security_descriptor *sd)
     return (uint16_t)control;
 }
 
-/* Header and parts, in the order of the canonical form. */
+/* Encodes header and parts in canonical order. */
 static struct bytes encode(struct arena *arena, const struct security_descriptor *sd,
                            uint16_t control)
 {

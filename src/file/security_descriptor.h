@@ -1,30 +1,30 @@
-/* Windows security descriptors, the access rights of a file: parses and formats the self-relative form
- * ([MS-DTYP] 2.4.6) and text in the Security Descriptor Definition Language ([MS-DTYP] 2.5.1, and "ACE
- * Strings" of the Win32 reference). They are stored and returned; nothing here checks access by one.
+/* Windows security descriptors: parses and formats the self-relative form ([MS-DTYP] 2.4.6) and
+ * the Security Descriptor Definition Language ([MS-DTYP] 2.5.1, and "ACE Strings" of the Win32
+ * reference). access_check.h evaluates them.
  *
- * A descriptor of a file has an owner, a group and a DACL (rest: Create-Permission). Its canonical form
- * is the self-relative one in the order owner, group, SACL, DACL without gaps, and without
- * what SDDL cannot express, so that equal descriptors are equal bytes. One without SACL has an empty
- * "S:NO_ACCESS_CONTROL", as recorded.
+ * A file's descriptor has an owner, a group and a DACL (rest: Create-Permission). Its canonical
+ * form is self-relative in the order owner, group, SACL, DACL without gaps, and without anything
+ * that SDDL cannot express, so equal descriptors are equal bytes. A descriptor without a SACL
+ * gets an empty "S:NO_ACCESS_CONTROL", as recorded.
  *
- * Refused are (decision: 307)
- *  - conditional entries, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
- *  - SIDs that are relative to a domain, as DA and LA: the domain is not known here
- *  - entries in the wrong list: those that audit in a DACL, those that allow in a SACL
+ * These are refused (decision: 307):
+ *  - conditional ACEs, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
+ *  - domain-relative SIDs such as DA and LA, because the domain is unknown
+ *  - ACEs in the wrong list: audit ACEs in a DACL, allow ACEs in a SACL
  *
- * Pure, any thread. */
+ * Pure, thread-safe. */
 #ifndef LAGRA_FILE_SECURITY_DESCRIPTOR_H
 #define LAGRA_FILE_SECURITY_DESCRIPTOR_H
 
 #include "base/arena.h"
 
-/* [MS-DTYP] 2.4.2.2: at most 15 numbers behind the authority. */
+/* [MS-DTYP] 2.4.2.2: at most 15 subauthorities. */
 #define SID_NUMBERS_MAX         15u
 #define SID_BYTES_MAX           (8u + 4u * SID_NUMBERS_MAX)
-/* In canonical form. A list has 16 bits for its length. */
+/* Maximum size in canonical form. An ACL has a 16-bit length. */
 #define SECURITY_DESCRIPTOR_MAX (UINT32_C(64) << 10)
 
-/* Bits of struct security_descriptor, control: [MS-DTYP] 2.4.6, of which the others have no words. */
+/* Bits of struct security_descriptor, control: [MS-DTYP] 2.4.6. SDDL cannot express the others. */
 enum {
     CONTROL_DACL_PRESENT = 0x0004,
     CONTROL_SACL_PRESENT = 0x0010,
@@ -37,7 +37,7 @@ enum {
     CONTROL_SELF_RELATIVE = 0x8000,
 };
 
-/* Types of entries: [MS-DTYP] 2.4.4.1; the last: Win32, winnt.h. */
+/* ACE types: [MS-DTYP] 2.4.4.1; the last one: Win32, winnt.h. */
 enum ace_type {
     ACE_ALLOWED = 0x00,
     ACE_DENIED = 0x01,
@@ -50,25 +50,25 @@ enum ace_type {
     ACE_PROCESS_TRUST = 0x14,
 };
 
-/* Flags of entries: [MS-DTYP] 2.4.4.1. */
+/* ACE flags: [MS-DTYP] 2.4.4.1. */
 enum {
     ACE_FOR_FILES = 0x01,       /* "OI": inherited by files */
-    ACE_FOR_DIRECTORIES = 0x02, /* "CI" */
-    ACE_ONCE = 0x04,            /* "NP": not by what is below those */
-    ACE_INHERIT_ONLY = 0x08,    /* "IO": not for what has it */
+    ACE_FOR_DIRECTORIES = 0x02, /* "CI": inherited by directories */
+    ACE_ONCE = 0x04,            /* "NP": not inherited further */
+    ACE_INHERIT_ONLY = 0x08,    /* "IO": does not apply to the object itself */
     ACE_INHERITED = 0x10,       /* "ID" */
     ACE_INHERITANCE = 0x1F,
 };
 
 struct ace {
     uint8_t type;
-    uint8_t flags; /* ACE_* and those of audits */
+    uint8_t flags; /* ACE_* and audit flags */
     uint32_t mask;
-    struct bytes object, inherited_object; /* 16 bytes as they lie there; ptr NULL: none */
+    struct bytes object, inherited_object; /* GUIDs, 16 bytes in wire format; ptr NULL if absent */
     struct bytes sid;                      /* binary */
 };
 struct acl {
-    bool null; /* "NO_ACCESS_CONTROL": there is no list, which is not the same as an empty one */
+    bool null; /* "NO_ACCESS_CONTROL": a null ACL, unlike an empty one */
     struct ace *aces;
     size_t count;
 };
@@ -78,7 +78,7 @@ struct security_descriptor {
     struct acl dacl, sacl;
 };
 
-/* Parts of a descriptor, as SMB names them: MS-SMB2 2.2.37 "AdditionalInformation". */
+/* Parts of a descriptor: MS-SMB2 2.2.37 "AdditionalInformation". */
 enum {
     DESCRIPTOR_OWNER = 0x1,
     DESCRIPTOR_GROUP = 0x2,
@@ -87,48 +87,51 @@ enum {
     DESCRIPTOR_ALL = 0xF,
 };
 
-/* Does a type of entry belong in such a list? Of an unknown or refused type: no. */
+/* Returns true if ACEs of this type may be in a DACL or SACL. Returns false for unknown and
+ * refused types. */
 bool ace_type_fits(uint8_t type, bool in_sacl);
 static inline bool ace_has_objects(uint8_t type)
 {
     return type >= ACE_ALLOWED_OBJECT && type <= ACE_AUDIT_OBJECT;
 }
 
-/* *ret_descriptor points into `raw`, and has its lists in the arena. returns false: it is malformed or
- * refused */
+/* Decodes a descriptor. *ret_descriptor points into `raw`, its lists are in the arena. Returns
+ * false if it is malformed or refused. */
 bool security_descriptor_decode(struct arena *arena, struct bytes raw,
                                 struct security_descriptor *ret_descriptor);
-/* The same of one that need not have all parts: what it has not has a ptr of NULL, a list that it has not is
- * `null`, and control says whether it is there. */
+/* Like security_descriptor_decode(), but allows missing parts: a missing SID has ptr NULL, a
+ * missing list is `null`, and control says whether it is present. */
 bool security_descriptor_decode_parts(struct arena *arena, struct bytes raw,
                                       struct security_descriptor *ret_descriptor);
-/* The canonical form; ptr NULL: larger than SECURITY_DESCRIPTOR_MAX, or a list than its length. */
+/* Encodes the canonical form; ptr NULL if it is larger than SECURITY_DESCRIPTOR_MAX, or a list
+ * exceeds its 16-bit length. */
 struct bytes security_descriptor_encode(struct arena *arena,
                                         const struct security_descriptor *descriptor);
 
-/* Self-relative, with these of its parts: DESCRIPTOR_*. A list that is not there is left out. */
+/* Encodes the given parts (DESCRIPTOR_*) in self-relative form. Leaves out missing lists. */
 struct bytes security_descriptor_encode_parts(struct arena *arena,
                                               const struct security_descriptor *descriptor,
                                               uint32_t parts);
 
-/* Binary SIDs of who makes a file: as a rule the system, since a request has no Windows user. */
+/* Binary SIDs of the creator of a file. Usually SYSTEM, because REST requests have no Windows
+ * user. */
 struct descriptor_maker {
     struct bytes owner, group;
 };
 extern const struct descriptor_maker descriptor_of_system;
 
-/* What is new in a directory of such a descriptor has by default: the entries that it inherits, or, if there are
- * none, all rights for its owner and the system. The entries are marked as inherited if the directory's DACL
- * is. The result may be too large to be encoded. */
+/* Returns the default descriptor of a new file or directory in a directory with descriptor
+ * `parent`: the inherited ACEs or, if there are none, all rights for its owner and SYSTEM. Marks
+ * ACEs as inherited if the parent's DACL is. The result may be too large to encode. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
                                                        bool for_directory,
                                                        const struct descriptor_maker *maker);
 
-/* Parses SDDL, with its parts in any order, each at most once; case is ignored.
- * returns false: it is malformed, or has no owner, group or DACL */
+/* Parses SDDL, with its parts in any order, each at most once, ignoring case.
+ * Returns false if it is malformed or has no owner, group or DACL. */
 bool sddl_read(struct arena *arena, struct bytes text, struct security_descriptor *ret_descriptor);
-/* As Windows and the service write it: SIDs and rights by their names where they have one. */
+/* Formats SDDL like Windows and Azure: SIDs and rights by their names if they have one. */
 struct bytes sddl_write(struct arena *arena, const struct security_descriptor *descriptor);
 
 #endif

@@ -1,4 +1,3 @@
-/* What the operations on shares decide: see share_operations.h. */
 #include "file/share_operations.h"
 
 #include "file/share_usage.h"
@@ -6,10 +5,10 @@
 
 /* ---- Create Share ---- */
 
-/* Creates a share; its space is new, so nothing of a deleted share of the same name is in it.
+/* Creates a share. Its space is new, so it contains nothing of a deleted share of the same name.
  *
- * returns  OK, E_ShareAlreadyExists
- * rest: Create-Share; the wait of 30 seconds after a deletion is not needed here (decision: 13) */
+ * returns OK, E_ShareAlreadyExists
+ * rest: Create-Share; Azure's delay of 30 seconds after a deletion is not needed (decision: 13) */
 enum error create_share_decide(struct decision *d, const struct create_share_parameters *p,
                                struct create_share_result *r)
 {
@@ -92,7 +91,7 @@ enum error get_share_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces all metadata of a share. rest: Set-Share-Metadata */
+/* Replaces all metadata. rest: Set-Share-Metadata */
 enum error set_share_metadata_decide(struct decision *d,
                                      const struct set_share_metadata_parameters *p,
                                      struct set_share_metadata_result *r)
@@ -119,7 +118,7 @@ enum error get_share_acl_decide(struct decision *d, const struct get_share_acl_p
     return OK;
 }
 
-/* Replaces all policies: what is not sent is gone. rest: Set-Share-ACL */
+/* Replaces all policies. rest: Set-Share-ACL */
 enum error set_share_acl_decide(struct decision *d, const struct set_share_acl_parameters *p,
                                 struct set_share_acl_result *r)
 {
@@ -133,7 +132,7 @@ enum error set_share_acl_decide(struct decision *d, const struct set_share_acl_p
 
 /* ---- Lease Share ---- */
 
-/* Of a share or of one of its snapshots. Changes neither ETag nor modification time.
+/* Leases a share or one of its snapshots. Changes neither ETag nor modification time.
  * rest: Lease-Share; semantics 3.5 */
 enum error lease_share_decide(struct decision *d, const struct lease_share_parameters *p,
                               struct lease_share_result *r)
@@ -150,8 +149,8 @@ enum error lease_share_decide(struct decision *d, const struct lease_share_param
 
 /* ---- Snapshot Share ---- */
 
-/* Dates of snapshots are whole seconds: the current one, or the first later one that is free.
- * semantics 8.1; decision: 321 */
+/* Returns the date of a new snapshot, in whole seconds: the current one, or the first free one
+ * after it. semantics 8.1; decision: 321 */
 static instant next_date(const struct share *share, instant now)
 {
     instant second = now / TICKS_PER_SECOND * TICKS_PER_SECOND;
@@ -159,7 +158,7 @@ static instant next_date(const struct share *share, instant now)
     return second > share->newest_snapshot ? second : share->newest_snapshot + TICKS_PER_SECOND;
 }
 
-/* Keeps the share's tree as it is. rest: Snapshot-Share; semantics 0.5 */
+/* Takes a snapshot of the share's tree. rest: Snapshot-Share; semantics 0.5 */
 enum error snapshot_share_decide(struct decision *d, const struct snapshot_share_parameters *p,
                                  struct snapshot_share_result *r)
 {

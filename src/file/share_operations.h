@@ -1,5 +1,5 @@
-/* The operations on shares: parameters and results. The functions:
- * share_operations.c, delete_share.c, list_shares.c, and the files of these names in rest/. */
+/* Operations on shares: parameters and results. The functions are in share_operations.c,
+ * delete_share.c, list_shares.c, and rest/. */
 #ifndef LAGRA_FILE_SHARE_OPERATIONS_H
 #define LAGRA_FILE_SHARE_OPERATIONS_H
 
@@ -9,7 +9,7 @@
 
 struct create_share_parameters {
     struct parameters base;
-    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    struct guid space; /* fresh for each incarnation, so it starts empty */
     uint32_t quota_gib;
     enum share_tier tier;
     struct bytes metadata;
@@ -26,7 +26,7 @@ OPERATION_DECLARE(get_share_properties);
 
 struct set_share_properties_parameters {
     struct parameters base;
-    bool has_quota, has_tier; /* else it stays as it is */
+    bool has_quota, has_tier; /* otherwise unchanged */
     uint32_t quota_gib;
     enum share_tier tier;
 };
@@ -56,7 +56,7 @@ OPERATION_DECLARE(get_share_acl);
 
 struct set_share_acl_parameters {
     struct parameters base;
-    struct policies policies; /* by parse */
+    struct policies policies; /* set by parse */
 };
 OPERATION_NO_RESULT(set_share_acl);
 OPERATION_DECLARE(set_share_acl);
@@ -76,13 +76,13 @@ struct lease_share_parameters {
 struct lease_share_result {
     struct result base;
     struct lease_result lease;
-    struct guid id; /* of the lease */
+    struct guid id; /* lease id */
 };
 OPERATION_DECLARE(lease_share);
 
 struct snapshot_share_parameters {
     struct parameters base;
-    struct bytes metadata; /* of the snapshot; empty: the share's */
+    struct bytes metadata; /* of the snapshot; empty: copy the share's */
 };
 struct snapshot_share_result {
     struct result base;
@@ -90,11 +90,11 @@ struct snapshot_share_result {
 };
 OPERATION_DECLARE(snapshot_share);
 
-/* What Delete Share does with the snapshots of a share. */
+/* How Delete Share treats the share's snapshots. */
 enum delete_snapshots {
-    SNAPSHOTS_REFUSED,       /* a share that has some stays */
-    SNAPSHOTS_DELETED,       /* none of them may be leased */
-    SNAPSHOTS_DELETED_LEASED /* also those that are leased */
+    SNAPSHOTS_REFUSED,       /* fail if there are any */
+    SNAPSHOTS_DELETED,       /* fail if any is leased */
+    SNAPSHOTS_DELETED_LEASED /* even if leased */
 };
 struct delete_share_parameters {
     struct parameters base;
@@ -105,7 +105,7 @@ OPERATION_DECLARE(delete_share);
 
 struct restore_share_parameters {
     struct parameters base;
-    instant deleted; /* which of those that had the name */
+    instant deleted; /* identifies one of the deleted shares of this name */
 };
 OPERATION_NO_RESULT(restore_share);
 OPERATION_DECLARE(restore_share);
@@ -118,18 +118,18 @@ struct list_shares_parameters {
 };
 struct list_shares_result {
     struct result base;
-    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
+    struct listing_place next; /* start of the next page; name.ptr NULL if none */
 };
 OPERATION_DECLARE(list_shares);
 
 /* ---- deferred tasks ---- */
 
-/* Kinds of the File service in the list of deferred tasks. Stored: never given to anything else. */
+/* Deferred tasks of the File service, stored, so values must not change. */
 enum { TASK_COLLECT_SNAPSHOTS = 0x300, TASK_EXPIRE_SHARE = 0x301 };
 
-/* Deletes, step by step, what only deleted snapshots have kept. */
+/* Deletes, step by step, data that only deleted snapshots have retained. */
 task_fn collect_snapshots;
-/* Deletes a share that was deleted and kept, when its days are over. */
+/* Purges a soft-deleted share when its retention has expired. */
 task_fn expire_share;
 
 #endif

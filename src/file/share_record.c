@@ -1,15 +1,15 @@
-/* The records of a share and of its snapshots: LISTED "s" and "S" <date of the snapshot, ticks be64>
- * in partition (account space, share name). Those of one that was deleted and is kept: the same keys
- * behind "D" <instant of the deletion, ticks be64>.
+/* The records of a share and of its snapshots: LISTED "s" and "S" <snapshot date, ticks be64> in
+ * partition (account space, share name). Those of a soft-deleted share have the same keys with
+ * the prefix "D" <deletion time, ticks be64>.
  *
  *   version 1:  u8 1; space, 16 raw; generation; created, ETag and modified, ticks;
- *               lease (concurrency/lease.h); quota, GiB; u8 tiers; tier changed, ticks; snapshots; newest
- *               snapshot, ticks; bytes metadata (service/metadata.h); bytes policies
- *               (auth/policies.h); expires, ticks; task, 16 raw
- *               tiers: the tier, + SHARE_TIERS * (1 + the tier that it moved from) if it has moved
+ *               lease (concurrency/lease.h); quota, GiB; u8 tiers; tier changed, ticks;
+ *               snapshots; newest snapshot, ticks; bytes metadata (service/metadata.h);
+ *               bytes policies (auth/policies.h); expires, ticks; task, 16 raw
+ *               tiers: the tier, + SHARE_TIERS * (1 + the previous tier) if it was moved
  *               created, ETag, modified and tier changed: encode_long(); other numbers: varints
- * To change it: a new version number, the old reader kept, a data folder of the old form added to
- * the tests. */
+ * To change the format, add a version number, keep the old decoder, and add a data directory in
+ * the old format to the tests. */
 #include "file/file.h"
 
 #include "base/endian.h"

@@ -1,4 +1,3 @@
-/* See share_usage.h. */
 #include "file/share_usage.h"
 
 #include <assert.h>
@@ -10,14 +9,15 @@
 
 static const struct bytes sum_key = BYTES("b");
 
-/* ---- where a sum lies ---- */
+/* ---- the counters ---- */
 
 struct partition share_usage_partition(struct arena *arena, struct guid space, unsigned part)
 {
     return (struct partition){ .space = space, .key = arena_printf(arena, "u%u", part) };
 }
 
-/* Ids of one directory have their upper bits in common, and the lower ones rise: both count. */
+/* Uses all bits of the id: ids in one directory share their upper bits, and the lower ones
+ * increase. */
 unsigned share_usage_part(uint64_t file)
 {
     return (unsigned)((file * UINT64_C(0x9E3779B97F4A7C15)) >> 61);
@@ -37,13 +37,13 @@ void share_usage_put(struct changes *changes, struct arena *arena, uint64_t byte
     small_record_write(changes, arena, sum_key, &bytes, 1);
 }
 
-/* ---- changing ---- */
+/* ---- changes ---- */
 
-/* The sums of one decision. */
+/* The counters of one decision. */
 struct sums {
     struct decision *d;
     struct guid space;
-    struct decision_part *parts[SHARE_USAGE_PARTS]; /* that it changes, or rests on */
+    struct decision_part *parts[SHARE_USAGE_PARTS]; /* parts that it changes or depends on */
     uint64_t bytes[SHARE_USAGE_PARTS];
 };
 
@@ -59,8 +59,9 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* The sum was read later than the files. If it is less than their lengths, one of them may have been deleted or
- * cut in between. */
+/* Fails because a counter is less than the lengths subtracted from it. The counter was read
+ * later than the files, so this is corruption only if none of them was deleted or truncated in
+ * between. */
 static enum error fail_less(struct decision *d)
 {
     enum store_result confirmed = decision_confirm(d);
@@ -71,7 +72,7 @@ static enum error fail_less(struct decision *d)
     return decision_fail_store(d, STORE_CORRUPT);
 }
 
-/* Changes the sums that count the files. */
+/* Changes the counters of the files. */
 static enum error change_own(struct sums *sums, const struct length_change *files, size_t count)
 {
     struct decision *d = sums->d;
@@ -92,7 +93,7 @@ static enum error change_own(struct sums *sums, const struct length_change *file
     return OK;
 }
 
-/* Reads the other sums. kept: as guards. */
+/* Reads the other counters. kept: keeps them as guards */
 static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
 {
     *ret_total = 0;
@@ -111,8 +112,9 @@ static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
     return OK;
 }
 
-/* Each sum was read at a moment of its own: bytes that were given up here and taken there in between count twice.
- * A refusal commits nothing that would find that. */
+/* Fails because the quota is exceeded, once the counters are confirmed to be consistent. They
+ * are read one after the other, so bytes freed and allocated in between may count twice, and a
+ * refusal has no commit that would detect it. */
 static enum error fail_full(struct decision *d)
 {
     enum store_result confirmed = decision_confirm(d);
@@ -122,7 +124,7 @@ static enum error fail_full(struct decision *d)
     return decision_take_back(d, E_ShareSizeLimitReached);
 }
 
-/* Makes the share's partition a guard, unless it is one already, so that its quota is the one that was read. */
+/* Makes the share's partition a guard, so that the quota read is still valid at the commit. */
 static enum error keep_share(struct decision *d, const struct share *share)
 {
     struct share now;

@@ -1,4 +1,3 @@
-/* Security identifiers: see sid.h. */
 #include "file/sid.h"
 
 #include "base/endian.h"
@@ -15,7 +14,7 @@ const struct bytes sid_authenticated_users = BYTES("\x01\x01\0\0\0\0\0\x05\x0B\0
 const struct bytes sid_system = SID_SYSTEM;
 const struct bytes sid_builtin_users = BYTES("\x01\x02\0\0\0\0\0\x05\x20\0\0\0\x21\x02\0\0");
 
-/* A SID of at most six numbers, by its name. */
+/* A SID of at most six subauthorities, with its alias. */
 struct known {
     char name[3];
     uint8_t authority;
@@ -28,7 +27,7 @@ struct known {
     {                                                                                              \
         32, number_                                                                                \
     }
-/* [MS-DTYP] 2.5.1.1, without those that are relative to a domain: CA, CN, DA, DC, DD, DG, DU, EA, EK, KA,
+/* [MS-DTYP] 2.5.1.1, without the domain-relative ones: CA, CN, DA, DC, DD, DG, DU, EA, EK, KA,
  * LA, LG, AP, PA, RO, RS, SA. */
 static const struct known known[] = {
     { "AA", BUILTIN(579) },
@@ -97,7 +96,7 @@ static struct bytes make_sid(struct arena *arena, uint64_t authority, const uint
     return bytes_of(sid, 8 + 4 * count);
 }
 
-/* Takes digits, or 0x and hexadecimal ones. */
+/* Parses a decimal number, or a hexadecimal one with 0x. */
 static bool take_number(struct bytes *text, uint64_t max, bool may_be_hex, uint64_t *ret_value)
 {
     bool hex = may_be_hex && text->len > 2 && bytes_is_nocase(bytes_of(text->ptr, 2), "0x");
@@ -195,7 +194,7 @@ void sid_add_text(struct text *out, struct bytes sid)
             return;
         }
     }
-    /* Decimal below 2^32, else hexadecimal. */
+    /* decimal below 2^32, otherwise hexadecimal */
     text_printf(out, authority <= UINT32_MAX ? "S-1-%llu" : "S-1-0x%012llx",
                 (unsigned long long)authority);
     for (size_t i = 0; i < count_of(sid); i++)

@@ -1,4 +1,3 @@
-/* What SMB shows of a directory or file: see smb_properties.h. */
 #include "file/smb_properties.h"
 
 static void apply_time(const struct smb_time *given, instant now, instant *time)

@@ -1,4 +1,4 @@
-/* The SMB properties of a directory or file, as requests set them.
+/* SMB properties of a directory or file as set by requests.
  * rest: Create-File, Set-File-Properties; semantics 8.1 */
 #ifndef LAGRA_FILE_SMB_PROPERTIES_H
 #define LAGRA_FILE_SMB_PROPERTIES_H
@@ -9,16 +9,16 @@
 enum smb_time_kind { TIME_KEPT, TIME_NOW, TIME_GIVEN };
 struct smb_time {
     enum smb_time_kind kind;
-    instant at; /* of TIME_GIVEN */
+    instant at; /* for TIME_GIVEN */
 };
 struct smb_given {
-    bool has_attributes; /* else they stay */
+    bool has_attributes; /* otherwise unchanged */
     uint32_t attributes; /* without DIRECTORY */
     struct smb_time created, written, changed;
     struct permission_given permission;
 };
 
-/* Applies them at d->now. All times of a new file are 0 before.
+/* Applies the properties at d->now. All times of a new file are initially 0.
  * returns OK, as permission_settle() */
 enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file);
 

@@ -1,5 +1,5 @@
-/* The subject of a request to the File service: names, partitions, permission, and the state of the share that
- * the generic steps read. */
+/* Subjects of requests to the File service: names, partitions, permissions, and the share's
+ * state that the generic steps read. */
 #include "file/file.h"
 
 #include "service/names.h"
@@ -20,7 +20,7 @@ void file_signed_names(const struct resource *resource, struct bytes *ret_share,
     *ret_path = file_resource(resource)->path;
 }
 
-/* Names that Windows keeps for devices. */
+/* Checks for Windows device names. */
 static bool is_device(struct bytes name)
 {
     static const char *const names[] = { "PRN", "AUX", "NUL", "CON", "CLOCK$" };
@@ -36,7 +36,7 @@ static bool is_device(struct bytes name)
             bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
 }
 
-/* Beside control characters: those that Windows has other uses for. */
+/* Characters reserved by Windows, besides control characters. */
 static const bool barred[UINT8_MAX + 1] = {
     ['"'] = true, ['\\'] = true, [':'] = true, ['|'] = true,  ['<'] = true,
     ['>'] = true, ['*'] = true,  ['?'] = true, [0x7F] = true,
@@ -99,7 +99,8 @@ static enum error fail_no_share(struct decision *d, struct snapshot *of, enum st
                                      : decision_fail_store(d, result);
 }
 
-/* What only reads one name, or the root itself, needs no stamp: the root does not move (tree/README.md, "Lookups"). */
+/* Returns whether the tree's stamp must be read. Reads of one name in the root, or of the root
+ * itself, do not need it because the root never moves (tree/README.md, "Lookups"). */
 static bool needs_stamp(struct decision *d)
 {
     const struct file_resource *asked = file_asked(d);
@@ -108,7 +109,7 @@ static bool needs_stamp(struct decision *d)
            (asked->path.ptr && memchr(asked->path.ptr, '/', asked->path.len));
 }
 
-/* For a directory or file: reads the share at *partition, and moves on to its tree. */
+/* Reads the share at *partition, and replaces *partition by one of its tree. */
 static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
 {
     struct decision_part *owner = decision_open(d, *partition, NULL);
@@ -175,7 +176,7 @@ enum error share_subject_deleted(struct decision *d)
 
 /* ---- permission ---- */
 
-/* Stored access policies are the share's. */
+/* Returns the share's stored access policies. */
 enum error file_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     if (decision_rests_on_policy(d) &&

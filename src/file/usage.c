@@ -1,4 +1,4 @@
-/* What a share holds, for operators: service/usage.h. */
+/* Storage usage of a share, for operators: service/usage.h. */
 #include "file/usage.h"
 
 #include "file/file.h"
@@ -20,7 +20,8 @@ static bool is_share(const struct space_record *record, struct guid *ret_space,
     return true;
 }
 
-/* Its snapshots have the same space, and no bytes of their own here. */
+/* Checks for a soft-deleted share. Its snapshots are in the same space and not counted
+ * separately. */
 static bool is_kept_share(const struct space_record *record, struct guid *ret_space)
 {
     struct share_key key;
@@ -33,14 +34,14 @@ static bool is_kept_share(const struct space_record *record, struct guid *ret_sp
     return true;
 }
 
-/* The node of a file: tree/record.h. What only snapshots of the share have lies in other records. */
+/* Counts the node of a file: tree/record.h. Nodes only in snapshots have other record keys. */
 static void count_file(const struct space_record *record, struct usage *usage)
 {
     if (bytes_is(record->record_key, "n") && record->value.len > 1)
         usage->objects += record->value.ptr[1] == TREE_FILE;
 }
 
-/* The share counts its bytes itself. */
+/* Adds the share's own byte counters. */
 static enum store_result sum_bytes(struct store *store, struct arena *arena, struct guid space,
                                    struct usage *usage)
 {

@@ -1,4 +1,4 @@
-/* What the File service keeps: service/usage.h. */
+/* Storage usage of the File service: service/usage.h. */
 #ifndef LAGRA_FILE_USAGE_H
 #define LAGRA_FILE_USAGE_H
 

@@ -496,7 +496,7 @@ test('what an import refuses', async (t) => {
         assert.match(errors, expected);
     };
     await says(['import'], /specify the source/);
-    await says(['import', '--from', 'ftp://x/y'], /no URL of http or https/);
+    await says(['import', '--from', 'ftp://x/y'], /not an http or https URL/);
     await says(['import', '--from', 'http://127.0.0.1:1/other'], /not signed and there is no key/);
     await says(['import', '--from', 'http://127.0.0.1:1/a/b'], /is that of an account/);
     await says(['import', '--workers', '0', '--from', 'http://127.0.0.1:1/devstoreaccount1'], /from 1 to 256/);

@@ -1,4 +1,4 @@
-/* Copy File and Abort Copy File as requests and answers. rest: Copy-File, Abort-Copy-File */
+/* Copy File and Abort Copy File: requests and responses. rest: Copy-File, Abort-Copy-File */
 #include "file/copy_file.h"
 #include "file/rest/smb_headers.h"
 #include "file/rest/source_file.h"
@@ -6,12 +6,13 @@
 #include "service/metadata.h"
 #include "source/page_walk.h"
 
-/* The most that is copied while the request waits, as for Copy Blob From URL; more is pending. decision: 304 */
+/* Maximum size copied during the request, as for Copy Blob From URL; larger copies are pending.
+ * decision: 304 */
 #define COPY_BYTES_MAX (UINT64_C(256) << 20)
 
 /* ---- the request ---- */
 
-/* Refuses headers of operations that read at once, and of shares for NFS. */
+/* Rejects headers of synchronous copy operations, and of NFS shares. */
 static enum error refuse_others(struct call *call)
 {
     static const char *const names[] = {
@@ -27,7 +28,7 @@ static enum error refuse_others(struct call *call)
     return OK;
 }
 
-/* rest: Copy-File "x-ms-file-permission-copy-mode" */
+/* Reads how the permission is copied. rest: Copy-File "x-ms-file-permission-copy-mode" */
 static enum error read_copy_mode(struct call *call, struct permission_given *permission)
 {
     static const char name[] = "x-ms-file-permission-copy-mode";
@@ -77,7 +78,7 @@ static bool takes_from_source(const struct smb_given *smb)
            smb->permission.kind == PERMISSION_KEPT;
 }
 
-/* Takes the properties of the source. Only a file of this server has those of SMB. */
+/* Copies the properties of the source. Only files of this server have SMB properties. */
 static enum error take_facts(struct gathering *g, const struct open_source *source,
                              struct copy_file_parameters *p)
 {
@@ -96,7 +97,8 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     return source->facts.archived;
 }
 
-/* Gathers the ranges of a sparse source, if they have few bytes; else *ret_done stays false. */
+/* Gathers the ranges of a sparse source if they have few bytes; otherwise *ret_done remains
+ * false. */
 static enum error gather_ranges(struct gathering *g, struct open_source *source,
                                 struct copy_file_parameters *p, bool *ret_done)
 {
@@ -117,7 +119,7 @@ static enum error gather_ranges(struct gathering *g, struct open_source *source,
     return e;
 }
 
-/* Gathers the whole source: holes become bytes of zero. */
+/* Gathers the whole source, with holes as zeros. */
 static enum error gather_bytes(struct gathering *g, struct open_source *source,
                                struct copy_file_parameters *p)
 {
@@ -127,7 +129,8 @@ static enum error gather_bytes(struct gathering *g, struct open_source *source,
     return e;
 }
 
-/* Leaves it to the background, which goes on where it was interrupted: the source has to say what it is. */
+/* Leaves the copy to the background. Requires the source's length and ETag, to resume after an
+ * interruption. */
 static enum error leave_pending(struct gathering *g, const struct open_source *source,
                                 struct copy_file_parameters *p)
 {
@@ -156,7 +159,7 @@ enum error copy_file_gather(struct gathering *g, struct copy_file_parameters *p)
         e = take_facts(g, &source, p);
     if (!e && source.is_own && source.facts.content.form == CONTENT_SPARSE) {
         e = gather_ranges(g, &source, p, &done);
-        if (!e && !done) { /* again: its reader has gone on */
+        if (!e && !done) { /* reopen: its reader has advanced */
             source_close(&source);
             e = source_open(g, p->source, &source);
             if (!e)
@@ -171,7 +174,7 @@ enum error copy_file_gather(struct gathering *g, struct copy_file_parameters *p)
     return e;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 void copy_file_answer(struct answer *a, const struct copy_file_parameters *p,
                       const struct copy_file_result *r)
@@ -185,7 +188,7 @@ enum error abort_copy_file_check(struct call *call, struct abort_copy_file_param
 
     if (id.len == 0)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "copyid", id, NULL);
-    if (!guid_parse(id, &p->id)) /* recorded */
+    if (!guid_parse(id, &p->id)) /* error as recorded */
         return call_fail_query(call, E_InvalidQueryParameterValue, "copyid", id, "Not a GUID.");
     return OK;
 }

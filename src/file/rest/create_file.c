@@ -1,4 +1,4 @@
-/* Create Directory and Create File as requests and answers. */
+/* Create Directory and Create File: requests and responses. */
 #include "file/rest/range_request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
@@ -37,7 +37,7 @@ static enum error read_length(struct call *call, uint64_t *ret_length)
     return OK;
 }
 
-/* Reads the length of the first bytes of the file, which a request may bring since 2026-02-06.
+/* Reads the length of initial data, allowed since 2026-02-06.
  * rest: Create-File "Beginning with version 2026-02-06"; decision: 875 */
 static enum error read_content(struct call *call, struct create_file_parameters *p)
 {

@@ -1,4 +1,4 @@
-/* The operations on directories and files as requests and answers. */
+/* Operations on directories and files: requests and responses. */
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
@@ -32,8 +32,8 @@ static enum error read_length(struct call *call, bool *ret_has, uint64_t *ret_le
     return OK;
 }
 
-/* Replaces the HTTP properties as a whole, so that those that were not sent are cleared, as recorded; a request that
- * changes the length keeps them if it has none of them. decision: 877 */
+/* Replaces all HTTP properties, which clears those not sent, as recorded. A request that changes
+ * the length and sends none of them leaves them unchanged. decision: 877 */
 enum error set_file_properties_check(struct call *call, struct set_file_properties_parameters *p)
 {
     enum error e = read_length(call, &p->has_length, &p->length);

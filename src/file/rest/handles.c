@@ -1,16 +1,16 @@
-/* List Handles and Force Close Handles as requests and as XML. rest: List-Handles, Force-Close-Handles;
- * semantics 8.1 */
+/* List Handles and Force Close Handles: requests and XML responses. rest: List-Handles,
+ * Force-Close-Handles; semantics 8.1 */
 #include "base/encode.h"
 #include "file/handle_operations.h"
 #include "file/rest/request.h"
 #include "service/listing_xml.h"
 
-/* The first version that is answered these. decision: 340, 341 */
+/* First versions whose responses have these fields. decision: 340, 341 */
 #define RIGHTS_SINCE "2023-01-03"
 #define NAMES_SINCE  "2024-02-04"
 #define FAILED_SINCE "2019-07-07"
 
-/* ---- markers: both ids, in 16 hexadecimal digits each ---- */
+/* ---- markers: both ids as 16 hexadecimal digits each ---- */
 
 #define MARKER_SIZE  32
 
@@ -53,7 +53,7 @@ static enum error read_marker(struct call *call, struct handle_marker *ret_marke
 
 /* ---- List Handles ---- */
 
-/* A page of XML while its handles come in. */
+/* A page of XML under construction. */
 struct handle_page {
     struct handle_sink sink;
     const struct call *call;
@@ -109,7 +109,7 @@ static void add_path(struct text *out, struct bytes path)
         listing_name(out, "Path", path);
 }
 
-/* The elements in their order as recorded. */
+/* Adds a handle. The elements are in the recorded order. */
 static void add_handle(struct handle_sink *sink, const struct handle *handle,
                        const struct handle_place *place)
 {

@@ -1,9 +1,10 @@
-/* Lease File as a request and as an answer. */
+/* Lease File: request and response. */
 #include "file/file_operations.h"
 #include "file/rest/request.h"
 #include "service/lease_answer.h"
 
-/* A lease of a file never expires, so its duration must be infinite, and it has no break period.
+/* Checks that an acquired lease is infinite and that no break period is sent: file leases have
+ * neither durations nor break periods.
  * decision: 339; rest: Lease-File, "x-ms-lease-duration" */
 static enum error check_endless(struct call *call, const struct lease_request *request)
 {

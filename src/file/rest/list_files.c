@@ -1,4 +1,5 @@
-/* List Directories and Files as a request and as XML. rest: List-Directories-and-Files; semantics 8.1 */
+/* List Directories and Files: request and XML response. rest: List-Directories-and-Files;
+ * semantics 8.1 */
 #include "base/encode.h"
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
@@ -14,15 +15,15 @@ enum {
 static const char *const include_names[] = { "Timestamps", "Etag", "Attributes", "PermissionKey",
                                              NULL };
 
-/* The first version that is shown ids. */
+/* First version whose responses have ids. */
 #define IDS_SINCE "2020-10-02"
 
-/* A page of XML while its entries come in. */
+/* A page of XML under construction. */
 struct file_page {
     struct file_sink sink;
     const struct call *call;
     const struct listing *listing;
-    struct text out; /* of the entries */
+    struct text out; /* entries */
     bool has_entry;
 };
 
@@ -31,7 +32,7 @@ static struct file_page *page_of(struct file_sink *sink)
     return (struct file_page *)(void *)sink;
 }
 
-/* ---- the page: elements in their order as recorded ---- */
+/* ---- the page, with elements in the recorded order ---- */
 
 static void add_time(struct text *out, const char *name, instant time)
 {
@@ -69,7 +70,7 @@ static void add_properties(struct text *out, unsigned include, const struct file
         add_timestamps(out, file);
     if (include & INCLUDE_ETAG) {
         etag_format(file->etag, etag);
-        text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, and not escaped */
+        text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, not escaped */
     }
     xml_close(out, "Properties");
 }
@@ -106,10 +107,10 @@ static void add_entry(struct file_sink *sink, const struct tree_entry *entry,
     sink->full = out->len > LISTING_PAGE_BYTES;
 }
 
-/* ---- markers: "1!8!ZmlsZTI-", the length of what follows, and the base64 of the first name of the next
- * page, with '-' for '=' (recorded), '*' for '+' and '_' for '/' ---- */
+/* ---- markers: "1!8!ZmlsZTI-", the length of the rest, and the base64 of the next page's first
+ * name, with '-' for '=' (recorded), '*' for '+' and '_' for '/' ---- */
 
-/* Three bytes are at most one unit. */
+/* A UTF-16 code unit is at most three bytes of UTF-8. */
 #define MARKER_NAME_MAX (3 * TREE_NAME_MAX)
 
 static struct bytes exchange(struct arena *arena, struct bytes text, const char *from,
@@ -172,7 +173,7 @@ enum error list_files_check(struct call *call, struct list_files_parameters *p)
     return OK;
 }
 
-/* Begins the root element, with the directory as the request named it. */
+/* Opens the root element with the directory as named in the request. */
 static void begin_document(struct text *out, const struct call *call)
 {
     const struct file_resource *asked = file_resource(call->input.resource);

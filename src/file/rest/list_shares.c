@@ -1,4 +1,4 @@
-/* List Shares as a request and as XML. rest: List-Shares; semantics 8.1 */
+/* List Shares: request and XML response. rest: List-Shares; semantics 8.1 */
 #include "file/rest/request.h"
 #include "service/kept_deletion_xml.h"
 #include "service/lease_answer.h"
@@ -8,7 +8,7 @@
 enum { INCLUDE_METADATA = 1 << 0, INCLUDE_SNAPSHOTS = 1 << 1, INCLUDE_DELETED = 1 << 2 };
 static const char *const include_names[] = { "metadata", "snapshots", "deleted", NULL };
 
-/* ---- the page: elements in their order as recorded ---- */
+/* ---- the page, with elements in the recorded order ---- */
 
 static void add_date(struct text *out, const char *name, instant date)
 {
@@ -37,7 +37,7 @@ static void add_properties(struct listing_page *page, struct share_key key,
     etag_format(share->etag, etag);
     xml_open(out, "Properties");
     add_date(out, "Last-Modified", share->modified);
-    text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, and not escaped */
+    text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, not escaped */
     if (call_since(call, "2020-02-10"))
         add_lease(page, key, share);
     xml_element_u64(out, "Quota", share->quota_gib);
@@ -54,7 +54,8 @@ static void add_properties(struct listing_page *page, struct share_key key,
     xml_close(out, "Properties");
 }
 
-/* One that was deleted is gone when its days are over, whether its task has run or not. */
+/* Returns true if the record is listed. Leaves out soft-deleted shares whose retention has
+ * expired, even if their task has not run yet. */
 static bool shows_share(const struct listing_page *page, const struct space_record *at)
 {
     unsigned include = page->listing->include;
@@ -91,8 +92,8 @@ static bool add_share(struct listing_page *page, const struct space_record *at)
     return true;
 }
 
-/* ---- markers: in the midst of the records of a share its name is followed by "DATE", or by "-", which is the share
- * itself; of a deleted one by "/VERSION" then ---- */
+/* ---- markers: between the records of a share, its name is followed by "DATE" of a snapshot or
+ * "-" for the share itself, and for a deleted share by "/VERSION" ---- */
 
 static struct bytes mark(struct listing_page *page, struct bytes record_key)
 {

@@ -1,8 +1,9 @@
-/* The operation table of the File service: one row an operation, under its name in the REST
- * reference. The columns: service/row.h. No operation on files has conditions; ETags are for the
- * clients' own use.
+/* The operation table of the File service: one row per operation, with its name in the REST
+ * reference. Columns: service/row.h. No file operation has conditional headers; ETags are
+ * informational.
  *
- * The root directory of a share has rows of its own: it is neither made nor renamed nor deleted.
+ * The root directory of a share has its own rows, since it cannot be created, renamed or
+ * deleted.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
 #include "file/copy_file.h"
@@ -60,8 +61,9 @@ OPERATION(list_ranges);
 OPERATION_WITH_GATHER(copy_file);
 OPERATION(abort_copy_file);
 
-/* How it passes the gate of its directory or file (file/gate.h): REST_*. For a rename this is the destination
- * as one that stays; the function passes the other gates. semantics 8.2, 8.4; decision: 338 */
+/* How the operation passes the gate of its directory or file (file/gate.h): REST_*. For a
+ * rename, this is the destination as a node that remains; its function passes the other gates.
+ * semantics 8.2, 8.4; decision: 338 */
 #define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
 
 OPERATION(lease_file);
@@ -197,7 +199,7 @@ static const struct operation operations[] = {
     ROW("Create Hard Link", PUT, PATH, "restype=hardlink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 0, 0, NULL, &link_functions),
 
-    /* ---- PUT of a whole file: every request needs the header of the last row ---- */
+    /* ---- PUT of a whole file: all requests need the header of the last row ---- */
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, PASSES(&copy_file_functions, REPLACES)),
     ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2014-02-14",

@@ -1,4 +1,4 @@
-/* See pending_files.h: what a job that copies needs to know of files. rest: Copy-File */
+/* Callbacks for copy jobs to files. rest: Copy-File */
 #include "file/rest/pending_files.h"
 
 #include <assert.h>
@@ -50,8 +50,8 @@ static const struct pending_copies file_copies = {
     .steps_max = FILE_LENGTH_MAX,
 };
 
-/* A share that was deleted and is kept has a closed tree, so the task fails, and is retried, until it is
- * restored or gone. */
+/* The tree of a soft-deleted share is closed, so its tasks fail and are retried until the share
+ * is restored or purged. */
 enum store_result copy_file_task(struct decision *d, const struct deferred_task *task,
                                  const struct endpoint *endpoint)
 {

@@ -1,11 +1,11 @@
-/* Permissions in requests. */
+/* Permissions in request headers. */
 #include "file/permission_store.h"
 #include "file/rest/smb_headers.h"
 
-/* rest: Create-File "x-ms-file-permission": longer ones are named by their key. */
+/* rest: Create-File "x-ms-file-permission": longer descriptors must be passed by key. */
 #define TEXT_MAX 8192u
 
-/* Also where there is no descriptor. */
+/* Reads the format header, which is checked even without a descriptor. */
 static enum error read_format(struct call *call, bool *ret_binary)
 {
     static const char name[] = "x-ms-file-permission-format";
@@ -17,7 +17,7 @@ static enum error read_format(struct call *call, bool *ret_binary)
     return OK;
 }
 
-/* Parses the descriptor of a header. */
+/* Parses a descriptor in a header. */
 static enum error read_text(struct call *call, struct bytes text, bool binary,
                             struct permission_given *given)
 {

@@ -1,4 +1,4 @@
-/* Create Permission and Get Permission as requests and answers. Bodies are JSON:
+/* Create Permission and Get Permission: requests and responses. Bodies are JSON:
  *   { "permission": "O:SYG:SYD:..", "format": "sddl" } */
 #include "file/permission_operations.h"
 
@@ -8,7 +8,7 @@
 #include "file/rest/request.h"
 #include "file/security_descriptor.h"
 
-/* rest: Create-Permission, Get-Permission; the formats */
+/* rest: Create-Permission, Get-Permission */
 static bool read_format(struct bytes text, bool *ret_binary)
 {
     *ret_binary = bytes_is_nocase(text, "binary");
@@ -37,7 +37,7 @@ enum error create_permission_parse(struct call *call, struct create_permission_p
     if (!read_format(json_text(format), &binary))
         return call_fail(call, E_InvalidInput, "The format is neither sddl nor binary.");
     if (permission->kind == JSON_ABSENT)
-        permission = &members[1]; /* the form of the body in the reference */
+        permission = &members[1]; /* spelling used in the reference */
     p->descriptor = permission_parse(call->arena, json_text(permission), binary);
     return p->descriptor.ptr ? OK : E_FileInvalidPermission;
 }
@@ -66,7 +66,8 @@ enum error get_permission_check(struct call *call, struct get_permission_paramet
     return OK;
 }
 
-/* Without a Content-Type, as recorded. Callers of versions that may choose a format are answered it. */
+/* Sends no Content-Type, as recorded. The format is included from the version on that can
+ * request one. */
 void get_permission_answer(struct answer *a, const struct get_permission_parameters *p,
                            const struct get_permission_result *r)
 {

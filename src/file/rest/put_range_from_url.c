@@ -1,4 +1,4 @@
-/* Put Range From URL as a request. rest: Put-Range-From-URL */
+/* Put Range From URL: request. rest: Put-Range-From-URL */
 #include "base/encode.h"
 #include "file/rest/range_request.h"
 #include "source/open_source.h"
@@ -17,7 +17,8 @@ static enum error check_write(struct call *call)
                : call_fail_header(call, E_InvalidHeaderValue, name, value);
 }
 
-/* It must have both ends, and be as long as the range that is written. decision: 303 */
+/* Checks that the source range has both ends and the length of the destination range. decision:
+ * 303 */
 static enum error check_source_range(struct call *call, const struct put_range_parameters *p)
 {
     static const char name[] = "x-ms-source-range";
@@ -77,7 +78,7 @@ enum error put_range_from_url_check(struct call *call, struct put_range_paramete
     return OK;
 }
 
-/* As recorded: of what is met and must not be, too. */
+/* Checks the CRC64 conditions. Failures report the checksum details, as recorded. */
 static enum error check_conditions(struct gathering *g, const struct crc64_conditions *given)
 {
     const uint64_t *sum = &g->call->input.body.crc64;
@@ -97,6 +98,6 @@ enum error put_range_from_url_gather(struct gathering *g, struct put_range_param
     enum error e = source_gather_block(g, p->source, limits, PUT_RANGE_MAX);
 
     if (!e && g->call->input.body.length != p->length)
-        e = source_cannot_verify(g, E_InvalidRange); /* the source ends before */
+        e = source_cannot_verify(g, E_InvalidRange); /* the source ends early */
     return e ? e : check_conditions(g, &p->source_crc64);
 }

@@ -1,4 +1,5 @@
-/* Get File, Put Range and List Ranges as requests and answers. rest: Get-File, Put-Range, List-Ranges */
+/* Get File, Put Range and List Ranges: requests and responses. rest: Get-File, Put-Range,
+ * List-Ranges */
 #include "file/rest/range_request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
@@ -42,7 +43,7 @@ void get_file_answer(struct answer *a, const struct get_file_parameters *p,
 
 /* ---- Put Range ---- */
 
-/* It must have both ends. rest: Put-Range "Range" */
+/* Reads the range, which must have both ends. rest: Put-Range "Range" */
 static enum error read_range(struct call *call, struct put_range_parameters *p)
 {
     struct read_range asked;
@@ -61,8 +62,8 @@ static enum error read_range(struct call *call, struct put_range_parameters *p)
     return OK;
 }
 
-/* Before 2021-06-08 a range that is written moves neither the last write time nor the change time, as recorded; the
- * header, which came with that version, counts in every one.
+/* Reads whether the write updates times. Before 2021-06-08 it updates neither last write nor
+ * change time, as recorded. The header was added in that version but is honoured in all.
  * rest: Put-Range "x-ms-file-last-write-time"; decision: 878 */
 static enum error read_written(struct call *call, struct put_range_parameters *p)
 {
@@ -85,7 +86,7 @@ enum error range_read_change(struct call *call, struct put_range_parameters *p)
     return e ? e : read_written(call, p);
 }
 
-/* The body has the length of the range. decision: 302 */
+/* Requires a body with the length of the range. decision: 302 */
 enum error put_range_check(struct call *call, struct put_range_parameters *p)
 {
     enum error e = range_read_change(call, p);
@@ -102,7 +103,7 @@ enum error clear_range_check(struct call *call, struct clear_range_parameters *p
     return range_read_change(call, &p->range);
 }
 
-/* Recorded of 2021-06-08, and not before. */
+/* Adds the last write time, recorded since 2021-06-08. */
 static void answer_written(struct answer *a, instant written)
 {
     if (call_since(a->call, "2021-06-08"))
@@ -117,7 +118,7 @@ void put_range_answer(struct answer *a, const struct put_range_parameters *p,
     answer_written(a, r->written);
 }
 
-/* Without x-ms-request-server-encrypted, as recorded: no bytes were written. */
+/* Omits x-ms-request-server-encrypted, as recorded, because no data was written. */
 void clear_range_answer(struct answer *a, const struct clear_range_parameters *p,
                         const struct clear_range_result *r)
 {
@@ -131,7 +132,7 @@ enum error list_ranges_check(struct call *call, struct list_ranges_parameters *p
 {
     static const char name[] = "prevsharesnapshot";
     struct bytes previous = call_query(call, name);
-    bool supports_rename; /* a renamed file keeps its content. decision: 305 */
+    bool supports_rename; /* ignored: renamed files keep their content. decision: 305 */
     enum error e = call_read_flag(call, "x-ms-file-support-rename", &supports_rename);
 
     if (e)

@@ -1,4 +1,4 @@
-/* Rename File and Rename Directory as requests and answers. */
+/* Rename File and Rename Directory: requests and responses. */
 #include "base/encode.h"
 #include "base/url.h"
 #include "file/rest/request.h"
@@ -14,7 +14,8 @@ static enum error fail_source(struct call *call, const char *why)
                             call_header(call, source_name));
 }
 
-/* The path of the source after its account; ptr NULL: it is not of this server and this account. */
+/* Returns the path of the source after its account; ptr NULL if it is not on this server and
+ * account. */
 static struct bytes own_path(const struct call *call, const struct url *url)
 {
     struct bytes prefix = call->url_prefix, rest, account = { NULL, 0 }, first;
@@ -42,8 +43,8 @@ static bool is_rename(struct bytes query)
     return false;
 }
 
-/* A path that begins with the source's share, and not with its account, is of no rename unless the account was left out,
- * as a rename stays in its share. */
+/* A rename stays within its share. So if the request's path starts with the source's share
+ * instead of its account, the account was omitted. */
 struct bytes rename_account(const struct call *call)
 {
     static const struct bytes nothing = { NULL, 0 };
@@ -61,7 +62,7 @@ struct bytes rename_account(const struct call *call)
                                                                                       : nothing;
 }
 
-/* A SAS in the URL of the source must be that of the request, which is then for the whole share.
+/* Checks that a SAS in the source URL is the request's own, which then covers the whole share.
  * decision: 328 */
 static enum error check_signature(struct call *call, struct bytes query)
 {
@@ -82,7 +83,7 @@ static enum error check_signature(struct call *call, struct bytes query)
     return OK;
 }
 
-/* As in a copy's source a backslash separates names. decision: 862 */
+/* Replaces backslashes, which separate names as in copy sources. decision: 862 */
 static struct bytes with_slashes(struct arena *arena, struct bytes path)
 {
     char *text;
@@ -95,7 +96,7 @@ static struct bytes with_slashes(struct arena *arena, struct bytes path)
     return bytes_of(text, path.len);
 }
 
-/* The source must be in the same share. rest: Rename-File "x-ms-file-rename-source" */
+/* Reads the source, which must be in the same share. rest: Rename-File "x-ms-file-rename-source" */
 static enum error read_source(struct call *call, struct rename *rename)
 {
     struct file_resource source = *file_resource(call->input.resource);

@@ -1,16 +1,17 @@
-/* The resource of a request, from its path and query: service, share, directory or file, snapshot. */
+/* Parses the resource of a request from its path and query: service, share, directory or file,
+ * snapshot. */
 #include "file/rest/request.h"
 
 #include "base/encode.h"
 
-/* Decodes in place; false when it is no text. */
+/* Percent-decodes a name. Returns false if the result is not valid text. */
 static bool decode_name(struct arena *arena, struct bytes *name)
 {
     *name = percent_decode(arena, *name);
     return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
 }
 
-/* Without a path: about the share, or about its root directory? */
+/* Returns true if a request without a path is for the root directory rather than the share. */
 static bool is_about_root(const struct call *call)
 {
     struct bytes comp = call_query(call, "comp");
@@ -19,8 +20,8 @@ static bool is_about_root(const struct call *call)
            bytes_is_nocase(comp, "listhandles") || bytes_is_nocase(comp, "forceclosehandles");
 }
 
-/* A path may end in slashes: clients send one for the root directory. An encoded slash separates names too,
- * because a name cannot contain one. */
+/* Splits the path. Ignores trailing slashes: clients send one for the root directory. An encoded
+ * slash also separates names, because names cannot contain it. */
 static enum error read_names(struct call *call, struct bytes path, struct file_resource *resource)
 {
     struct bytes share, rest;
@@ -46,7 +47,7 @@ static enum error read_snapshot(struct call *call, instant *ret_snapshot)
     static const char name[] = "sharesnapshot";
     struct bytes text = call_query(call, name);
 
-    /* An empty one would silently mean the share itself: Delete Share would delete that. */
+    /* An empty value must not mean the share itself: Delete Share would delete it. */
     if (text.ptr && (!instant_parse_iso(text, ret_snapshot) || *ret_snapshot == 0))
         return call_fail_query(call, E_InvalidQueryParameterValue, name, text,
                                "Not a snapshot's date and time.");
@@ -63,8 +64,8 @@ enum error file_read_flag(struct call *call, const char *name, bool *ret_flag)
     return OK;
 }
 
-/* "backup", the only intent, means that the rights of the token's role apply, whatever the permissions of a
- * file are. Needed for directories and files alone. decision: 324 */
+/* Checks the intent, which is required for directories and files only. "backup", the only value,
+ * applies the rights of the token's role regardless of file permissions. decision: 324 */
 static enum error check_intent(struct call *call, const struct file_resource *resource)
 {
     static const char name[] = "x-ms-file-request-intent";

@@ -1,4 +1,4 @@
-/* The operations on shares as requests and answers. */
+/* Operations on shares: requests and responses. */
 #include "file/rest/request.h"
 
 #include <inttypes.h>
@@ -23,8 +23,8 @@ const char *share_tier_text(enum share_tier tier)
     return tiers[tier];
 }
 
-/* A share takes as long as a rehydrated blob to move from or to transaction optimized, and no time
- * between hot and cool. decision: 876 */
+/* Moving a share to or from transaction optimized takes as long as rehydrating a blob. Moving
+ * between hot and cool is immediate. decision: 876 */
 const char *share_transition_text(const struct call *call, const struct share *share, instant now)
 {
     static const char *const pending[] = {
@@ -39,7 +39,7 @@ const char *share_transition_text(const struct call *call, const struct share *s
     return is_pending ? pending[share->moved_from] : NULL;
 }
 
-/* Refuses headers for shares of premium accounts and for NFS, which this server does not have.
+/* Rejects headers of premium and NFS shares, which are not supported.
  * decision: 323 */
 static enum error refuse_unbuilt(struct call *call)
 {
@@ -78,7 +78,7 @@ static enum error read_quota(struct call *call, bool *ret_has, uint32_t *ret_gib
     return OK;
 }
 
-/* rest: Create-Share, "x-ms-access-tier"; Premium is of other accounts, as recorded */
+/* rest: Create-Share, "x-ms-access-tier"; Premium is for other account types, as recorded */
 static enum error read_tier(struct call *call, bool *ret_has, enum share_tier *ret_tier)
 {
     static const char name[] = "x-ms-access-tier";
@@ -133,8 +133,8 @@ OPERATION_ANSWERS_NOTHING(create_share)
 
 OPERATION_CHECKS_NOTHING(get_share_properties)
 
-/* What later versions added to the answer is sent to callers of those versions only, as recordings
- * of older versions show. rest: Get-Share-Properties; semantics 8.1 */
+/* Sends headers only to the versions that have them, as recorded. rest: Get-Share-Properties;
+ * semantics 8.1 */
 void get_share_properties_answer(struct answer *a, const struct get_share_properties_parameters *p,
                                  const struct get_share_properties_result *r)
 {
@@ -179,7 +179,7 @@ enum error get_share_stats_check(struct call *call, struct get_share_stats_param
     return refuse_share_snapshot(call);
 }
 
-/* Older versions have it in GiB, rounded up. rest: Get-Share-Stats */
+/* Formats the usage; older versions have it in GiB, rounded up. rest: Get-Share-Stats */
 void get_share_stats_answer(struct answer *a, const struct get_share_stats_parameters *p,
                             const struct get_share_stats_result *r)
 {
@@ -261,7 +261,7 @@ void lease_share_answer(struct answer *a, const struct lease_share_parameters *p
                         const struct lease_share_result *r)
 {
     answer_lease_outcome(a, &r->lease, &r->id);
-    if (p->request.action == LEASE_RELEASE) /* as recorded of shares. decision: 857 */
+    if (p->request.action == LEASE_RELEASE) /* as recorded for shares. decision: 857 */
         answer_u64(a, "x-ms-lease-time", 0);
 }
 
@@ -286,7 +286,7 @@ void snapshot_share_answer(struct answer *a, const struct snapshot_share_paramet
 
 /* ---- Delete Share ---- */
 
-/* A snapshot has no snapshots to delete with it. rest: Delete-Share */
+/* Rejects x-ms-delete-snapshots for a snapshot. rest: Delete-Share */
 enum error delete_share_check(struct call *call, struct delete_share_parameters *p)
 {
     static const char name[] = "x-ms-delete-snapshots";

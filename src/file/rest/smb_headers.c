@@ -1,4 +1,4 @@
-/* SMB properties of a directory or file as headers: see smb_headers.h. */
+/* SMB properties of a directory or file in headers. */
 #include "file/rest/smb_headers.h"
 
 #include "file/permission_store.h"
@@ -44,7 +44,7 @@ struct bytes smb_attributes_text(struct arena *arena, uint32_t bits)
     return text_bytes(&out);
 }
 
-/* False: not a name. "None" has no bit. */
+/* Returns false if the name is unknown. "None" has no bit. */
 static bool find_attribute(struct bytes name, uint32_t *ret_bit)
 {
     *ret_bit = 0;
@@ -57,7 +57,7 @@ static bool find_attribute(struct bytes name, uint32_t *ret_bit)
     return bytes_is_nocase(name, "None");
 }
 
-/* Is it the word for "unchanged"? rest: Set-File-Properties, Copy-File */
+/* Returns true if the value means "unchanged". rest: Set-File-Properties, Copy-File */
 static bool is_kept(enum smb_default rule, struct bytes text)
 {
     return (rule == SMB_OF_CHANGE && bytes_is_nocase(text, "preserve")) ||
@@ -92,7 +92,7 @@ static enum error read_attributes(struct call *call, enum smb_default missing, e
 
 /* ---- times ---- */
 
-/* The first instant of Windows' times, in 1601. decision: 326 */
+/* Start of Windows time, 1601-01-01. decision: 326 */
 #define TIME_MIN UINT64_C(504911232000000000)
 
 static enum error read_time(struct call *call, const char *name, enum smb_default rule,
@@ -101,7 +101,7 @@ static enum error read_time(struct call *call, const char *name, enum smb_defaul
     struct bytes text = call_header(call, name);
 
     *ret_time = (struct smb_time){ .kind = missing };
-    if (text.len == 0) /* an empty one counts as absent (recorded) */
+    if (text.len == 0) /* an empty value counts as absent (recorded) */
         return OK;
     if (bytes_is_nocase(text, "now"))
         ret_time->kind = TIME_NOW;
@@ -114,9 +114,9 @@ static enum error read_time(struct call *call, const char *name, enum smb_defaul
     return OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all properties ---- */
 
-/* Refuses headers for shares for NFS, which are not built. decision: 323 */
+/* Rejects headers of NFS shares, which are not supported. decision: 323 */
 static enum error refuse_nfs(struct call *call)
 {
     static const char *const names[] = {
@@ -173,7 +173,7 @@ enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind 
                                &ret_given->permission);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static struct bytes time_text(struct arena *arena, instant time)
 {
@@ -207,8 +207,8 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
     answer_u64(a, "x-ms-file-parent-id", shown->parent);
 }
 
-/* Returns true if responses report encryption: recorded at 2016-10-16, which version 2017-04-17 documents.
- * decision: 880 */
+/* Returns true if responses report encryption: recorded from 2016-10-16 on, though documented
+ * for 2017-04-17. decision: 880 */
 static bool shows_encryption(const struct answer *a)
 {
     return call_since(a->call, "2016-10-16");

@@ -1,4 +1,3 @@
-/* See source_file.h. */
 #include "file/rest/source_file.h"
 
 static bool is_file(const struct operation *operation)
@@ -17,7 +16,7 @@ enum error file_source(const struct operation *operation, const struct result *r
     const struct file *file;
 
     if (!is_file(operation))
-        return E_InvalidUri; /* a share, or a directory */
+        return E_InvalidUri; /* share or directory */
     file = &result_of(result)->shown.file;
     *ret_facts = (struct source_facts){
         .content = file->content,
