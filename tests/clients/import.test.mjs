@@ -513,6 +513,6 @@ test('what an import refuses', async (t) => {
     await says(['import', 'in', '--to-key-file', 'bad'], /--to-key-file has no effect without --to/);
     await says(['export', 'out', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
     await writeFile(path.join(folder, 'lagra-import.journal'), randomBytes(100));
-    await says(['import'], /it is no journal/, { from: to, to });
+    await says(['import'], /not an import journal/, { from: to, to });
     assert.equal((await readFile(path.join(folder, 'lagra-import.journal'))).length, 100);
 });
