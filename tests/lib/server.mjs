@@ -30,16 +30,26 @@ async function isFree(port) {
     }
 }
 
-/** Ports nobody listens on, all different, below those that the kernel gives out by itself. */
-export async function freePorts(count) {
-    const ports = new Set();
+/* Each test process draws from ports of its own, and no port twice: between its draw and its use others must not take it. */
+const PORTS = 500;
+const FIRST_PORT = 12000 + (process.pid % 40) * PORTS;
+const drawn = new Set();
 
-    while (ports.size < count) {
-        const port = 12000 + Math.floor(Math.random() * 20000);
-        if (!ports.has(port) && (await isFree(port)))
-            ports.add(port);
+/** Free ports, below those that the kernel assigns by itself. */
+export async function freePorts(count) {
+    const ports = [];
+
+    while (ports.length < count) {
+        const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+        if (drawn.size > PORTS - 100)
+            drawn.clear();
+        if (drawn.has(port))
+            continue;
+        drawn.add(port);
+        if (await isFree(port))
+            ports.push(port);
     }
-    return [...ports];
+    return ports;
 }
 
 const running = new Set();
