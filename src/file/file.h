@@ -12,7 +12,7 @@
  *                         INNER  "d": record of a recent deletion
  *                                (service/recent_deletion.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
- *     partition <id>      LISTED "f": struct file (file_record.h)
+ *     partition <id>      INNER  "f": struct file (file_record.h)
  * Thus snapshots precede their share, in the order of List Shares. */
 #ifndef LAGRA_FILE_FILE_H
 #define LAGRA_FILE_FILE_H
@@ -81,7 +81,8 @@ struct share {
     struct bytes policies; /* encoded, auth/policies.h */
     instant expires;       /* soft-deleted: end of the retention; else 0 */
     struct guid task;      /* soft-deleted: task that purges the share */
-    struct partition at;   /* not stored; partition the share was read from, set for writes */
+    struct partition
+        at; /* not stored; partition the share was read from, for writes in the share */
 };
 /* Identifies a record in a share's partition. */
 struct share_key {

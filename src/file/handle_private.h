@@ -50,7 +50,7 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 
 struct handle_close;
 /* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
- * deleted, so nothing is to be done. *ret_gate is NULL in a snapshot. returns OK, as
+ * deleted; the attempt is then complete. *ret_gate is NULL in a snapshot. returns OK, as
  * handle_find() */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
                               struct file_gate **ret_gate);
@@ -77,7 +77,7 @@ instant handle_times_of(const struct decision *d, const struct handle_times *tim
  * returns OK, E_AuthorizationPermissionMismatch */
 enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t desired,
                         uint32_t needed, uint32_t *ret_granted, uint32_t *ret_maximum);
-/* Like handle_grant(), for a node that the client creates, which grants all desired access.
+/* Like handle_grant(), for a node that the client creates: all desired access is granted.
  * descriptor: the node's, canonical */
 enum error handle_grant_new(struct decision *d, const struct mount *mount, struct bytes descriptor,
                             uint32_t desired, uint32_t *ret_granted, uint32_t *ret_maximum);
