@@ -206,8 +206,8 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
  * returns as gate_read() */
 enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
                         struct file_gate **ret_gate);
-/* Check locks before bytes of the subject are read, or written, truncated or replaced: as
- * gate_pass_read() and gate_pass_write(). */
+/* Check byte-range locks before the subject's data is read or changed, like gate_pass_read() and
+ * gate_pass_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

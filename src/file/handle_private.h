@@ -25,8 +25,8 @@ enum handle_use {
     HANDLE_NAMES,   /* also changes its parent directory, unless it is the root */
 };
 /* Starts the attempt of a command on a handle: sets state->place, ->part and ->file to its node,
- * and d->before and d->changes to those of its part. *ret_gate: the node's gate, which has the
- * handle; NULL in a snapshot
+ * and d->before and d->changes to those of its part. Fails unless the node's gate has the handle.
+ * *ret_gate: the gate; NULL in a snapshot
  * returns OK, E_ShareNotFound, E_ResourceNotFound, E_ShareSnapshotOperationNotSupported */
 enum error handle_find(struct decision *d, const struct mount *mount,
                        const struct held_handle *handle, enum handle_use use,
