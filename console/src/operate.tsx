@@ -14,6 +14,7 @@ interface Status {
     upSince: string;
     logLevel: string;
     listeners: { name: string; host: string; port: number; tls: boolean }[];
+    cells?: { cell: number; owner: string }[];
     store: { location?: string; state: string; contentBytes?: number; recordBytes?: number };
 }
 
@@ -50,6 +51,12 @@ const LISTENERS: Column<Listener>[] = [
     { title: 'TLS', by: ({ tls }) => (tls ? 'yes' : 'no'), cell: ({ tls }) => (tls ? 'yes' : 'no') },
 ];
 
+type Cell = NonNullable<Status['cells']>[0];
+const CELLS: Column<Cell>[] = [
+    { title: 'Cell', kind: 'number', by: ({ cell }) => cell, cell: ({ cell }) => String(cell) },
+    { title: 'Owner', by: ({ owner }) => owner, cell: ({ owner }) => owner },
+];
+
 export default function Server({ session }: PageProps) {
     const loaded = useLoad(() => ask<Status>('admin/status'), []);
     const { value, reload } = loaded;
@@ -63,6 +70,11 @@ export default function Server({ session }: PageProps) {
             <LogLevel level={value.logLevel} onDone={reload} />
             <h2>Listeners</h2>
             <Table label="Listeners" columns={LISTENERS} of={value.listeners} keyOf={({ name }) => name} empty="None." />
+            {value.cells && <>
+                <h2>Cells of the cluster</h2>
+                <Table label="Cells of the cluster" columns={CELLS} of={value.cells} keyOf={({ cell }) => String(cell)} empty="None." />
+                <p class="empty">This console shows the containers, usage and requests of the cell that this server owns.</p>
+            </>}
             <Configuration />
             <Scrub />
             <Backup />

@@ -166,9 +166,15 @@ static bool apply(struct admin_call *call, enum account_change how, struct chang
                   struct account_record *ret_record)
 {
     struct bytes name = call->given[NAME];
-    enum error e = stored_account_change(call->admin->store, call->admin->accounts, call->arena,
-                                         name, how, make_change, change, ret_record);
+    enum error e;
 
+    if (call->admin->follows_root) {
+        admin_fail(call, 409, "AccountsAreInRootCell",
+                   "Accounts of a cluster are changed at the owner of cell 1.");
+        return false;
+    }
+    e = stored_account_change(call->admin->store, call->admin->accounts, call->arena, name, how,
+                              make_change, change, ret_record);
     if (e)
         fail(call, e, name);
     return !e;

@@ -32,12 +32,15 @@ struct admin_listener {
 #define ADMIN_LISTENERS_MAX 8
 
 /* The tag of a server of this application (http_start()). */
+struct route;
+
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct backup_hold *backup; /* NULL, like the next one, if the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
+    bool follows_root; /* the accounts are those of another cell, where they are changed */
     struct usage_survey *usage;
     struct console *console;  /* NULL if not served */
     struct decide_pool *pool; /* used only by this application */
@@ -48,6 +51,8 @@ struct admin {
     /* Writes the list of effective options: name, value and setBy of each, without secrets. */
     void (*write_options)(const void *options, struct json_writer *to);
     const void *options;
+    struct route *route; /* to the owners of a cluster's cells; NULL if there is no cluster */
+    uint32_t cell;       /* owned by this process */
     const struct tenure *tenure; /* for sending responses; NULL if not needed */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "cluster/route.h"
 
 static void write_instant(struct json_writer *out, const char *name, uint64_t seconds_since_1970)
 {
@@ -60,6 +61,41 @@ static void write_store(struct json_writer *out, const struct admin *admin)
     json_write_end(out, '}');
 }
 
+static void write_cell(struct json_writer *out, const struct admin *admin, uint32_t cell)
+{
+    char address[ADDRESS_TEXT_MAX] = "";
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    json_write_begin(out, '{');
+    json_write_number(out, "cell", cell);
+    if (cell != admin->cell && route_find(admin->route, cell, &target, &asked_ns) == ROUTE_FOUND) {
+        address_write(target.address, target.port, address);
+        json_write_number(out, "incarnation", target.incarnation);
+    }
+    json_write_member(out, "owner",
+                      bytes_from_string(cell == admin->cell ? "this server"
+                                        : address[0]        ? address
+                                                            : "none"));
+    json_write_end(out, '}');
+}
+
+/* The cells of the cluster, and the internal endpoints of their owners. */
+static void write_cells(struct json_writer *out, const struct admin *admin)
+{
+    uint32_t cells[CLUSTER_CELLS_MAX];
+    unsigned count;
+
+    if (!admin->route)
+        return;
+    count = route_cells(admin->route, cells);
+    json_write_name(out, "cells");
+    json_write_begin(out, '[');
+    for (unsigned i = 0; i < count; i++)
+        write_cell(out, admin, cells[i]);
+    json_write_end(out, ']');
+}
+
 static uint64_t sum_of(const char *family, const char *service)
 {
     char labels[64] = "";
@@ -96,6 +132,7 @@ void admin_status(struct admin_call *call)
     json_write_member(out, "logLevel", bytes_from_string(log_level_name(log_level())));
     write_listeners(out, call->admin);
     write_store(out, call->admin);
+    write_cells(out, call->admin);
     write_requests(out, call->admin);
 }
 

@@ -238,6 +238,16 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .version = record->changed });
 }
 
+bool stored_account_follow(struct accounts *accounts, struct bytes key, struct bytes value)
+{
+    struct account_record record;
+
+    if (bytes_is(key, KEY_COUNT))
+        return true;
+    return bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record) &&
+           put_in_force(accounts, &record) == ACCOUNT_PUT;
+}
+
 enum error stored_account_change(struct store *store, struct accounts *accounts,
                                  struct arena *arena, struct bytes name, enum account_change how,
                                  account_change_fn *change, void *context,

@@ -60,6 +60,10 @@ enum error stored_accounts_list(struct store *store, struct arena *arena,
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
                           const char **ret_problem);
 
+/* Puts an account in force as a record of another cell has it (cell_accounts.h). Returns false if the record is malformed, or
+ * cannot be put in force. Thread-safe. */
+bool stored_account_follow(struct accounts *accounts, struct bytes key, struct bytes value);
+
 /* Classifies a record of any partition, for `lagra check`: of an account (or their number), or
  * another. */
 enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAMAGED };

@@ -1,6 +1,8 @@
 /* See container_operations.h. */
 #include "blob/container_operations.h"
 
+#include "service/placement.h"
+
 /* ---- Create Container ---- */
 
 /* Creates a container. Its space is new, so it contains nothing of a deleted container of the same
@@ -14,6 +16,8 @@ enum error create_container_decide(struct decision *d, const struct create_conta
 {
     struct container container;
     enum store_result result;
+    bool is_elsewhere;
+    enum error e;
 
     (void)r;
     result = container_read(d->before, d->arena, &container);
@@ -21,6 +25,9 @@ enum error create_container_decide(struct decision *d, const struct create_conta
         return E_ContainerAlreadyExists;
     if (result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
+    e = placement_of_new(d, &is_elsewhere);
+    if (e || is_elsewhere)
+        return e;
 
     container = (struct container){
         .space = p->space,

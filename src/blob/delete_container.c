@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "blob/container_operations.h"
 #include "service/kept_deletion.h"
+#include "service/placement.h"
 #include "service/recent_deletion.h"
 #include "service/small_record.h"
 
@@ -47,6 +48,10 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
         keep_deleted(d, properties.container_retention_days);
     else
         changes_drop_space(d->changes, blob_state(d)->container.space);
+    if (properties.container_retention_days == 0)
+        result = placement_deleted(d);
+    if (result)
+        return decision_fail_store(d, result);
     recent_deletion_write(d->changes, d->arena, d->now);
     container_delete_record(d->changes);
     return OK;
@@ -68,7 +73,9 @@ enum error restore_container_decide(struct decision *d,
         return E_ContainerAlreadyExists;
     if (result == STORE_NOT_FOUND)
         result = container_read_deleted(d->before, d->arena, p->deleted, &container);
-    if (result == STORE_NOT_FOUND || (!result && container.expires <= d->now))
+    if (result == STORE_NOT_FOUND)
+        return placement_missing(d, d->before, E_ContainerNotFound);
+    if (!result && container.expires <= d->now)
         return E_ContainerNotFound;
     if (result)
         return decision_fail_store(d, result);
@@ -96,5 +103,5 @@ enum store_result expire_container(struct decision *d, const struct deferred_tas
                                          : result; /* restored: its task is about to be deleted */
     container_delete_deleted(d->changes, d->arena, deleted);
     changes_drop_space(d->changes, container.space);
-    return STORE_OK;
+    return placement_deleted(d);
 }

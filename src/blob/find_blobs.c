@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "blob/tag_index.h"
 #include "blob/tag_operations.h"
+#include "service/listing.h"
 
 struct search {
     struct decision *d;
@@ -19,6 +20,7 @@ struct search {
     struct bytes first; /* index key to begin at */
     uint32_t shown;
     uint32_t records, containers; /* examined */
+    struct page_merge others;     /* found by other cells */
     struct found_place next;
 };
 
@@ -90,43 +92,104 @@ static struct search search_of(struct decision *d, const struct find_blobs *aske
 
     search.prefix = find_blobs_prefix(d->arena, search.driver);
     search.first = first_key(&search);
+    page_merge_begin(&search.others, d->arena, &d->input->merged);
     asked->sink->begin(asked->sink);
     return search;
 }
 
-/* ---- one container ---- */
+/* ---- the page ---- */
 
-static void end_page_at(struct search *search, struct bytes container, struct bytes key,
-                        struct bytes name)
+static bool is_complete(const struct search *search)
+{
+    return search->next.container.ptr;
+}
+
+static void end_page_at(struct search *search, const struct page_key *at)
 {
     struct arena *arena = search->d->arena;
 
-    search->next = (struct found_place){ .container = arena_copy(arena, container),
-                                         .key = arena_copy(arena, key),
-                                         .name = arena_copy(arena, name) };
+    search->next = (struct found_place){ .container = arena_copy(arena, at->parts[0]),
+                                         .key = arena_copy(arena, at->parts[1]),
+                                         .name = arena_copy(arena, at->parts[2]) };
 }
+
+/* Adds a blob, or ends the page before it. */
+static void add(struct search *search, const struct page_key *at, struct bytes tags)
+{
+    const struct find_blobs *asked = search->asked;
+
+    if (search->shown == asked->max || asked->sink->full) {
+        end_page_at(search, at);
+        return;
+    }
+    asked->sink->add(asked->sink, at->parts[0], at->parts[2], at->parts[1], tags);
+    search->shown++;
+}
+
+static bool is_found(const struct search *search, const struct page_entry *entry)
+{
+    const struct bytes *parts = entry->key.parts;
+    struct tags tags;
+
+    return listing_is_name(parts[0]) && bytes_has_prefix(parts[1], search->prefix) &&
+           parts[2].len > 0 && bytes_is_utf8(parts[2]) && tags_decode(entry->value, &tags) &&
+           tag_expression_holds(search->asked->where, parts[0], entry->value);
+}
+
+/* Adds the blobs of other cells that precede this key of our own, or all of them (NULL). Ends the page if one of theirs is at
+ * its end. */
+static enum store_result add_others(struct search *search, const struct page_key *before)
+{
+    struct page_entry entry;
+
+    while (!is_complete(search)) {
+        switch (page_merge_next(&search->others, before, &entry)) {
+        case MERGED_NONE:
+            return STORE_OK;
+        case MERGED_END:
+            end_page_at(search, &entry.key);
+            return STORE_OK;
+        case MERGED_ENTRY:
+            break;
+        }
+        if (!is_found(search, &entry)) {
+            log_line(LOG_ERROR, "another cell has sent an entry that the search cannot find");
+            return STORE_CORRUPT;
+        }
+        add(search, &entry.key, entry.value);
+    }
+    return STORE_OK;
+}
+
+/* Ends the page at a key of our own, or at one of another cell that precedes it. */
+static enum store_result stop_at(struct search *search, const struct page_key *at)
+{
+    enum store_result result = add_others(search, at);
+
+    if (!result && !is_complete(search))
+        end_page_at(search, at);
+    return result ? result : STORE_NOT_FOUND;
+}
+
+/* ---- one container ---- */
 
 /* Returns STORE_OK to continue, STORE_NOT_FOUND if the container or the page is complete. */
 static enum store_result add_record(struct search *search, struct bytes container,
                                     const struct index_record *found)
 {
-    const struct find_blobs *asked = search->asked;
+    const struct page_key at = { { container, found->key, found->partition_key } };
+    enum store_result result;
 
     if (is_past(search, tags_value(found->value, search->driver->name)))
         return STORE_NOT_FOUND;
-    if (search->records++ >= FIND_RECORDS_MAX) {
-        end_page_at(search, container, found->key, found->partition_key);
-        return STORE_NOT_FOUND;
-    }
-    if (!tag_expression_holds(asked->where, container, found->value))
+    if (search->records++ >= FIND_RECORDS_MAX)
+        return stop_at(search, &at);
+    if (!tag_expression_holds(search->asked->where, container, found->value))
         return STORE_OK;
-    if (search->shown == asked->max || asked->sink->full) {
-        end_page_at(search, container, found->key, found->partition_key);
-        return STORE_NOT_FOUND;
-    }
-    asked->sink->add(asked->sink, container, found->partition_key, found->value);
-    search->shown++;
-    return STORE_OK;
+    result = add_others(search, &at);
+    if (!result && !is_complete(search))
+        add(search, &at, found->value);
+    return !result && is_complete(search) ? STORE_NOT_FOUND : result;
 }
 
 /* Also returns STORE_OK if the container no longer exists. */
@@ -192,23 +255,22 @@ static enum store_result search_one(struct search *search, struct bytes name)
 /* Returns as search_container(); STORE_NOT_FOUND: the page is complete. */
 static enum store_result search_next(struct search *search, const struct space_record *at)
 {
+    const struct page_key first = { { at->partition_key } };
     struct container container;
     enum store_result result;
     instant deleted;
 
     if (container_key_read(at->record_key, &deleted) && deleted > 0)
         return STORE_OK; /* blobs of deleted containers are not found */
-    if (search->containers++ >= FIND_CONTAINERS_MAX) {
-        end_page_at(search, at->partition_key, bytes_of("", 0), bytes_of("", 0));
-        return STORE_NOT_FOUND;
-    }
+    if (search->containers++ >= FIND_CONTAINERS_MAX)
+        return stop_at(search, &first);
     if (!container_decode(at->value, &container)) {
         log_line(LOG_ERROR, "the record of container %.*s has an unknown form",
                  BYTES_ARG(at->partition_key));
         return STORE_CORRUPT;
     }
     result = search_container(search, at->partition_key, container.space);
-    return !result && search->next.container.ptr ? STORE_NOT_FOUND : result;
+    return !result && is_complete(search) ? STORE_NOT_FOUND : result;
 }
 
 static enum store_result search_all(struct search *search)
@@ -237,6 +299,8 @@ enum error find_blobs_decide(struct decision *d, const struct find_blobs_paramet
     struct bytes only = only_container(p->asked.where);
     enum store_result result = only.ptr ? search_one(&search, only) : search_all(&search);
 
+    if (!result)
+        result = add_others(&search, NULL);
     r->next = search.next;
     return result ? decision_fail_store(d, result) : OK;
 }

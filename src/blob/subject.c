@@ -4,6 +4,7 @@
 
 #include "blob/tier.h"
 #include "service/names.h"
+#include "service/placement.h"
 #include "service/recent_deletion.h"
 
 /* ---- names ----
@@ -82,9 +83,12 @@ struct guid blob_account_space(struct bytes account)
     return account_space("blob", account);
 }
 
-static enum error fail_no_container(struct decision *d, enum store_result result)
+/* of: partition in which the container is missing */
+static enum error fail_no_container(struct decision *d, struct snapshot *of,
+                                    enum store_result result)
 {
-    return result == STORE_NOT_FOUND ? E_ContainerNotFound : decision_fail_store(d, result);
+    return result == STORE_NOT_FOUND ? placement_missing(d, of, E_ContainerNotFound)
+                                     : decision_fail_store(d, result);
 }
 
 /* Reads the container of a call about a blob; it lies in another partition. */
@@ -94,8 +98,10 @@ static enum error read_container(struct decision *d, struct partition at,
     struct decision_part *owner = decision_open(d, at, NULL);
     enum store_result result = container_read(owner->before, d->arena, ret_container);
 
+    enum error e = result ? fail_no_container(d, owner->before, result) : OK;
+
     decision_leave_owner(d, owner);
-    return result ? fail_no_container(d, result) : OK;
+    return e;
 }
 
 enum error blob_locate(struct decision *d, struct partition *ret_partition)
@@ -127,7 +133,7 @@ enum error container_subject(struct decision *d)
     enum store_result result = container_read(d->before, d->arena, container);
 
     if (result)
-        return fail_no_container(d, result);
+        return fail_no_container(d, d->before, result);
     d->lease_resource = LEASE_OF_CONTAINER;
     d->lease = container->lease;
     d->subject = (struct subject){ .exists = true,
@@ -145,7 +151,7 @@ enum error container_subject_deleted(struct decision *d)
         return e;
     result = recent_deletion_find(d->before, d->arena, d->now);
     if (result)
-        return fail_no_container(d, result);
+        return fail_no_container(d, d->before, result);
     d->lease_resource = LEASE_OF_CONTAINER;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };

@@ -31,9 +31,9 @@ OPERATION_DECLARE_PARSE(set_blob_tags);
 struct tagged_sink {
     bool full;
     void (*begin)(struct tagged_sink *sink);
-    /* tags: all tags of the blob, encoded */
+    /* key: in the index of the container; tags: all tags of the blob, encoded */
     void (*add)(struct tagged_sink *sink, struct bytes container, struct bytes name,
-                struct bytes tags);
+                struct bytes key, struct bytes tags);
 };
 
 /* Start of a page. */

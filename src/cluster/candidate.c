@@ -47,7 +47,12 @@ void candidate_look(struct candidate *candidate, struct candidate_found *ret_fou
 
 static bool is_ended(const struct candidate *c)
 {
-    return atomic_load(&c->of->is_taken);
+    return atomic_load(&c->of->ends);
+}
+
+static bool is_wanted(const struct candidate *c)
+{
+    return c->wants && !atomic_load(&c->of->is_taken);
 }
 
 static void pause_polls(const struct candidate *c)
@@ -146,7 +151,7 @@ static void take_over(struct candidate *c)
     else if (result)
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
     else if (!claim(c))
-        end(c, CANDIDATE_ENDED, "");
+        end(c, CANDIDATE_WAITS, "");
     else
         write_record(c);
 }
@@ -163,7 +168,7 @@ static bool attempt(struct candidate *c)
         return false;
     }
     /* A damaged record is not judged before the lock is ours: it may be half written. */
-    result = owner_file_lock(&c->file);
+    result = is_wanted(c) ? owner_file_lock(&c->file) : OWNER_HELD;
     if (result == OWNER_OK)
         take_over(c);
     else if (result == OWNER_FAILED)
@@ -184,7 +189,9 @@ static bool open_again(struct candidate *c)
 /* Waits until the next attempt. Returns false if the candidate has ended meanwhile and no file is open. */
 static bool pause_attempts(struct candidate *c, bool is_readable)
 {
-    owner_file_unlock(&c->file); /* it was locked, and then its record was not read */
+    /* It was locked, and then its record was not read, or another cell was taken. */
+    if (c->wants)
+        owner_file_unlock(&c->file);
     pause_polls(c);
     return is_readable || open_again(c);
 }
@@ -209,11 +216,12 @@ static void *run(void *argument)
     return NULL;
 }
 
-bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell)
+bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell, bool wants)
 {
     memset(candidate, 0, sizeof *candidate);
     candidate->of = of;
     candidate->cell = cell;
+    candidate->wants = wants;
     candidate->file.fd = -1;
     candidate->found.state = CANDIDATE_WAITS;
     lock_init(&candidate->lock, RANK_CELLS);

@@ -1,4 +1,5 @@
-/* A front end that wants a cell: a thread that watches the cell's owner and tries to lock it.
+/* A cell as a front end sees it: a thread that watches the cell's owner, and tries to lock the cell for as long as the
+ * front end wants it.
  *
  * The thread does all that touches files of another owner, because any of it may hang for as long
  * as that owner's machine does. Callers read the last result and the duration of the operation
@@ -21,13 +22,14 @@ struct candidacy {
     struct guid cluster;
     const char *address;  /* "host:port", for the record */
     const char *forward;  /* of the internal endpoint, for the record; "": none */
-    atomic_bool is_taken; /* set by the candidate that wins, or to stop all of them */
+    atomic_bool is_taken; /* set by the candidate that wins: the others only watch from then on */
+    atomic_bool ends;     /* all of them end */
 };
 
 enum candidate_state {
-    CANDIDATE_WAITS,  /* another front end has the lock, or the file system hangs */
+    CANDIDATE_WAITS, /* another front end has the lock, or it only watches, or the file system hangs */
     CANDIDATE_WON,    /* the lock is ours, and the record says so */
-    CANDIDATE_ENDED,  /* is_taken */
+    CANDIDATE_ENDED,  /* candidacy.ends */
     CANDIDATE_FAILED, /* it cannot be owned: problem */
 };
 
@@ -48,6 +50,7 @@ struct candidate_found {
 struct candidate {
     struct candidacy *of;
     unsigned cell;
+    bool wants; /* false: it only watches */
     struct thread thread;
     struct owner_file file; /* the thread's; the caller's once it has won */
     struct lock lock;       /* RANK_CELLS; over `found` */
@@ -56,8 +59,8 @@ struct candidate {
     atomic_bool nudges;
 };
 
-/* Starts the thread. Returns false if that is not possible. */
-bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell);
+/* Starts the thread. wants: it tries to lock the cell. Returns false if that is not possible. */
+bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell, bool wants);
 /* Copies what the thread has found. Thread-safe. */
 void candidate_look(struct candidate *candidate, struct candidate_found *ret_found);
 /* Has a thread of its own open the file `owner` once more, unless one does. The thread hangs while

@@ -5,13 +5,13 @@
 
 #include "base/endian.h"
 
-#define VERSION        1
 #define HOPS           1
 #define CLIENT_KNOWN   1u
 #define CLIENT_TLS     2u
 #define WAS_FORWARDED  4u
 #define HAS_AUTHORITY  8u
-#define ALL_FLAGS      15u
+#define ANNOUNCES      16u
+#define ALL_FLAGS      31u
 
 #define SERVICE_AT     5u
 #define FLAGS_AT       6u
@@ -21,8 +21,9 @@
 #define ADDRESS_AT     20u
 #define PORT_AT        36u
 #define LENGTH_AT      38u
+#define PLACEMENT_AT   40u
 
-static const struct bytes begin = BYTES("LgFw\1");
+static const struct bytes begin = BYTES("LgFw\2");
 
 size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX])
 {
@@ -35,7 +36,7 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     to[SERVICE_AT] = (char)envelope->service;
     to[FLAGS_AT] =
         (char)((said->client_is_known ? CLIENT_KNOWN : 0) | (said->is_tls ? CLIENT_TLS : 0) |
-               (said->is_forwarded ? WAS_FORWARDED : 0) |
+               (said->is_forwarded ? WAS_FORWARDED : 0) | (said->expects ? ANNOUNCES : 0) |
                (said->authority.ptr ? HAS_AUTHORITY : 0));
     to[HOPS_AT] = HOPS;
     be32_put(to + CELL_AT, envelope->cell);
@@ -45,6 +46,7 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
         be16_put(to + PORT_AT, said->port);
     }
     be16_put(to + LENGTH_AT, (uint16_t)length);
+    be64_put(to + PLACEMENT_AT, said->placement);
     if (length > 0)
         memcpy(to + ENVELOPE_BYTES, said->authority.ptr, length);
     return ENVELOPE_BYTES + length;
@@ -64,10 +66,14 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     said->client_is_known = flags & CLIENT_KNOWN;
     said->is_tls = flags & CLIENT_TLS;
     said->is_forwarded = flags & WAS_FORWARDED;
+    said->expects = flags & ANNOUNCES;
+    said->placement = be64_get(from + PLACEMENT_AT);
     memcpy(said->client, from + ADDRESS_AT, ADDRESS_SIZE);
     said->port = be16_get(from + PORT_AT);
     if (!said->client_is_known &&
         (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
+        return false;
+    if (envelope->service == ENVELOPE_OF_PEER && (flags != 0 || said->placement > 0))
         return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
         return false;

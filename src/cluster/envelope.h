@@ -2,17 +2,18 @@
  * cluster (http_application.introduce). Pure.
  *
  *   0   4  "LgFw"
- *   4   1  version, 1
- *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File
+ *   4   1  version, 2
+ *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File; 4: a request of a front end itself (peer.h), with no flags
  *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded the request,
- *          8 an authority follows
+ *          8 an authority follows, 16 the body is sent only after a response of 100
  *   7   1  hops, 1: a forwarded request is never forwarded again
  *   8   4  cell, big-endian, as all numbers
  *   12  8  incarnation of the cell's owner that is meant
  *   20  16 address of the client; zeros if it is not known
  *   36  2  its port; 0 too
  *   38  2  length of the authority
- *   40  .. authority (host[:port]) that the client asked for, where a trusted proxy says it and the head does not
+ *   40  8  incarnation under which the container was placed in the cell; 0: none is known
+ *   48  .. authority (host[:port]) that the client asked for, where a trusted proxy says it and the head does not
  *
  * The request follows as the client sent it, so that the owner can check its signature. A new version gets a new number,
  * and front ends of the version before refuse it: forwarding stops during a rolling upgrade, nothing else. */
@@ -21,9 +22,10 @@
 
 #include "http/http.h"
 
-#define ENVELOPE_BYTES         40u
+#define ENVELOPE_BYTES         48u
 #define ENVELOPE_AUTHORITY_MAX 300u /* a DNS name with a port is shorter */
-#define ENVELOPE_SERVICES      4u
+#define ENVELOPE_OF_PEER       4u /* as service: sent by a front end on its own behalf, for no client */
+#define ENVELOPE_SERVICES      5u
 _Static_assert(ENVELOPE_BYTES + ENVELOPE_AUTHORITY_MAX <= INTRODUCTION_MAX, "fits");
 
 struct envelope {

@@ -88,14 +88,12 @@ static bool make_folder(int in, const char *name, int *ret_folder)
     return *ret_folder >= 0;
 }
 
-static bool make_cell(int cells, const struct guid *id, unsigned number)
+static bool make_cell(int cells, const struct guid *id, unsigned number, const char *name)
 {
     struct owner_record record = { .cluster = *id, .cell = number };
-    char name[16];
     int folder, data;
     bool is_made;
 
-    snprintf(name, sizeof name, "%0*u", (int)CELL_WIDTH, number);
     if (!make_folder(cells, name, &folder))
         return false;
     is_made = make_folder(folder, DATA, &data);
@@ -136,8 +134,12 @@ static bool fill(int folder, unsigned cells, const char **ret_problem)
     if (!make_folder(folder, CELLS, &all))
         return failed("its folder `cells` cannot be made", ret_problem);
     is_done = true;
-    for (unsigned i = 1; i <= cells && is_done; i++)
-        is_done = make_cell(all, &id, i);
+    for (unsigned i = 1; i <= cells && is_done; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%0*u", (int)CELL_WIDTH, i);
+        is_done = make_cell(all, &id, i, name);
+    }
     is_done = is_done && fsync(all) == 0 && cluster_key_create(folder);
     close(all);
     if (!is_done || !write_cluster(folder, &id))
@@ -197,6 +199,50 @@ unsigned cluster_folder_cells(const char *path, unsigned cells[CLUSTER_CELLS_MAX
         close(folder);
     return count;
 }
+
+/* ---- add ---- */
+
+/* A cell appears with all that it has. What a call that did not finish has left is used; a cell of that name is not
+ * replaced, since its folder is not empty. */
+static bool add_cell(int cells, const struct guid *id, unsigned number)
+{
+    char name[16], new[32], owner[48];
+
+    snprintf(name, sizeof name, "%0*u", (int)CELL_WIDTH, number);
+    snprintf(new, sizeof new, "%s.new", name);
+    snprintf(owner, sizeof owner, "%s/" OWNER, new);
+    (void)unlinkat(cells, owner, 0);
+    return make_cell(cells, id, number, new) && renameat(cells, new, cells, name) == 0 &&
+           fsync(cells) == 0;
+}
+
+unsigned cluster_folder_add_cell(const char *path, const char **ret_problem)
+{
+    unsigned cells[CLUSTER_CELLS_MAX], count = 0, number = 0;
+    struct guid id;
+    int folder, all;
+
+    if (!cluster_folder_read(path, &id, ret_problem))
+        return 0;
+    count = cluster_folder_cells(path, cells, ret_problem);
+    if (count == CLUSTER_CELLS_MAX || (count > 0 && cells[count - 1] == OWNER_CELL_MAX))
+        *ret_problem = "it has as many cells as a cluster may have";
+    if (count == 0 || count == CLUSTER_CELLS_MAX || cells[count - 1] == OWNER_CELL_MAX)
+        return 0;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    all = folder >= 0 ? openat(folder, CELLS, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (all >= 0 && add_cell(all, &id, cells[count - 1] + 1))
+        number = cells[count - 1] + 1;
+    else
+        failed("the cell cannot be made", ret_problem);
+    if (all >= 0)
+        close(all);
+    if (folder >= 0)
+        close(folder);
+    return number;
+}
+
+/* ---- paths ---- */
 
 static char *cell_path(const char *path, unsigned cell, const char *name)
 {

@@ -13,6 +13,8 @@
 
 #define CLUSTER_CELLS_MAX  64u /* per cluster, for now: a front end has a thread for each */
 #define CLUSTER_FILE_NAME  "cluster"
+/* The cell that keeps accounts, service properties and placements, and every container that is placed nowhere else. */
+#define CLUSTER_ROOT       1u
 #define CLUSTER_TEXT_BYTES 64u
 
 /* Creates the folder with this number of empty cells, durably; the file `cluster` is written last.
@@ -24,6 +26,8 @@ bool cluster_folder_read(const char *path, struct guid *ret_id, const char **ret
 /* Lists the numbers of its cells, sorted. Returns how many, 0 after a failure (*ret_problem). */
 unsigned cluster_folder_cells(const char *path, unsigned cells[CLUSTER_CELLS_MAX],
                               const char **ret_problem);
+/* Adds an empty cell, durably, with the number after the last. Returns that, or 0 and *ret_problem (static). */
+unsigned cluster_folder_add_cell(const char *path, const char **ret_problem);
 /* Return paths, to be freed by free(). */
 char *cluster_owner_path(const char *path, unsigned cell);
 char *cluster_data_path(const char *path, unsigned cell);

@@ -56,13 +56,17 @@ static enum http_step find_link(struct forward *f)
     struct owner_target target;
     uint64_t asked_ns;
 
-    switch (route_find(f->of->route, &f->exchange->request, &target, &asked_ns)) {
+    switch (route_find(f->of->route, f->to->cell, &target, &asked_ns)) {
     case ROUTE_CLOSED:
         return call_again(f);
     case ROUTE_NO_OWNER:
         return await_owner(f);
     case ROUTE_FOUND:
         break;
+    }
+    if (f->rests) {
+        f->rests = false;
+        return await_owner(f);
     }
     if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns))
         return await_owner(f);
@@ -71,7 +75,7 @@ static enum http_step find_link(struct forward *f)
         return refuse_authority(f);
     memcpy(peer.address, target.address, sizeof peer.address);
     peer.port = target.port;
-    peer.tag = target.incarnation;
+    peer.tag = route_tag(target.cell, target.incarnation);
     if (f->is_tried)
         forward_count(FORWARD_RETRIED);
     f->is_tried = true;
@@ -106,8 +110,11 @@ static enum http_step after_loss(struct forward *f)
 /* The client is still sending its body, and nothing else would notice. */
 static void respond_early(struct forward *f)
 {
-    enum http_step step = forward_respond(f);
+    enum http_step step;
 
+    if (forward_may_move(f)) /* with the next part of the body */
+        return;
+    step = forward_respond(f);
     if (step == AGAIN) /* there is no call of the exchange's from which to try again */
         step = forward_refuse(f);
     f->in_body = false;
@@ -164,13 +171,16 @@ static enum http_step advance(struct forward *f)
     return step == HTTP_WANT_BODY && f->is_broken ? pause_exchange(f) : step;
 }
 
-static struct forward *forward_new(struct exchange *exchange, const struct forwarding *of)
+static struct forward *forward_new(struct exchange *exchange, const struct forwarding *of,
+                                   struct forward_to *to)
 {
     struct forward *f = arena_alloc(exchange->arena, sizeof *f);
 
     f->user = (struct link_user){ .turn = on_turn, .lost = on_lost };
     f->exchange = exchange;
     f->of = of;
+    f->to = to;
+    f->taken = to->kept.len;
     f->began_ns = clock_monotonic_ns();
     f->deadline_ns = clock_boot_ns() + FORWARD_PATIENCE_MS * NS_PER_MS;
     exchange->application = f;
@@ -180,7 +190,7 @@ static struct forward *forward_new(struct exchange *exchange, const struct forwa
 /* A body without Expect goes out together with its head. */
 static enum http_step step_head(struct forward *f)
 {
-    bool sends_now = !has_body(f) || f->exchange->request.expects;
+    bool sends_now = !has_body(f) || is_announced(f);
     enum http_step step = advance(f);
 
     if (step != HTTP_WANT_BODY || !sends_now || f->has_continue)
@@ -192,13 +202,19 @@ static enum http_step step_head(struct forward *f)
     return pause_exchange(f);
 }
 
-enum http_step forward_head(struct exchange *exchange, const struct forwarding *of)
+void forward_begin(struct exchange *exchange, const struct forwarding *of, struct forward_to *to)
+{
+    (void)forward_new(exchange, of, to);
+}
+
+enum http_step forward_head(struct exchange *exchange, const struct forwarding *of,
+                            struct forward_to *to)
 {
     struct forward *f = forward_of(exchange);
     enum http_step step;
 
     if (!f)
-        f = forward_new(exchange, of);
+        f = forward_new(exchange, of, to);
     begin_call(f);
     do {
         step = step_head(f);
@@ -218,6 +234,7 @@ static enum http_step step_body(struct forward *f, struct bytes data, size_t *re
     step = forward_send(f, forward_next_run(f, data), ret_taken);
     if (step != HTTP_WANT_BODY)
         return step;
+    forward_keep(f->to, f->exchange, bytes_of(data.ptr, *ret_taken));
     f->taken += *ret_taken;
     f->chunk_left -= is_chunked(f) ? *ret_taken : 0;
     return *ret_taken > 0 ? HTTP_WANT_BODY : AGAIN;
@@ -272,13 +289,13 @@ enum http_step forward_end(struct exchange *exchange)
     return step;
 }
 
-bool forward_cancel(struct exchange *exchange)
+bool forward_cancel(struct exchange *exchange, uint32_t cell)
 {
     struct forward *f = forward_of(exchange);
 
     if (!f)
         return true;
-    if (f->is_sent || f->link || f->is_busy || f->has_response)
+    if (f->to->cell != cell || f->is_sent || f->link || f->is_busy || f->has_response)
         return false;
     exchange->application = NULL;
     return true;

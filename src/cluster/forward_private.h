@@ -15,6 +15,9 @@ struct forward {
     struct body_source source;
     struct exchange *exchange;
     const struct forwarding *of;
+    struct forward_to *to;
+    unsigned moves;             /* to other cells */
+    bool rests;                 /* the root and a cell do not agree: they will in a moment */
     struct owner_target target; /* of the last attempt */
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;
@@ -69,6 +72,14 @@ static inline bool is_probe(const struct forward *f)
     return bytes_is(f->exchange->request.path, FORWARD_PATH_READY);
 }
 
+/* Is the body sent only after the receiver has asked for it? */
+static inline bool is_announced(const struct forward *f)
+{
+    uint64_t length = f->exchange->request.content_length;
+
+    return f->exchange->request.expects || (f->to->is_divided && length > f->to->kept_max);
+}
+
 static inline enum http_step pause_exchange(struct forward *f)
 {
     f->is_paused = true;
@@ -113,6 +124,8 @@ enum http_step forward_flush(struct forward *f);
 enum http_step forward_refuse(struct forward *f);
 /* Reads heads from the link, the last one of which is the response's. Returns false if the link must be closed. In its turn. */
 bool forward_receive_head(struct forward *f);
+/* Does the response say that the request may be sent elsewhere? */
+bool forward_may_move(const struct forward *f);
 /* Passes the response on, once its head is there. Returns AGAIN if the request may be tried again. */
 enum http_step forward_respond(struct forward *f);
 

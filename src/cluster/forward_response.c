@@ -36,18 +36,32 @@ static void finish_link(struct forward *f)
         link_drop(link);
 }
 
-/* The receiver does not own the cell: nothing was executed. */
+bool forward_may_move(const struct forward *f)
+{
+    return f->head.status == FORWARD_NOT_OWNER && f->moves < FORWARD_MOVES_MAX &&
+           (f->taken == 0 || f->to->is_kept);
+}
+
+/* The receiver does not own the cell, or the container is elsewhere: nothing was executed. */
 static enum http_step after_refusal(struct forward *f)
 {
+    bool may_move = forward_may_move(f), is_moved;
+
     if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
-        route_refused(f->of->route, f->target.incarnation);
+        route_refused(f->of->route, f->target.cell, f->target.incarnation);
     if (f->link)
         finish_link(f);
-    if (f->taken > 0)
+    is_moved = forward_learn(f->to, &f->exchange->response);
+    if (!may_move)
         return forward_refuse(f);
+    if (is_moved) {
+        f->moves++;
+        f->avoided = 0;
+        f->rests = f->to->placement == 0 && f->moves > 1;
+    }
     response_init(&f->exchange->response, f->exchange->arena);
     f->has_response = f->has_continue = f->is_sent = f->is_complete = f->is_broken = false;
-    f->after_ns = clock_boot_ns();
+    f->after_ns = is_moved ? 0 : clock_boot_ns();
     return AGAIN;
 }
 

@@ -29,8 +29,12 @@ bool forward_prepare(struct forward *f)
         .service = f->of->service,
         .cell = f->target.cell,
         .incarnation = f->target.incarnation,
-        .said = { .is_tls = request->secure, .is_forwarded = request->is_forwarded },
+        .said = { .is_tls = request->secure,
+                  .is_forwarded = request->is_forwarded,
+                  .expects = f->to->is_divided && has_body(f) && is_announced(f),
+                  .placement = f->to->placement },
     };
+    struct bytes kept = f->taken > 0 ? text_bytes(&f->to->kept) : bytes_of("", 0);
     char written[INTRODUCTION_MAX], *all;
     size_t size;
 
@@ -39,10 +43,12 @@ bool forward_prepare(struct forward *f)
     if (!find_authority(request, &envelope.said.authority))
         return false;
     size = envelope_write(&envelope, written);
-    all = arena_alloc(f->exchange->arena, size + head.len);
+    all = arena_alloc(f->exchange->arena, size + head.len + kept.len);
     memcpy(all, written, size);
     memcpy(all + size, head.ptr, head.len);
-    f->unsent = bytes_of(all, size + head.len);
+    if (kept.len > 0) /* of the body, which is not chunked: kept_max */
+        memcpy(all + size + head.len, kept.ptr, kept.len);
+    f->unsent = bytes_of(all, size + head.len + kept.len);
     f->frame = bytes_of("", 0);
     f->chunk_left = 0;
     f->has_chunk = f->has_last_chunk = false;

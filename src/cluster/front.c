@@ -7,6 +7,7 @@
 #include "cluster/envelope.h"
 #include "cluster/lease.h"
 #include "cluster/refusal.h"
+#include "cluster/visit.h"
 
 #define PATH_LIVE "/-/live"
 #define STEP_MS   2u
@@ -24,29 +25,97 @@ static enum http_step tell_cluster(struct exchange *exchange, struct front *fron
                            arena_copy(exchange->arena, bytes_from_string(status)));
 }
 
-static enum http_step stand_by(struct exchange *exchange, const struct front_door *door)
+static bool is_get(const struct request *request)
+{
+    return request->method == METHOD_GET || request->method == METHOD_HEAD;
+}
+
+/* Paths of this process, which every front end answers itself. */
+static bool is_health(const struct request *request)
+{
+    return is_get(request) &&
+           (bytes_is(request->path, PATH_LIVE) || bytes_is(request->path, FORWARD_PATH_READY));
+}
+
+static struct forward_to *to_root(struct exchange *exchange)
+{
+    struct forward_to *to = arena_alloc(exchange->arena, sizeof *to);
+
+    to->cell = CLUSTER_ROOT;
+    return to;
+}
+
+/* A health check of a front end that serves no cell. */
+static enum http_step stand_by_health(struct exchange *exchange, const struct front_door *door)
 {
     const struct request *request = &exchange->request;
-    bool is_get = request->method == METHOD_GET || request->method == METHOD_HEAD;
-    bool is_ready = is_get && bytes_is(request->path, FORWARD_PATH_READY);
 
-    if (is_get && bytes_is(request->path, PATH_LIVE))
+    if (bytes_is(request->path, PATH_LIVE))
         return refusal_respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
-    if (is_ready && (bytes_is(request->query, "cluster") || !door->front->forwards))
+    if (bytes_is(request->query, "cluster") || !door->front->forwards)
         return tell_cluster(exchange, door->front);
-    if ((exchange->server_is_busy && !exchange->application) || !door->front->forwards)
-        return refusal_busy(exchange, door->forwarding.is_json);
-    return forward_head(exchange, &door->forwarding);
+    return forward_head(exchange, &door->forwarding, to_root(exchange));
+}
+
+static enum http_step execute(struct exchange *exchange, const struct front_door *door)
+{
+    exchange_answers_by(exchange, door->front->tenure);
+    return exchange_pass_on(exchange, door->application, door->tag);
+}
+
+/* Control requests of test builds are about one process (base/gate.h). */
+static bool is_control(const struct request *request)
+{
+#ifdef LAGRA_GATES
+    return bytes_has_prefix(request->path, bytes_from_string("/$lagra/"));
+#else
+    (void)request;
+    return false;
+#endif
 }
 
 static enum http_step on_head(struct exchange *exchange)
 {
     const struct front_door *door = exchange->request.listener_tag;
+    struct front *front;
+    bool serves, is_local;
 
-    if (!atomic_load(&door->front->serves) || !forward_cancel(exchange))
-        return stand_by(exchange, door);
-    exchange_answers_by(exchange, door->front->tenure);
-    return exchange_pass_on(exchange, door->application, door->tag);
+    if (exchange->guide)
+        return visit_head(exchange, NULL);
+    front = door->front;
+    serves = atomic_load(&front->serves);
+    if (is_health(&exchange->request))
+        return serves && forward_cancel(exchange, CLUSTER_ROOT) ? execute(exchange, door)
+                                                                : stand_by_health(exchange, door);
+    if (serves && is_control(&exchange->request))
+        return execute(exchange, door);
+    if (!exchange->application && route_is_divided(&front->route))
+        return visit_head(exchange, door);
+    is_local = serves && front->cell == CLUSTER_ROOT;
+    if (is_local && forward_cancel(exchange, CLUSTER_ROOT))
+        return execute(exchange, door);
+    if ((exchange->server_is_busy && !exchange->application) || !front->forwards)
+        return refusal_busy(exchange, door->forwarding.is_json);
+    return forward_head(exchange, &door->forwarding, to_root(exchange));
+}
+
+static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    return exchange->guide ? visit_body(exchange, data, ret_taken)
+                           : forward_body(exchange, data, ret_taken);
+}
+
+static enum http_step on_end(struct exchange *exchange)
+{
+    return exchange->guide ? visit_end(exchange) : forward_end(exchange);
+}
+
+static void on_done(struct exchange *exchange)
+{
+    if (exchange->guide)
+        visit_done(exchange);
+    else
+        forward_done(exchange);
 }
 
 /* ---- the internal endpoint ---- */
@@ -96,6 +165,18 @@ static bool is_of_this_machine(const struct request *request, const struct http_
            address_read(request->via, peer, &port) && is_loopback(peer);
 }
 
+/* A request of another front end on its own behalf. */
+static enum http_step on_peer_head(struct exchange *exchange, struct front *front,
+                                   const struct envelope *envelope)
+{
+    if (exchange->server_is_busy)
+        return refusal_busy(exchange, false);
+    if (!is_owner(front, envelope) || !front->peer_application)
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
+    exchange_answers_by(exchange, front->tenure);
+    return exchange_pass_on(exchange, front->peer_application, front->peer_tag);
+}
+
 static enum http_step on_internal_head(struct exchange *exchange)
 {
     struct front *front = exchange->request.listener_tag;
@@ -105,6 +186,8 @@ static enum http_step on_internal_head(struct exchange *exchange)
 
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
         return HTTP_CUT; /* a malformed head */
+    if (envelope.service == ENVELOPE_OF_PEER)
+        return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];
     exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);
     exchange_authenticate(exchange);
@@ -131,9 +214,9 @@ struct http_application front_application_for(const struct http_application *ser
 {
     struct http_application application = {
         .head = on_head,
-        .body = forward_body,
-        .end = forward_end,
-        .done = forward_done,
+        .body = on_body,
+        .end = on_end,
+        .done = on_done,
     };
 
     set_round(&application, service);
@@ -182,8 +265,9 @@ void front_init(struct front *front, const struct http_application *service,
 {
     forward_metrics_start(names);
     route_init(&front->route);
+    placements_init(&front->placements);
     lock_init(&front->lock, RANK_CELLS);
-    front_set_status(front, "stands by: no owner is known");
+    front_set_status(front, "stands by: no owner is known", "");
     front->forwards = key != NULL;
     for (unsigned i = 0; i < FORWARD_SERVICES; i++)
         front->doors[i] = (struct front_door){
@@ -197,10 +281,29 @@ void front_init(struct front *front, const struct http_application *service,
         };
 }
 
-void front_set_status(struct front *front, const char *status)
+void front_release(struct front *front)
+{
+    placements_release(&front->placements);
+    route_release(&front->route);
+}
+
+void front_use_names(struct front *front, front_names_fn *names, void *const tags[FORWARD_SERVICES])
+{
+    front->names = names;
+    for (unsigned i = 0; i < FORWARD_SERVICES; i++)
+        front->doors[i].names_tag = tags[i];
+}
+
+void front_serve_peers(struct front *front, const struct http_application *application, void *tag)
+{
+    front->peer_application = application;
+    front->peer_tag = tag;
+}
+
+void front_set_status(struct front *front, const char *status, const char *more)
 {
     lock_take(&front->lock);
-    snprintf(front->status, sizeof front->status, "%s\n", status);
+    snprintf(front->status, sizeof front->status, "%s%s\n", status, more);
     lock_give(&front->lock);
 }
 

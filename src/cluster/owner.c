@@ -46,6 +46,7 @@ static enum renewal renew(struct owner *owner)
         return RENEWAL_LOST;
     record.renewal++;
     record.renewed = clock_wall();
+    record.used_bytes = atomic_load(&owner->used_bytes);
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
     if (is_opening(owner)) {
@@ -113,6 +114,7 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     owner->renewed = renewed;
     owner->context = context;
     owner->settles = SETTLES;
+    atomic_init(&owner->used_bytes, record->used_bytes);
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
     atomic_init(&owner->serves, false);

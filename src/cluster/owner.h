@@ -26,7 +26,8 @@ struct owner {
     void *context;
     struct thread thread;
     atomic_bool ends;
-    atomic_bool serves; /* owner_serves() */
+    _Atomic uint64_t used_bytes; /* for the record */
+    atomic_bool serves;          /* owner_serves() */
     /* Of the owner's thread. */
     unsigned settles; /* renewals that are still to be settled */
     bool was_in_time; /* the last renewal: the tenure still held */

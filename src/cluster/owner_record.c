@@ -8,7 +8,7 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     2u
+#define VERSION     3u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
@@ -35,6 +35,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->address));
     encode_bytes(out, bytes_from_string(owner->client));
     encode_bytes(out, bytes_from_string(owner->forward));
+    encode_u64(out, record->used_bytes);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -122,7 +123,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
     return decode_string(d, owner->name, OWNER_NAME_MAX) &&
            decode_string(d, owner->address, OWNER_ADDRESS_MAX) &&
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
-           (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) && decoder_ok(d) &&
+           (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) &&
+           (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) && decoder_ok(d) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

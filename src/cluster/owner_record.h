@@ -6,7 +6,8 @@
  *   8   4  CRC-32C of all bytes that follow, little-endian
  *   12  2  length of the fields, big-endian
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
- *          renewed, boot, pid, name, address, client; since version 2 also forward
+ *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
+ *          also used_bytes
  *   ..     zeros
  *
  * The file has two slots, which are written in turn, so a write that is torn by a crash leaves the
@@ -47,6 +48,7 @@ struct owner_record {
     uint32_t lease_ms;
     instant renewed; /* the owner's wall clock at the renewal, for operators only */
     struct owner_identity owner;
+    uint64_t used_bytes; /* of contents and records in the cell, as the owner last counted them */
 };
 
 /* Encodes the record into a slot, all OWNER_SLOT_BYTES of it. */

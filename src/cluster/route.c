@@ -1,32 +1,155 @@
 /* See route.h. */
 #include "cluster/route.h"
 
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
+#include "cluster/folder.h"
 
 /* Without a read of the record, since the file system hangs, waiters check their own deadlines this often. */
-#define WAKE_NS ((uint64_t)500000000)
+#define WAKE_NS          ((uint64_t)500000000)
+/* A cell that is taken over each second has as many incarnations in nine million years. */
+#define INCARNATION_BITS 48u
+
+uint64_t route_tag(uint32_t cell, uint64_t incarnation)
+{
+    const uint64_t last = ((uint64_t)1 << INCARNATION_BITS) - 1;
+
+    assert(cell <= OWNER_CELL_MAX + 1);
+    return (uint64_t)cell << INCARNATION_BITS | (incarnation < last ? incarnation : last);
+}
+
+/* ---- cells ---- */
 
 void route_init(struct route *route)
 {
+    memset(route, 0, sizeof *route);
     lock_init(&route->lock, RANK_CELLS);
     route->is_open = true;
 }
 
-enum route_found route_find(struct route *route, const struct request *request,
-                            struct owner_target *ret_target, uint64_t *ret_asked_ns)
+/* Returns NULL if the cell is not known. */
+static struct route_cell *cell_of(struct route *route, uint32_t cell)
+{
+    lock_assert_held(&route->lock);
+    for (unsigned i = 0; i < route->count; i++)
+        if (route->cells[i].cell == cell)
+            return &route->cells[i];
+    return NULL;
+}
+
+void route_add(struct route *route, uint32_t cell)
+{
+    unsigned at;
+
+    lock_take(&route->lock);
+    if (!cell_of(route, cell) && route->count < CLUSTER_CELLS_MAX) {
+        for (at = route->count; at > 0 && route->cells[at - 1].cell > cell; at--)
+            route->cells[at] = route->cells[at - 1];
+        route->cells[at] = (struct route_cell){ .cell = cell };
+        route->count++;
+        atomic_store(&route->is_divided, route->count > 1);
+    }
+    lock_give(&route->lock);
+}
+
+bool route_is_divided(struct route *route)
+{
+    return atomic_load(&route->is_divided);
+}
+
+unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
+{
+    unsigned count;
+
+    lock_take(&route->lock);
+    count = route->count;
+    for (unsigned i = 0; i < count; i++)
+        cells[i] = route->cells[i].cell;
+    lock_give(&route->lock);
+    return count;
+}
+
+enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
+                            uint64_t *ret_asked_ns)
 {
     enum route_found found = ROUTE_CLOSED;
+    const struct route_cell *known;
 
-    (void)request;
+    *ret_target = (struct owner_target){ .cell = cell };
+    *ret_asked_ns = 0;
     lock_take(&route->lock);
-    if (route->is_open)
-        found = route->has_target && route->target.incarnation > route->refused ? ROUTE_FOUND
+    known = cell_of(route, cell);
+    if (route->is_open && !known)
+        found = ROUTE_NO_OWNER;
+    else if (route->is_open)
+        found = known->has_target && known->target.incarnation > known->refused ? ROUTE_FOUND
                                                                                 : ROUTE_NO_OWNER;
-    *ret_target = route->target;
-    *ret_asked_ns = route->asked_ns;
+    if (known) {
+        *ret_target = known->target;
+        *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
+    }
     lock_give(&route->lock);
     return found;
 }
+
+/* Returns NULL if no cell has an owner. */
+static const struct route_cell *least_used(const struct route *route)
+{
+    const struct route_cell *least = NULL;
+
+    for (unsigned i = 0; i < route->count; i++)
+        if (route->cells[i].has_target &&
+            (!least || route->cells[i].used_bytes < least->used_bytes))
+            least = &route->cells[i];
+    return least;
+}
+
+uint32_t route_choose(struct route *route, struct bytes account)
+{
+    const struct route_cell *least;
+    uint32_t cell;
+
+    lock_take(&route->lock);
+    cell = route->pins ? pins_find(route->pins, account) : 0;
+    least = least_used(route);
+    if (cell == 0 && least)
+        cell = least->cell;
+    lock_give(&route->lock);
+    return cell == CLUSTER_ROOT ? 0 : cell;
+}
+
+void route_set_pins(struct route *route, struct pins *pins)
+{
+    struct pins *before;
+
+    lock_take(&route->lock);
+    before = route->pins;
+    route->pins = pins;
+    lock_give(&route->lock);
+    free(before);
+}
+
+void route_release(struct route *route)
+{
+    free(route->pins);
+    route->pins = NULL;
+}
+
+void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes)
+{
+    struct route_cell *known;
+
+    lock_take(&route->lock);
+    known = cell_of(route, cell);
+    if (known)
+        known->used_bytes = used_bytes;
+    lock_give(&route->lock);
+}
+
+/* ---- waiters ---- */
 
 void route_wait(struct route *route, struct waiter *waiter)
 {
@@ -62,6 +185,18 @@ static struct waiter *take_waiting(struct route *route)
     return waiting;
 }
 
+void route_wake(struct route *route)
+{
+    struct waiter *waiting;
+
+    lock_take(&route->lock);
+    waiting = take_waiting(route);
+    lock_give(&route->lock);
+    wake(waiting);
+}
+
+/* ---- what is known of owners ---- */
+
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {
     *ret_target = (struct owner_target){ .cell = record->cell, .incarnation = record->incarnation };
@@ -69,21 +204,28 @@ static bool find_target(const struct owner_record *record, struct owner_target *
                                            ret_target->address, &ret_target->port);
 }
 
-bool route_saw(struct route *route, const struct owner_record *record, uint64_t asked_ns)
+bool route_saw(struct route *route, uint32_t cell, const struct owner_record *record,
+               uint64_t asked_ns)
 {
     uint64_t now_ns = clock_boot_ns();
-    bool is_new, is_other;
+    bool is_new = false, is_other = false;
     struct waiter *waiting = NULL;
-    struct owner_target target = { .cell = 0 };
+    struct owner_target target = { .cell = cell };
     bool has_target = record && find_target(record, &target);
+    struct route_cell *known;
 
     lock_take(&route->lock);
-    is_new = asked_ns != route->asked_ns;
-    route->asked_ns = asked_ns;
-    is_other = has_target && target.incarnation != route->target.incarnation;
-    route->has_target = has_target;
-    if (has_target)
-        route->target = target;
+    known = cell_of(route, cell);
+    if (known && !known->is_ours) {
+        is_new = asked_ns != known->asked_ns;
+        known->asked_ns = asked_ns;
+        is_other = has_target && target.incarnation != known->target.incarnation;
+        known->has_target = has_target;
+        if (has_target)
+            known->target = target;
+        if (record)
+            known->used_bytes = record->used_bytes;
+    }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);
         route->woken_ns = now_ns;
@@ -93,22 +235,33 @@ bool route_saw(struct route *route, const struct owner_record *record, uint64_t 
     return is_other;
 }
 
-void route_refused(struct route *route, uint64_t incarnation)
+void route_refused(struct route *route, uint32_t cell, uint64_t incarnation)
 {
+    struct route_cell *known;
+
     lock_take(&route->lock);
-    if (incarnation > route->refused)
-        route->refused = incarnation;
+    known = cell_of(route, cell);
+    if (known && incarnation > known->refused)
+        known->refused = incarnation;
     lock_give(&route->lock);
 }
 
-void route_wake(struct route *route)
+void route_take(struct route *route, const struct owner_record *record)
 {
-    struct waiter *waiting;
+    struct owner_target target;
+    bool has_target = find_target(record, &target);
+    struct route_cell *known;
 
     lock_take(&route->lock);
-    waiting = take_waiting(route);
+    known = cell_of(route, record->cell);
+    if (known) {
+        known->is_ours = true;
+        known->has_target = has_target;
+        known->target = target;
+        known->asked_ns = clock_boot_ns();
+    }
     lock_give(&route->lock);
-    wake(waiting);
+    route_wake(route);
 }
 
 void route_close(struct route *route)

@@ -9,6 +9,7 @@
 
 #include "base/endian.h"
 #include "service/kept_deletion.h"
+#include "service/placement.h"
 #include "service/recent_deletion.h"
 #include "service/small_record.h"
 
@@ -137,6 +138,7 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     struct share_snapshots snapshots;
     enum store_result result;
     struct service_properties properties;
+    struct waiting_key all = { .node = WAITING_ALL_NODES };
     uint32_t days;
     enum error e;
 
@@ -161,10 +163,15 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     } else {
         delete_records(d, &snapshots, 0);
         changes_drop_space(d->changes, file_state(d)->share.space);
+        result = placement_deleted(d);
+        e = result ? decision_fail_store(d, result) : OK;
     }
-    if (!e)
-        recent_deletion_write(d->changes, d->arena, d->now);
-    return e;
+    if (e)
+        return e;
+    all.space = file_state(d)->share.space;
+    decision_wakes(d, &all); /* decision: 1060 */
+    recent_deletion_write(d->changes, d->arena, d->now);
+    return OK;
 }
 
 /* ---- Restore Share ---- */
@@ -195,7 +202,7 @@ enum error restore_share_decide(struct decision *d, const struct restore_share_p
     if (!result && tree_reopen(&tree, d, share.space, TREE_CASE_IGNORED))
         result = tree.failed;
     if (result == STORE_NOT_FOUND)
-        return E_ShareNotFound;
+        return placement_missing(d, d->before, E_ShareNotFound);
     if (result)
         return decision_fail_store(d, result);
     decision_read_clock(d);
@@ -230,7 +237,7 @@ enum store_result expire_share(struct decision *d, const struct deferred_task *t
         return result;
     delete_records(d, &snapshots, deleted);
     changes_drop_space(d->changes, share.space);
-    return STORE_OK;
+    return placement_deleted(d);
 }
 
 enum store_result collect_snapshots(struct decision *d, const struct deferred_task *task,

@@ -89,6 +89,19 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
     return share_usage_change(d, &file_state(d)->share, &length, 1);
 }
 
+/* Has requests decided again that wait for a node which their path does not lead to any more once the rename is committed:
+ * for the file, or for any node below the directory. decision: 1060 */
+static void wake_moved(struct decision *d, const struct tree_place *from)
+{
+    const struct tree_entry *moved = &from->entry;
+    const struct waiting_key key = {
+        .space = file_state(d)->tree.space,
+        .node = moved->kind == TREE_DIRECTORY ? WAITING_ALL_NODES : moved->id,
+    };
+
+    decision_wakes(d, &key);
+}
+
 enum error file_move(struct decision *d, const struct tree_place *from, const struct file *source,
                      enum tree_over over)
 {
@@ -100,6 +113,7 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
 
     if (result)
         return fail_rename(d, result);
+    wake_moved(d, from);
     if (renamed.replaced)
         e = drop_replaced(d, renamed.replaced, replaced.entry.id, &state->file);
     if (!e && renamed.replaced)

@@ -1,6 +1,7 @@
 #include "file/share_operations.h"
 
 #include "file/share_usage.h"
+#include "service/placement.h"
 
 /* ---- Create Share ---- */
 
@@ -13,12 +14,17 @@ enum error create_share_decide(struct decision *d, const struct create_share_par
 {
     struct share share;
     enum store_result result = share_read(d->before, d->arena, share_itself, &share);
+    bool is_elsewhere;
+    enum error e;
 
     (void)r;
     if (!result)
         return E_ShareAlreadyExists;
     if (result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
+    e = placement_of_new(d, &is_elsewhere);
+    if (e || is_elsewhere)
+        return e;
     share = (struct share){
         .space = p->space,
         .created = d->now,

@@ -3,6 +3,7 @@
 #include "file/file.h"
 
 #include "service/names.h"
+#include "service/placement.h"
 #include "service/recent_deletion.h"
 
 /* ---- names ----
@@ -91,9 +92,11 @@ struct guid file_account_space(struct bytes account)
     return account_space("file", account);
 }
 
-static enum error fail_no_share(struct decision *d, enum store_result result)
+/* of: partition in which the share is missing */
+static enum error fail_no_share(struct decision *d, struct snapshot *of, enum store_result result)
 {
-    return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
+    return result == STORE_NOT_FOUND ? placement_missing(d, of, E_ShareNotFound)
+                                     : decision_fail_store(d, result);
 }
 
 /* Returns whether the tree's stamp must be read. Reads of one name in the root, or of the root
@@ -113,9 +116,11 @@ static enum error locate_tree(struct decision *d, struct share *share, struct pa
     enum store_result result =
         share_read(owner->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
 
+    enum error e = result ? fail_no_share(d, owner->before, result) : OK;
+
     decision_leave_owner(d, owner);
-    if (result)
-        return fail_no_share(d, result);
+    if (e)
+        return e;
     share->at = *partition;
     *partition = needs_stamp(d) ? tree_stamp_partition(share->space)
                                 : tree_partition(d->arena, share->space, TREE_ROOT);
@@ -145,7 +150,7 @@ enum error share_subject(struct decision *d)
         share_read(d->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
 
     if (result)
-        return fail_no_share(d, result);
+        return fail_no_share(d, d->before, result);
     d->lease_resource = LEASE_OF_SHARE;
     d->lease = share->lease;
     d->subject =
@@ -162,7 +167,7 @@ enum error share_subject_deleted(struct decision *d)
         return e;
     result = recent_deletion_find(d->before, d->arena, d->now);
     if (result)
-        return fail_no_share(d, result);
+        return fail_no_share(d, d->before, result);
     d->lease_resource = LEASE_OF_SHARE;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };

@@ -111,8 +111,8 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
     if (refusal != 0)
         return answer_refuse(live, refusal);
     request->head_bytes = head.len;
-    request->expects = asks.expects;
-    live->expects = asks.expects;
+    request->expects = asks.expects || (live->is_announced && request->content_length != 0);
+    live->expects = request->expects;
     live->closes |= asks.closes && introduction.len == 0;
     live->keeps_1_0 = asks.keeps_1_0 && introduction.len == 0;
     live->body_left = request->content_length;

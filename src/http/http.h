@@ -78,6 +78,8 @@ struct request {
     /* The server that forwarded it with an introduction (struct http_introduction):
      * "192.0.2.1:5000"; ptr NULL if none */
     struct bytes via;
+    /* The incarnation under which what it is about was placed in this cell (service/placement.h); 0: none was named */
+    uint64_t placement;
 };
 
 /* Returns the header section as received, from the method to the empty line. */
@@ -159,6 +161,7 @@ struct exchange {
     /* For end(): other exchanges of this worker will run before round() is called. */
     bool others_follow;
     void *application; /* the application's state for this exchange */
+    void *guide;       /* state of an application that delegates the exchange to another, or NULL */
     /* exchange_pass_on(); NULL: the server's application */
     const struct http_application *passed_to;
     const struct tenure *tenure; /* exchange_answers_by(); NULL if not needed */
@@ -230,6 +233,8 @@ struct http_introduction {
     uint16_t port;
     bool is_tls;       /* the client connected over TLS */
     bool is_forwarded; /* like request.is_forwarded */
+    bool expects; /* the other server sends the body only after a 100 response, as with Expect */
+    uint64_t placement; /* like request.placement */
     struct bytes
         authority; /* requested by the client, if not in the header section; ptr NULL if it is */
 };
@@ -314,7 +319,8 @@ uint16_t http_port(const struct http_server *server);
  * only. */
 void http_stop(struct http_server *server, unsigned grace_s);
 /* Like net_cut_outgoing(). */
-void http_cut_outgoing(struct http_server *server, uint64_t tag, enum cut_which which);
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end,
+                       enum cut_which which);
 /* Like net_await_none(). */
 bool http_await_none(struct http_server *server, unsigned ms);
 

@@ -72,6 +72,7 @@ struct live {
     enum stage stage;
     bool known;         /* head() was called, so done() must be */
     bool expects;       /* Expect: 100-continue, and a body */
+    bool is_announced;  /* http_introduction.expects */
     bool has_file;      /* counted in server->answer_files */
     bool closes;        /* close the connection after the response */
     bool is_cut_behind; /* like `closes`, but without Connection: close */

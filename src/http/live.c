@@ -257,6 +257,8 @@ int live_read_introduction(struct live *live)
     request->via = bytes_from_string(live->connection->net.peer);
     request->secure = said.is_tls;
     request->is_forwarded |= said.is_forwarded;
+    request->placement = said.placement;
+    live->is_announced = said.expects;
     if (said.authority.ptr && !http_is_host(said.authority))
         return 400;
     if (said.authority.ptr)

@@ -104,9 +104,10 @@ uint16_t http_port(const struct http_server *server)
     return net_port(server->net);
 }
 
-void http_cut_outgoing(struct http_server *server, uint64_t tag, enum cut_which which)
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end,
+                       enum cut_which which)
 {
-    net_cut_outgoing(server->net, tag, which);
+    net_cut_outgoing(server->net, first, end, which);
 }
 
 bool http_await_none(struct http_server *server, unsigned ms)

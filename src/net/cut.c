@@ -50,11 +50,11 @@ static void cut_list(const struct connection_list *list, enum cut_which which)
         cut(c, which);
 }
 
-void net_cut_outgoing(struct net_server *server, uint64_t tag, enum cut_which which)
+void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end, enum cut_which which)
 {
     lock_take(&server->lock);
     for (struct connection *c = server->trusted.first; c; c = c->next)
-        if (c->is_outgoing && c->tag < tag)
+        if (c->is_outgoing && c->tag >= first && c->tag < end)
             cut(c, which);
     lock_give(&server->lock);
 }

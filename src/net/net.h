@@ -140,10 +140,11 @@ int net_worker_connections(struct net_server *server, unsigned worker);
 uint16_t net_port(const struct net_server *server);
 /* Whether net_stop() was called: no request is to be begun any more. Any thread. */
 bool net_is_stopping(const struct net_server *server);
-/* Closes connections that the server has opened with a tag below this one. An idle one either carries a request or is
+/* Closes connections that the server has opened with a tag in [first, end). An idle one either carries a request or is
  * closed, never both. Thread-safe. */
 enum cut_which { CUT_IDLE, CUT_ALL };
-void net_cut_outgoing(struct net_server *server, uint64_t tag, enum cut_which which);
+void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end,
+                      enum cut_which which);
 /* Waits until the server has no connections, for at most `ms`. Returns false if it still has some. Main thread. */
 bool net_await_none(struct net_server *server, unsigned ms);
 /* Accepts no more; lets requests under way end for at most grace_s; cuts the others. Returns when

@@ -155,6 +155,11 @@ const char *worker_start(struct worker *worker, struct net_server *server);
 /* Ends and joins the thread, if it was started: no connection may be left. Main thread. */
 void worker_stop(struct worker *worker);
 
+/* ---- connections to other servers (outgoing.c) ---- */
+
+/* Returns a socket that is being connected to the peer, and never blocks; -1 if that is not possible. Thread-safe. */
+int outgoing_connect(const struct net_peer *peer);
+
 /* ---- both threads: names, waking (wake.c) ---- */
 
 /* This thread is one of the server's: its name says so. */

@@ -21,7 +21,7 @@ static void set(int fd, int level, int name, int value)
     (void)setsockopt(fd, level, name, &value, sizeof value);
 }
 
-static int start_connect(const struct net_peer *peer)
+int outgoing_connect(const struct net_peer *peer)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(peer->port) };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(peer->port) };
@@ -50,7 +50,7 @@ struct connection *connection_open(struct connection *of, const struct net_proto
                                    const struct net_peer *peer)
 {
     struct worker *worker = of->worker;
-    int fd = start_connect(peer);
+    int fd = outgoing_connect(peer);
     struct connection *c;
 
     if (fd < 0)

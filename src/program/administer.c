@@ -29,7 +29,10 @@ static void print_status(struct arena *arena, struct bytes body)
     static const struct ask_column requests[] = { { "SERVICE", "service", ASK_AS_IS },
                                                   { "ANSWERED", "answered", ASK_AS_IS },
                                                   { "IN FLIGHT", "inFlight", ASK_AS_IS } };
+    static const struct ask_column cells[] = { { "CELL", "cell", ASK_AS_IS },
+                                               { "OWNER", "owner", ASK_AS_IS } };
     struct bytes store = ask_nested(arena, body, "store");
+    struct bytes of_cluster = ask_nested(arena, body, "cells");
 
     ask_print_line("version", ask_member(arena, body, "version"));
     ask_print_line("process", ask_member(arena, body, "pid"));
@@ -47,6 +50,10 @@ static void print_status(struct arena *arena, struct bytes body)
     printf("\n");
     ask_print_table(arena, ask_nested(arena, body, "requests"), requests,
                     sizeof requests / sizeof requests[0]);
+    if (of_cluster.len > 0) {
+        printf("\n");
+        ask_print_table(arena, of_cluster, cells, sizeof cells / sizeof cells[0]);
+    }
 }
 
 int administer_status(const struct command_call *call)

@@ -8,106 +8,20 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cluster/candidate.h"
-#include "cluster/fence.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
 #include "program/process.h"
 #include "program/running.h"
 #include "service/access_log.h"
+#include "service/cell_list.h"
+#include "service/placement_release.h"
+#include "service/request_names.h"
 
-#define LOOK_MS        50u
-#define ABANDON_MS     1000u
-/* Lifetime of links to an owner that has handed over, on both sides. */
-#define LEAVE_MS       2000u
-/* A fence command that failed, or did not free the lock, is repeated after this time. */
-#define FENCE_AGAIN_MS 5000u
-#define NUDGE_AGAIN_MS 2000u
-/* A file operation that takes longer is reported. */
-#define HANGS_AFTER_MS 5000u
-#define ADDRESS_MAX    300u
+/* Lifetime of links to this owner once it has handed over. */
+#define LEAVE_MS    2000u
+#define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
-/* One cell, as the main thread sees it while it stands by. */
-struct contender {
-    struct candidate candidate;
-    struct fence fence;
-    uint64_t fence_from_ns, nudge_from_ns;
-    bool is_silent, hangs; /* it was logged */
-    char problem[256];     /* that was logged last */
-};
-
-/* On the heap: threads that hang refer to it. */
-struct standby {
-    const struct options *options;
-    struct candidacy candidacy;
-    char address[ADDRESS_MAX];
-    unsigned count;
-    struct contender contenders[CLUSTER_CELLS_MAX];
-};
-
-/* ---- log lines ---- */
-
-static void log_silence(struct contender *c, const struct options *options,
-                        const struct candidate_found *found)
-{
-    const struct owner_identity *owner = &found->watch.record.owner;
-
-    if (c->is_silent)
-        return;
-    c->is_silent = true;
-    log_line(LOG_WARN,
-             "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
-             ") holds its lock but does not renew its lease. %s",
-             c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
-             options->fence_command ? "Fencing it"
-                                    : "Without --fenceCommand this front end waits until the file "
-                                      "system ends the owner's session by itself");
-}
-
-static void log_hang(struct contender *c, const struct candidate_found *found)
-{
-    bool hangs =
-        found->began_ns > 0 && clock_boot_ns() > found->began_ns + HANGS_AFTER_MS * NS_PER_MS;
-
-    if (hangs && !c->hangs)
-        log_line(LOG_WARN,
-                 "cell %u: its file `owner` could not be %s for %u s; "
-                 "the machine of its owner may hang",
-                 c->candidate.cell, found->is_open ? "read or locked" : "opened",
-                 HANGS_AFTER_MS / 1000);
-    c->hangs = hangs;
-}
-
-static void log_problem(struct contender *c, const struct candidate_found *found)
-{
-    if (found->problem[0] && strcmp(found->problem, c->problem) != 0)
-        log_line(LOG_WARN, "cell %u: %s", c->candidate.cell, found->problem);
-    memcpy(c->problem, found->problem, sizeof c->problem);
-}
-
-/* ---- fencing ---- */
-
-/* Another owner that is silent is fenced; the lock is then free, and the candidate takes it. */
-static void fence_if_silent(struct contender *c, const struct options *options,
-                            const struct candidate_found *found)
-{
-    if (!lease_watch_is_silent(&found->watch)) {
-        c->is_silent = false;
-        return;
-    }
-    log_silence(c, options, found);
-    if (clock_boot_ns() >= c->nudge_from_ns) {
-        c->nudge_from_ns = clock_boot_ns() + NUDGE_AGAIN_MS * NS_PER_MS;
-        candidate_nudge(&c->candidate);
-    }
-    if (!options->fence_command || atomic_load(&c->fence.runs) ||
-        clock_boot_ns() < c->fence_from_ns)
-        return;
-    c->fence_from_ns = clock_boot_ns() + FENCE_AGAIN_MS * NS_PER_MS;
-    (void)fence_start(&c->fence, options->fence_command, &found->watch.record, &found->self);
-}
-
-/* ---- standing by ---- */
+/* ---- owning ---- */
 
 static void name_address(const struct options *options, uint16_t port, char address[ADDRESS_MAX])
 {
@@ -119,77 +33,6 @@ static void name_address(const struct options *options, uint16_t port, char addr
         host = name;
     snprintf(address, ADDRESS_MAX, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
 }
-
-static bool choose(struct standby *standby, unsigned cells[CLUSTER_CELLS_MAX])
-{
-    const struct options *options = standby->options;
-    const char *problem = "";
-    unsigned count;
-
-    if (!cluster_folder_read(options->cluster, &standby->candidacy.cluster, &problem)) {
-        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
-        return false;
-    }
-    count = cluster_folder_cells(options->cluster, cells, &problem);
-    standby->count = count;
-    if (options->cell > 0) {
-        standby->count = 0;
-        for (unsigned i = 0; i < count; i++)
-            standby->count += cells[i] == options->cell;
-        cells[0] = options->cell;
-        problem = "it has no such cell";
-    }
-    if (standby->count == 0)
-        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
-    return standby->count > 0;
-}
-
-static bool start(struct standby *standby)
-{
-    unsigned cells[CLUSTER_CELLS_MAX];
-
-    if (!choose(standby, cells))
-        return false;
-    for (unsigned i = 0; i < standby->count; i++)
-        if (!candidate_start(&standby->contenders[i].candidate, &standby->candidacy, cells[i]))
-            return false;
-    return true;
-}
-
-/* Ends the candidates. Where one hangs, its memory is left to it. */
-static void end(struct standby *standby)
-{
-    uint64_t end_ms = clock_monotonic_ms() + ABANDON_MS;
-    bool all_ended = true;
-
-    atomic_store(&standby->candidacy.is_taken, true);
-    for (unsigned i = 0; i < standby->count; i++) {
-        struct contender *c = &standby->contenders[i];
-
-        uint64_t now_ms = clock_monotonic_ms();
-        unsigned left_ms = now_ms < end_ms ? (unsigned)(end_ms - now_ms) : 0;
-
-        if (!candidate_wait(&c->candidate, left_ms) || atomic_load(&c->fence.runs))
-            all_ended = false;
-        else
-            thread_join(&c->fence.thread);
-    }
-    if (all_ended)
-        free(standby);
-}
-
-static void look_at(struct contender *c, const struct options *options,
-                    struct candidate_found *ret_found)
-{
-    candidate_look(&c->candidate, ret_found);
-    if (ret_found->state != CANDIDATE_WAITS)
-        return;
-    log_problem(c, ret_found);
-    log_hang(c, ret_found);
-    fence_if_silent(c, options, ret_found);
-}
-
-/* ---- owning ---- */
 
 /* The cell may be written to by another now, so this process must terminate. */
 static void on_lost(void *context, const char *why)
@@ -207,117 +50,30 @@ static void on_renewed(void *context)
     route_wake(&cell->front.route);
 }
 
-static void take(struct cell *cell, const struct options *options, struct contender *c,
-                 const struct candidate_found *found)
+/* The owner before may have placed containers in a cell that was added so recently that this process has not seen it. Lists must
+ * know of it from the start. */
+static void learn_cells(struct cell *cell, const struct options *options)
 {
-    thread_join(&c->candidate.thread);
-    cell->location = cluster_data_path(options->cluster, c->candidate.cell);
-    cell->serves_from_ns = found->serves_from_ns;
-    (void)route_saw(&cell->front.route, NULL, found->watch.asked_ns);
-    front_set_status(&cell->front, "takes the cell over");
-    log_line(LOG_INFO, "cell %u: owned by this front end, incarnation %" PRIu64, c->candidate.cell,
-             found->record.incarnation);
-    if (!owner_start(&cell->owner, &c->candidate.file, &found->record, found->record_began_ns,
-                     on_lost, on_renewed, cell))
-        ending_of_lost_cell(c->candidate.cell, "no thread can be started to renew its lease");
+    unsigned cells[CLUSTER_CELLS_MAX];
+    const char *problem = "";
+    unsigned count = cluster_folder_cells(options->cluster, cells, &problem);
+
+    for (unsigned i = 0; i < count; i++)
+        route_add(&cell->front.route, cells[i]);
+    if (count == 0)
+        ending_of_lost_cell(cell->owner.record.cell, problem);
 }
 
-/* ---- the wait ---- */
-
-/* Requests that wait for an owner of an earlier incarnation, or for an owner without a lease, wait in vain, because it sends
- * nothing. decision: 952 */
-static void cut_links(struct cell *cell, uint64_t incarnation, enum cut_which which)
+static void take(struct cell *cell, const struct options *options, struct standby_won *won)
 {
-    for (size_t i = 0; i < SERVICE_COUNT; i++)
-        if (cell->servers[i])
-            http_cut_outgoing(cell->servers[i], incarnation, which);
-}
-
-/* An owner that has handed over refuses the requests that are still on their way to it, and these get time for that.
- * decision: 1010 */
-static void leave_links(struct cell *cell, uint64_t incarnation)
-{
-    cut_links(cell, incarnation, CUT_IDLE);
-    cell->left = incarnation;
-    cell->left_ns = clock_boot_ns() + LEAVE_MS * NS_PER_MS;
-}
-
-void cell_look(struct cell *cell)
-{
-    if (cell->left == 0 || clock_boot_ns() < cell->left_ns)
-        return;
-    cut_links(cell, cell->left, CUT_ALL);
-    cell->left = 0;
-}
-
-/* With several cells it is not known which of them a request is about. */
-static void forward_if_one(struct cell *cell, unsigned count)
-{
-    if (count == 1)
-        return;
-    route_close(&cell->front.route);
-    front_set_status(&cell->front, "stands by for several cells, and forwards nothing");
-}
-
-/* Says who owns the cell, and has requests forwarded there. */
-static void show_owner(struct cell *cell, const struct candidate_found *found)
-{
-    const struct owner_record *record = &found->watch.record;
-    bool is_owned =
-        found->watch.has_record && record->is_held && !lease_watch_is_silent(&found->watch);
-    char status[480];
-
-    if (is_owned)
-        snprintf(status, sizeof status,
-                 "stands by: cell %u is owned by %s, %s, incarnation %" PRIu64, record->cell,
-                 record->owner.name, record->owner.address, record->incarnation);
-    else
-        snprintf(status, sizeof status, "stands by: the cell has no owner with a valid lease");
-    front_set_status(&cell->front, status);
-    if (route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
-        leave_links(cell, record->incarnation);
-    else if (!is_owned && cell->has_owner && !record->is_held)
-        leave_links(cell, record->incarnation + 1);
-    else if (!is_owned && cell->has_owner)
-        cut_links(cell, record->incarnation + 1, CUT_ALL);
-    cell->has_owner = is_owned;
-}
-
-/* Looks at each cell until one is ours, or a signal ends the wait. */
-static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby,
-                                      const struct signal_watch *signals)
-{
-    struct candidate_found found;
-    bool said = false;
-
-    for (;;) {
-        unsigned failed = 0;
-
-        for (unsigned i = 0; i < standby->count; i++) {
-            struct contender *c = &standby->contenders[i];
-
-            look_at(c, standby->options, &found);
-            if (standby->count == 1)
-                show_owner(cell, &found);
-            if (found.state == CANDIDATE_WON) {
-                take(cell, standby->options, c, &found);
-                return CELL_OWNED;
-            }
-            if (found.state == CANDIDATE_FAILED) {
-                log_problem(c, &found);
-                failed++;
-            }
-        }
-        if (failed == standby->count || (failed > 0 && atomic_load(&standby->candidacy.is_taken)))
-            return CELL_FAILED;
-        if (!said && !standby->options->silent && found.is_open)
-            printf("Lagra stands by for a cell of %s\n", standby->options->cluster);
-        said = said || found.is_open;
-        fflush(stdout);
-        cell_look(cell);
-        if (signals_next(signals, LOOK_MS) == SIGNAL_END)
-            return CELL_STOPPED;
-    }
+    cell->location = cluster_data_path(options->cluster, won->record.cell);
+    cell->serves_from_ns = won->serves_from_ns;
+    log_line(LOG_INFO, "cell %u: owned by this front end, incarnation %" PRIu64, won->record.cell,
+             won->record.incarnation);
+    if (!owner_start(&cell->owner, &won->file, &won->record, won->record_began_ns, on_lost,
+                     on_renewed, cell))
+        ending_of_lost_cell(won->record.cell, "no thread can be started to renew its lease");
+    learn_cells(cell, options);
 }
 
 /* ---- the internal endpoint ---- */
@@ -369,12 +125,19 @@ static bool read_key(struct cell *cell, const struct options *options)
     return cell->key;
 }
 
+static bool find_names(void *tag, struct exchange *exchange, struct bytes *ret_account,
+                       struct bytes *ret_container)
+{
+    return request_names(tag, &exchange->request, exchange->arena, ret_account, ret_container);
+}
+
 bool cell_init(struct cell *cell, const struct options *options,
                const struct http_application *application,
                const struct service *const services[SERVICE_COUNT],
                struct http_server *const *servers)
 {
     const char *names[SERVICE_COUNT];
+    void *tags[SERVICE_COUNT];
 
     if (!read_key(cell, options))
         return false;
@@ -385,6 +148,10 @@ bool cell_init(struct cell *cell, const struct options *options,
     cell->internal_application = front_internal_application_for(application);
     front_init(&cell->front, application, names, cell->key, log_forwarded);
     cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        tags[i] = &cell->names[i];
+    front_use_names(&cell->front, find_names, tags);
+    peers_init(&cell->peers, &cell->front.route, cell->key);
     return true;
 }
 
@@ -411,6 +178,16 @@ bool cell_listen(struct cell *cell, const struct options *options, const struct 
     return true;
 }
 
+bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
+{
+    cell->followed =
+        (struct cell_accounts){ .peers = cell_peers(cell), .store = store, .accounts = accounts };
+    if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
+        return true;
+    fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
+    return false;
+}
+
 static void stop_internal(struct cell *cell)
 {
     if (cell->internal)
@@ -422,43 +199,123 @@ void cell_stop(struct cell *cell, unsigned grace_s)
 {
     if (!cell->servers)
         return;
+    cell_accounts_stop(&cell->followed);
     route_close(&cell->front.route);
     if (!front_hand_over(&cell->front, grace_s * 1000))
         stop_internal(cell);
+    if (cell->standby)
+        standby_stop(cell->standby);
 }
 
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals)
 {
-    struct standby *standby = xcalloc(1, sizeof *standby);
-    enum cell_result result = CELL_FAILED;
+    char address[ADDRESS_MAX];
+    struct standby_won won;
 
-    standby->options = options;
-    standby->candidacy.path = options->cluster;
-    standby->candidacy.address = standby->address;
-    standby->candidacy.forward = cell->forward;
-    name_address(options, blob_port, standby->address);
-    if (start(standby)) {
-        forward_if_one(cell, standby->count);
-        result = wait_for_cell(cell, standby, signals);
+    name_address(options, blob_port, address);
+    cell->standby = standby_start(options, &cell->front, cell->servers, address, cell->forward);
+    if (!cell->standby)
+        return CELL_FAILED;
+    switch (standby_wait(cell->standby, signals, &won)) {
+    case STANDBY_WON:
+        take(cell, options, &won);
+        return CELL_OWNED;
+    case STANDBY_STOPPED:
+        return CELL_STOPPED;
+    case STANDBY_FAILED:
+        break;
     }
-    end(standby);
-    return result;
+    return CELL_FAILED;
 }
 
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
+/* ---- placement ---- */
+
+bool cell_is_root(const struct cell *cell)
 {
+    return cell->owner.record.cell == CLUSTER_ROOT;
+}
+
+struct peers *cell_peers(struct cell *cell)
+{
+    return cell->key ? &cell->peers : NULL;
+}
+
+void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
+                    const struct server_options *options)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
+}
+
+void cell_look(struct cell *cell, struct store *store)
+{
+    struct store_figures now;
+    uint64_t used;
+
+    if (!cell->location || !store || !store_figures(store, &now))
+        return;
+    used = now.piece_bytes + now.record_bytes + now.memory_table_bytes;
+    atomic_store(&cell->owner.used_bytes, used);
+    route_set_used(&cell->front.route, cell->owner.record.cell, used);
+}
+
+/* ---- requests of other front ends ---- */
+
+const struct other_cells *cell_others(struct cell *cell)
+{
+    cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
+#ifdef LAGRA_GATES
+    cell->others.asks_all = getenv("LAGRA_LISTS_ASK_ALL") != NULL;
+#endif
+    return cell->key && cell->others.own == CLUSTER_ROOT ? &cell->others : NULL;
+}
+
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
+{
+    static const struct peer_handler handlers[] = {
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
+        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
+        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
+        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
+    };
+
+    cell->requests = (struct peer_requests){
+        .handlers = handlers,
+        .count = sizeof handlers / sizeof *handlers,
+        .context = endpoints,
+        .pool = pool,
+    };
+    front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
+void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        cell->front.doors[i].tag = &endpoints[i];
+        endpoints[i].peers = cell_peers(cell);
+        endpoints[i].places = cell->key && cell_is_root(cell) ? &cell->front.route : NULL;
+        endpoints[i].cells = cell_others(cell);
+    }
+}
+
+void cell_show(struct cell *cell, struct admin *admin)
+{
+    admin->route = cell->location ? &cell->front.route : NULL;
+    admin->cell = cell->owner.record.cell;
+}
+
+void cell_serve(struct cell *cell)
+{
+    const struct owner_record *record = &cell->owner.record;
     uint64_t now_ns = clock_boot_ns();
 
     if (now_ns < cell->serves_from_ns)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
-    for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->front.doors[i].tag = tags[i];
     owner_serves(&cell->owner);
-    front_serve(&cell->front, &cell->owner.tenure, cell->owner.record.cell,
-                cell->owner.record.incarnation);
-    route_close(&cell->front.route); /* what waits for an owner is executed here */
-    leave_links(cell, cell->owner.record.incarnation);
+    front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
+    route_take(&cell->front.route, record); /* what waits for an owner is executed here */
+    standby_serves(cell->standby, record->incarnation);
 }
 
 /* Front ends that read that the cell is free close their idle connections, and send nothing more. */
@@ -480,6 +337,13 @@ void cell_release(struct cell *cell)
 
 void cell_free(struct cell *cell)
 {
+    if (cell->servers) {
+        peers_release(&cell->peers);
+        front_release(&cell->front);
+    }
+    if (cell->standby)
+        standby_free(cell->standby);
+    cell->standby = NULL;
     net_key_free(cell->key);
     cell->key = NULL;
 }

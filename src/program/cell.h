@@ -1,13 +1,18 @@
-/* The cell of a front end (--cluster): standing by until one can be owned, forwarding requests to its owner meanwhile, and
- * giving it up. See docs/cells.md for what operators see of it. */
+/* The cell of a front end (--cluster): standing by until one can be owned, forwarding requests for other cells to their
+ * owners all along, and giving it up. See docs/cells.md for what operators see of it. */
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 
+#include "admin/admin.h"
+#include "admin/cell_accounts.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
 #include "program/options.h"
 #include "program/signals.h"
-#include "service/operation.h"
+#include "program/standby.h"
+#include "service/other_cells.h"
+#include "service/peer_requests.h"
+#include "service/placement.h"
 
 struct cell {
     struct owner owner;
@@ -19,10 +24,13 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
-    bool has_owner;                               /* another front end, which renews its lease */
-    uint64_t left; /* links to owners of earlier incarnations are cut at left_ns; or 0 */
-    uint64_t left_ns;
-    char *location; /* of its data folder, or NULL if no cell is owned */
+    struct peers peers;                   /* owners of other cells, which this process asks */
+    struct other_cells others;            /* of the root */
+    struct peer_requests requests;        /* of other front ends */
+    struct cell_accounts followed;        /* of the root, in another cell */
+    struct endpoint names[SERVICE_COUNT]; /* for request_names() */
+    struct standby *standby;              /* what looks at the cells, or NULL */
+    char *location;                       /* of its data folder, or NULL if no cell is owned */
 };
 
 enum cell_result {
@@ -40,18 +48,35 @@ bool cell_init(struct cell *cell, const struct options *options,
 /* Starts the internal endpoint, unless the cluster has no key. Returns false after saying why on stderr. Main thread. */
 bool cell_listen(struct cell *cell, const struct options *options,
                  const struct http_limits *limits);
-/* Waits until a cell is owned: one that is free, or whose owner has died, or was fenced by
- * --fenceCommand after it went silent. The listeners may run already; they answer 503.
+/* As standby_wait(). The listeners may run already; they forward.
  *
  * blob_port  that others are told
  * Main thread, which handles signals meanwhile. */
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals);
+/* Has requests go to the cells of what they are about. Before cell_init(). Main thread. */
+void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
+                    const struct server_options *options);
+/* Is the cell that is owned the root? */
+bool cell_is_root(const struct cell *cell);
+/* In another cell than the root: follows its accounts. Returns false after saying why on stderr. Main thread. */
+bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
+/* Returns what asks other cells; NULL if nothing is sent to other owners. Main thread. */
+struct peers *cell_peers(struct cell *cell);
+/* Counts what the cell has, now and then. Main thread. */
+void cell_look(struct cell *cell, struct store *store);
+/* Returns what the lists of the root are merged with; NULL in another cell, or if nothing is sent to other owners. The cell is
+ * owned. Main thread. */
+const struct other_cells *cell_others(struct cell *cell);
+/* Has requests of other front ends executed once the cell is served. Main thread, before cell_serve(). */
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
+/* Has the services' endpoints know the other cells. The cell is owned. Main thread. */
+void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
+/* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
+void cell_show(struct cell *cell, struct admin *admin);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
- * tags: of the services. Main thread. */
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);
-/* Checks links to earlier owners. Main thread, now and then. */
-void cell_look(struct cell *cell);
+ * After cell_join(). Main thread. */
+void cell_serve(struct cell *cell);
 /* Ends forwarding: requests of other front ends that are in progress end within grace_s, and later ones are refused. Before the
  * services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -11,6 +12,7 @@
 #include "cluster/folder.h"
 #include "cluster/lease.h"
 #include "cluster/owner_file.h"
+#include "cluster/pins.h"
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
@@ -45,6 +47,60 @@ int cluster_init_run(const struct command_call *call)
     if (!cluster_folder_create(path, (unsigned)cells, &problem))
         return refuse(path, problem);
     printf("%s is a cluster: lagra --cluster %s\n", path, path);
+    return EXIT_SUCCESS;
+}
+
+/* ---- add-cell ---- */
+
+int cluster_add_cell_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    unsigned cell = cluster_folder_add_cell(path, &problem);
+
+    if (cell == 0)
+        return refuse(path, problem);
+    printf("cell %04u is added; a front end that owns no cell takes it\n", cell);
+    return EXIT_SUCCESS;
+}
+
+/* ---- place ---- */
+
+static bool has_cell(const char *path, uint64_t cell, const char **ret_problem)
+{
+    unsigned cells[CLUSTER_CELLS_MAX], count = cluster_folder_cells(path, cells, ret_problem);
+
+    for (unsigned i = 0; i < count; i++)
+        if (cells[i] == cell)
+            return true;
+    if (count > 0)
+        *ret_problem = "it has no such cell";
+    return false;
+}
+
+int cluster_place_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    struct bytes account = bytes_from_string(call->words[1]);
+    struct pins *pins = xmalloc(sizeof *pins);
+    bool is_any = strcmp(call->words[2], "any") == 0, is_done = false;
+    struct guid cluster;
+    uint64_t cell = 0;
+
+    if (!is_any && !bytes_parse_u64(bytes_from_string(call->words[2]), OWNER_CELL_MAX, &cell))
+        problem = "it has no such cell";
+    else if (cluster_folder_read(path, &cluster, &problem) &&
+             (is_any || has_cell(path, cell, &problem)) && pins_read(path, pins, &problem)) {
+        problem = "that is no name of an account, or there are too many pins";
+        is_done = pins_set(pins, account, (uint32_t)cell) && pins_write(path, pins, &problem);
+    }
+    free(pins);
+    if (!is_done)
+        return refuse(path, problem);
+    if (is_any)
+        printf("new containers of %s are created in the cell with the fewest bytes\n",
+               call->words[1]);
+    else
+        printf("new containers of %s are created in cell %04u\n", call->words[1], (unsigned)cell);
     return EXIT_SUCCESS;
 }
 
@@ -99,6 +155,8 @@ static void print_people(const struct shown *shown)
     const struct owner_identity *owner = &record->owner;
 
     printf("cell %04u  %s", shown->cell, state_of(shown));
+    if (shown->found == FOUND)
+        printf("  %" PRIu64 " bytes", record->used_bytes);
     if (shown->found == FOUND && record->is_held)
         printf("  by %s, %s, pid %" PRIu64 "%s%s, incarnation %" PRIu64, owner->name,
                owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
@@ -114,8 +172,10 @@ static void write_json(struct json_writer *to, const struct shown *shown)
     json_write_begin(to, '{');
     json_write_number(to, "cell", shown->cell);
     json_write_member(to, "state", bytes_from_string(state_of(shown)));
-    if (shown->found == FOUND)
+    if (shown->found == FOUND) {
         json_write_number(to, "incarnation", record->incarnation);
+        json_write_number(to, "used_bytes", record->used_bytes);
+    }
     if (shown->found == FOUND && record->is_held) {
         instant_format_iso(record->renewed, renewed);
         json_write_member(to, "name", bytes_from_string(record->owner.name));

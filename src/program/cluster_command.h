@@ -9,6 +9,8 @@ extern const struct command_option cluster_evict_options[];
 
 /* Return the exit status. */
 int cluster_init_run(const struct command_call *call);
+int cluster_add_cell_run(const struct command_call *call);
+int cluster_place_run(const struct command_call *call);
 int cluster_status_run(const struct command_call *call);
 int cluster_evict_run(const struct command_call *call);
 

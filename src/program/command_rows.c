@@ -175,6 +175,8 @@ const struct command_row command_rows[] = {
     { "snapshot list", "",                "list saved states", 0, 0, snapshots_options, snapshots_list },
     { "snapshot delete", "NAME",          "delete a saved state", 1, 1, snapshots_options, snapshots_delete },
     { "cluster init", "DIR",              "create a cluster of empty cells in a directory on a shared file system (docs/cells.md)", 1, 1, cluster_init_options, cluster_init_run },
+    { "cluster add-cell", "DIR",          "add an empty cell to a cluster", 1, 1, NULL, cluster_add_cell_run },
+    { "cluster place", "DIR ACCOUNT CELL", "create new containers, queues, tables and shares of an account in this cell; any: in the cell with the fewest bytes", 3, 3, NULL, cluster_place_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
     { "config", "check [--json] [options]",        "print the options in force, and where each was set", 0, 0, NULL, NULL },

@@ -123,6 +123,8 @@ static bool start_threads(struct running *run)
             .fetcher = run->fetcher,
             .background = run->background,
         };
+    if (run->options.cluster)
+        cell_join(&run->cell, run->endpoints);
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
         run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
     if (!run->tasks)
@@ -171,6 +173,7 @@ static bool start_admin(struct running *run)
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
     run->admin.admin.usage = run->usage;
+    cell_show(&run->cell, &run->admin.admin);
     run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
@@ -191,6 +194,7 @@ static bool start_listeners(struct running *run)
     if (!start_services(run))
         return false;
     run->admin.admin.accounts = run->credentials.accounts;
+    run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
     run->admin.admin.tenure = tenure_of(run);
     if (!management_start(&run->options, &run->certificate,
                           &(struct management){ .store = run->store,
@@ -269,8 +273,7 @@ static bool fit_limits(struct running *run)
     }
     if (!run->options.silent && run->limits.net.connections_max < wanted)
         printf("Lagra accepts up to %u connections for each service, because %u open files are "
-               "allowed "
-               "(ulimit -n)\n",
+               "allowed (ulimit -n)\n",
                run->limits.net.connections_max, descriptors);
     return true;
 }
@@ -331,11 +334,12 @@ static void stop(struct running *run, unsigned grace_s)
 /* Listens, and stands by until there is a cell, whose data folder becomes that of the server. */
 static bool take_cell(struct running *run)
 {
-    const struct listen_options *blob = &run->options.listen[SERVICE_BLOB];
+    struct http_server *const *blob = &run->servers[SERVICE_BLOB];
     enum cell_result result;
 
     if (!run->options.cluster)
         return true;
+    cell_use_names(&run->cell, services, &run->server_options);
     if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers) ||
         !fit_limits(run) || !start_services(run) ||
         !cell_listen(&run->cell, &run->options, &run->limits) ||
@@ -344,8 +348,7 @@ static bool take_cell(struct running *run)
         return false;
     supervisor_notify("READY=1\nSTATUS=stands by for a cell");
     result = cell_acquire(&run->cell, &run->options,
-                          run->servers[SERVICE_BLOB] ? http_port(run->servers[SERVICE_BLOB])
-                                                     : blob->port,
+                          *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
     if (result == CELL_OWNED)
         management_end_stand_by(&run->management);
@@ -356,13 +359,10 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
-    void *tags[SERVICES];
-
-    for (size_t i = 0; i < SERVICES; i++)
-        tags[i] = &run->endpoints[i];
-    cell_serve(&run->cell, tags);
+    cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
+    cell_serve(&run->cell);
     supervisor_notify("STATUS=serves a cell");
-    return true;
+    return cell_follow(&run->cell, run->store, run->credentials.accounts);
 }
 
 /* ---- start ---- */
@@ -432,7 +432,7 @@ static void look(void *of)
     if (run->management.management.console)
         console_look(run->management.management.console);
     certificate_renewal_look(&run->renewal);
-    cell_look(&run->cell);
+    cell_look(&run->cell, run->store);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };

@@ -2,6 +2,7 @@
 #include "queue/message.h"
 #include "queue/queue_operations.h"
 #include "service/metadata_run.h"
+#include "service/placement.h"
 
 /* ---- List Queues ---- */
 
@@ -24,6 +25,8 @@ enum error create_queue_decide(struct decision *d, const struct create_queue_par
 {
     struct queue queue;
     enum store_result result = queue_read(d->before, d->arena, &queue);
+    bool is_elsewhere;
+    enum error e;
 
     if (!result) {
         r->existed = metadata_equal(queue.metadata, p->metadata);
@@ -31,6 +34,9 @@ enum error create_queue_decide(struct decision *d, const struct create_queue_par
     }
     if (result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
+    e = placement_of_new(d, &is_elsewhere);
+    if (e || is_elsewhere)
+        return e;
     queue = (struct queue){ .space = p->space, .created = d->now, .metadata = p->metadata };
     queue_write(d, &queue);
     return OK;
@@ -43,11 +49,14 @@ enum error create_queue_decide(struct decision *d, const struct create_queue_par
 enum error delete_queue_decide(struct decision *d, const struct delete_queue_parameters *p,
                                struct delete_queue_result *r)
 {
+    enum store_result result;
+
     (void)p;
     (void)r;
     queue_delete_record(d->changes);
     changes_drop_space(d->changes, queue_state(d)->queue.space);
-    return OK;
+    result = placement_deleted(d);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* ---- Get and Set Queue Metadata ---- */

@@ -1,6 +1,7 @@
 /* The resource of a Queue service request: names, partitions, permissions. */
 #include "queue/queue.h"
 #include "service/names.h"
+#include "service/placement.h"
 
 void queue_signed_names(const struct resource *resource, struct bytes *ret_queue,
                         struct bytes *ret_message)
@@ -26,7 +27,8 @@ static enum error read_queue(struct decision *d, struct snapshot *snapshot)
     enum store_result result = queue_read(snapshot, d->arena, &queue_state(d)->queue);
 
     if (result)
-        return result == STORE_NOT_FOUND ? E_QueueNotFound : decision_fail_store(d, result);
+        return result == STORE_NOT_FOUND ? placement_missing(d, snapshot, E_QueueNotFound)
+                                         : decision_fail_store(d, result);
     return OK;
 }
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/episode.h"
+#include "service/other_cells.h"
 
 /* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
  * a worker. */
@@ -37,9 +38,24 @@ static enum state refuse(struct flow *flow, enum error e)
 /* On a thread that may wait for long. */
 static enum state gather(struct flow *flow)
 {
-    enum error e = prepare_gather(&flow->work.call, &flow->work.decision, &flow->intake.stage);
+    struct call *call = &flow->work.call;
+    enum error e = other_cells_matter(call)
+                       ? other_cells_fetch(call)
+                       : prepare_gather(call, &flow->work.decision, &flow->intake.stage);
 
     return e ? refuse(flow, e) : parse(flow);
+}
+
+static enum state gather_in_pool(struct flow *flow)
+{
+    flow->driver.job.owner = flow->work.call.gathers_for;
+    if (!decide_pool_has_room(gather_pool(flow), &flow->driver.job.owner, GATHERS_WAITING_MAX)) {
+        episode_refused(EPISODE_GATHER);
+        return refuse(flow, E_ServerBusy);
+    }
+    flow->state = POOLED;
+    flow_run_in(flow, gather_pool(flow), gather);
+    return WAITING;
 }
 
 enum state body_finish(struct flow *flow)
@@ -56,17 +72,10 @@ enum state body_finish(struct flow *flow)
     e = intake_check_sums(flow);
     if (e)
         return refuse(flow, e);
-    if (flow->work.call.operation->functions->gather) {
-        flow->driver.job.owner = flow->work.call.gathers_for;
-        if (!decide_pool_has_room(gather_pool(flow), &flow->driver.job.owner,
-                                  GATHERS_WAITING_MAX)) {
-            episode_refused(EPISODE_GATHER);
-            return refuse(flow, E_ServerBusy);
-        }
-        flow->state = POOLED;
-        flow_run_in(flow, gather_pool(flow), gather);
-        return WAITING;
-    }
+    if (other_cells_matter(&flow->work.call))
+        flow->work.call.gathers_for.account = pool_owner_number(0, flow->work.call.account_name);
+    if (other_cells_matter(&flow->work.call) || flow->work.call.operation->functions->gather)
+        return gather_in_pool(flow);
     if (flow->work.call.operation->functions->parse &&
         flow->work.call.input.body.length > PARSED_BY_WORKER_MAX)
         return flow_to_pool(flow, parse);

@@ -65,6 +65,14 @@ void answer_code(struct answer *a, enum error e)
         answer_string(a, "x-ms-error-code", error_code(e));
 }
 
+void answer_cell_page(struct answer *a, struct text *page, const struct page_key *next)
+{
+    assert(a->response->body_kind == BODY_NONE && a->call->is_for_cell);
+    cell_page_end(page, next);
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(page);
+}
+
 void answer_xml(struct answer *a, const struct text *xml)
 {
     assert(a->response->body_kind == BODY_NONE);

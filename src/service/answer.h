@@ -37,9 +37,13 @@ void answer_date(struct answer *a, const char *name, instant t);
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* x-ms-lease-status, -state, -duration. */
 void answer_lease(struct answer *a, const struct lease *lease);
+/* 421, for the front end that has asked: another cell has the container. cell 0: the root knows where it is. */
+void answer_elsewhere(struct answer *a, struct placement where);
 /* x-ms-error-code. */
 void answer_code(struct answer *a, enum error e);
 void answer_xml(struct answer *a, const struct text *xml);
+/* Ends a page of a list for another cell (cell_page.h), which is then the body. next: where the next page starts, or NULL. */
+void answer_cell_page(struct answer *a, struct text *page, const struct page_key *next);
 
 /* OP_check of an operation whose request has nothing to check beside what the row says. */
 #define OPERATION_CHECKS_NOTHING(op)                                                               \

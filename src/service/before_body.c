@@ -5,6 +5,7 @@
  * rest: Versioning-for-the-Azure-Storage-services; decision: 107 */
 #include <assert.h>
 
+#include "cluster/route.h"
 #include "service/service_private.h"
 #include "service/service_properties.h"
 
@@ -41,7 +42,7 @@ enum state default_version_find(struct flow *flow)
 /* What is short, and needs nothing that may take long, is checked when all of it has come. */
 static enum state body_next(const struct call *call)
 {
-    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+    if (call->request->content_length <= call->inline_max && !call->request->expects &&
         !call->operation->functions->gather)
         return WANT_BODY;
     return EARLY_CHECK;
@@ -67,12 +68,22 @@ enum state operation_admit(struct flow *flow)
     return body_next(call);
 }
 
+/* In the root. What is placed elsewhere already stays there. */
+static void choose_cell(struct call *call)
+{
+    struct route *places = call->endpoint->places;
+
+    if (places && call->operation && call->operation->adds_container)
+        call->input.place_in = route_choose(places, call->account_name);
+}
+
 enum state operation_find_step(struct flow *flow)
 {
     struct work *work = &flow->work;
 
     assert(!work->call.operation);
     work->error = prepare_head(&work->call, &work->decision);
+    choose_cell(&work->call);
     if (work->error)
         return CORS;
     return faults_are_set() ? FAULT : operation_admit(flow);

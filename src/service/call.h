@@ -51,7 +51,8 @@ struct call {
     bool checks_source;            /* set by check(): a checksum of the copy source was given */
     bool ignores_md5;              /* set by check(): Content-MD5 is not compared. decision: 16 */
     uint32_t inline_max;           /* bodies up to this stay in memory; check() may lower it */
-    uint64_t rehydrates_ticks;     /* how long an archived blob takes to come back */
+    bool is_for_cell; /* the response to a list is a page for the root cell (cell_page.h) */
+    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
     struct gate_request gate;
 };
 

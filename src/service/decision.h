@@ -23,6 +23,7 @@
 #include "concurrency/conditions.h"
 #include "concurrency/lease.h"
 #include "content/content.h"
+#include "service/cell_page.h"
 #include "service/problem.h"
 #include "service/waiting.h"
 
@@ -38,6 +39,8 @@ struct result {
     /* What the decision leaves of d->subject, answered where the row says that an ETag is; 0: none. */
     struct etag etag;
     instant modified;
+    struct placement
+        placed; /* a container that is to be created in another cell; cell 0: in this one */
 };
 
 /* What a request names. A service derives its own type from it, which its read_resource() fills. */
@@ -56,8 +59,12 @@ struct input {
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     bool is_source;              /* of a copy: its bytes are read, too, after its head */
     bool is_before_append_blobs; /* the request's version does not know them */
-    bool by_service;  /* nobody asks but the service itself: it may write what it alone writes */
-    struct body body; /* complete when decide runs; in memory unless it was staged */
+    bool by_service; /* nobody asks but the service itself: it may write what it alone writes */
+    uint64_t
+        placement; /* incarnation under which the container was placed in this cell; 0: this is the root */
+    uint32_t place_in;          /* cell for a container that is created; 0: this one */
+    struct body body;           /* complete when decide runs; in memory unless it was staged */
+    struct merged_pages merged; /* of a list over all cells */
 };
 
 /* What subject() or locate() of a service finds, for its decide functions: a type of its own that

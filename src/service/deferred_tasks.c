@@ -1,4 +1,6 @@
 /* What is due is decided and committed: see deferred_tasks.h. */
+#include "service/placement.h"
+#include "service/placement_release.h"
 #include "service/deferred_tasks.h"
 
 #include <assert.h>
@@ -59,6 +61,8 @@ static enum store_result drop_space(struct decision *d, const struct deferred_ta
 static const struct task_handler own_handlers[] = {
     { TASK_COLLECT_CONTENT, "free replaced contents", collect_content },
     { TASK_DROP_SPACE, "delete a container's records", drop_space },
+    { TASK_CHECK_PLACEMENT, "end the placement of a container that is gone", placement_check_task },
+    { TASK_TELL_ROOT, "tell the root cell of a deletion", placement_tell_root_task },
 };
 
 static const struct task_handler *find_in(const struct task_handler *handlers, size_t count,
@@ -84,7 +88,7 @@ static struct handler find_handler(const struct service *const *services,
         find_in(own_handlers, sizeof own_handlers / sizeof own_handlers[0], kind);
 
     if (found)
-        return (struct handler){ .decide = found->decide };
+        return (struct handler){ .decide = found->decide, .endpoint = endpoints };
     for (size_t i = 0; i < count; i++) {
         found = find_in(services[i]->task_handlers, services[i]->task_handler_count, kind);
         if (found)

@@ -101,6 +101,14 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
     answer_xml(a, &out);
 }
 
+void answer_elsewhere(struct answer *a, struct placement where)
+{
+    a->error = E_MisdirectedRequest;
+    answer_status(a, error_status(E_MisdirectedRequest));
+    answer_u64(a, PLACEMENT_HEADER_CELL, where.cell);
+    answer_u64(a, PLACEMENT_HEADER_INCARNATION, where.incarnation);
+}
+
 void answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     struct response *response = a->response;
@@ -111,6 +119,10 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
     response->body_kind = BODY_NONE;
     response->body = (struct bytes){ NULL, 0 };
     response->body_length = 0;
+    if (e == E_MisdirectedRequest) {
+        answer_elsewhere(a, problem->elsewhere);
+        return;
+    }
     if (e == E_InvalidRange)
         answer_header(a, "Content-Range",
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "auth/account_limits.h"
+#include "service/other_cells.h"
 #include "service/row.h"
 #include "service/usage.h"
 #include "service/waiting.h"
@@ -109,8 +110,13 @@ enum error limits_check_containers(struct work *work)
                                      .account = work->call.account_name,
                                      .found = count_one,
                                      .context = &left };
-    enum store_result result = limit > 0 ? usage_look(&walk) : STORE_OK;
+    struct placed_count placed;
+    enum store_result result = limit > 0 ? other_cells_count(&work->call, &placed) : STORE_OK;
 
+    if (!result && limit > 0) {
+        left = placed.names < limit ? limit - placed.names : 0;
+        result = left > 0 ? usage_look(&walk) : STORE_OK;
+    }
     if (result)
         return decision_fail_store(&work->decision, result);
     return limit > 0 && left == 0 ? E_InsufficientAccountContainers : OK;

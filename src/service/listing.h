@@ -38,8 +38,11 @@ struct listing_sink {
     bool (*add)(struct listing_sink *sink, const struct space_record *at);
 };
 
+/* Returns whether the text has only characters that names of containers, queues and shares can have. */
+bool listing_is_name(struct bytes name);
+
 /* The records of an account's space (service/names.h), which are of its containers, queues or
- * shares, in order of name, a page of them.
+ * shares, in order of name, a page of them. Merged with those of other cells (d->input->merged).
  *
  * from      where the page begins
  * ret_next  where the next one does, in d->arena; name.ptr NULL: none

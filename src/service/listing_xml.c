@@ -172,7 +172,10 @@ static void begin_page(struct listing_sink *sink, instant now)
     page->now = now;
     page->has_entry = false;
     text_init(&page->out, page->call->arena, 4096);
-    listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
+    if (page->call->is_for_cell)
+        cell_page_begin(&page->out);
+    else
+        listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
 }
 
 static bool shows_entry(struct listing_sink *sink, const struct space_record *at)
@@ -186,29 +189,22 @@ static bool add_entry(struct listing_sink *sink, const struct space_record *at)
 {
     struct listing_page *page = page_of(sink);
 
-    if (!page->has_entry)
-        xml_open(&page->out, page->form->list);
-    page->has_entry = true;
-    if (!page->form->add(page, at))
-        return false;
+    if (page->call->is_for_cell) {
+        cell_page_add(&page->out, &(struct page_key){ { at->partition_key, at->record_key } },
+                      at->value);
+    } else {
+        if (!page->has_entry)
+            xml_open(&page->out, page->form->list);
+        page->has_entry = true;
+        if (!page->form->add(page, at))
+            return false;
+    }
     sink->full = page->out.len > LISTING_PAGE_BYTES;
     return true;
 }
 
 /* ---- markers: "/account/name" of the one to go on with, as the real service has it, and "/account/name/MARK" in the
  * midst of the records of a name ---- */
-
-/* Only what a name may hold. */
-static bool is_name(struct bytes name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '$')
-            return false;
-    }
-    return name.len > 0;
-}
 
 static bool read_marker(const struct call *call, const struct listing_form *form,
                         struct bytes marker, struct listing_place *ret_place)
@@ -220,9 +216,9 @@ static bool read_marker(const struct call *call, const struct listing_form *form
         return false;
     ret_place->name = bytes_from(marker, account.len + 2);
     if (!form->read_mark)
-        return is_name(ret_place->name);
+        return listing_is_name(ret_place->name);
     bytes_cut(ret_place->name, '/', &ret_place->name, &mark);
-    return is_name(ret_place->name) &&
+    return listing_is_name(ret_place->name) &&
            (!mark.ptr || form->read_mark(call->arena, mark, &ret_place->record));
 }
 
@@ -259,6 +255,8 @@ enum error listing_page_begin(struct call *call, const struct listing_form *form
     page->call = call;
     page->listing = ret_listing;
     *ret_sink = &page->sink;
+    call->input.merged.from = (struct page_key){ { ret_from->name, ret_from->record } };
+    call->input.merged.max = ret_listing->max;
     return e;
 }
 
@@ -266,7 +264,12 @@ void listing_page_answer(struct answer *a, struct listing_sink *sink,
                          const struct listing_place *next)
 {
     struct listing_page *page = page_of(sink);
+    const struct page_key key = { { next->name, next->record } };
 
+    if (page->call->is_for_cell) {
+        answer_cell_page(a, &page->out, next->name.ptr ? &key : NULL);
+        return;
+    }
     if (page->has_entry)
         xml_close(&page->out, page->form->list);
     else

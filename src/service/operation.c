@@ -59,7 +59,7 @@ static enum error check_permission(struct decision *d)
 /* True if the state is unknown: then nothing can be said of permissions either. decision: 682 */
 static bool is_unknown(enum error e)
 {
-    return decision_is_unfinished(e) || (e && error_status(e) >= 500);
+    return decision_is_unfinished(e) || e == E_MisdirectedRequest || (e && error_status(e) >= 500);
 }
 
 enum error operation_missing(struct decision *d, enum error e)
@@ -113,7 +113,7 @@ static void assert_decided(const struct decision *d, enum error e)
         return;
     }
     assert(operation->rights.effect == WRITES || changes_empty(d->changes));
-    assert(operation->etag != ETAG_CHANGED ||
+    assert(operation->etag != ETAG_CHANGED || d->result->placed.cell > 0 ||
            (!changes_empty(d->changes) && d->subject.etag.v != 0));
 }
 
@@ -152,6 +152,10 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
 
     assert(operation->functions && a->response->body_kind == BODY_NONE);
     a->now = result->now;
+    if (result->placed.cell > 0) {
+        answer_elsewhere(a, result->placed);
+        return;
+    }
     answer_status(a, operation->ok[0]);
     operation->functions->answer(a, parameters, result);
     if (operation->etag != ETAG_NONE && result->etag.v != 0)

@@ -75,6 +75,8 @@ struct operation_functions {
     void (*answer)(struct answer *a, const struct parameters *parameters,
                    const struct result *result);
     const struct batch_functions *batch; /* NULL: one operation; else it has no decide */
+    /* Of a list over all cells of a cluster, which is merged (other_cells.h): its path below the account. NULL: it is not. */
+    const char *merged_path;
 };
 
 #define OPERATION_CHECK_(op, as)                                                                   \
@@ -111,6 +113,8 @@ struct operation_functions {
                     (const struct op##_result *)(const void *)result);                             \
     }
 #define OPERATION_FUNCTIONS_(op, as, gather_, parse_)                                              \
+    OPERATION_MERGED_FUNCTIONS_(op, as, gather_, parse_, NULL)
+#define OPERATION_MERGED_FUNCTIONS_(op, as, gather_, parse_, merged_path_)                         \
     static const struct operation_functions op##_functions = {                                     \
         .parameters_size = sizeof(struct as##_parameters),                                         \
         .result_size = sizeof(struct as##_result),                                                 \
@@ -119,11 +123,16 @@ struct operation_functions {
         .parse = parse_,                                                                           \
         .decide = as##_decide_any,                                                                 \
         .answer = as##_answer_any,                                                                 \
+        .merged_path = merged_path_,                                                               \
     }
 /* An operation whose request has no body, or one that nobody parses. */
 #define OPERATION(op)                                                                              \
     OPERATION_ADAPTERS_(op)                                                                        \
     OPERATION_FUNCTIONS_(op, op, NULL, NULL)
+/* A list over all cells: of an account, with this path below it. */
+#define OPERATION_MERGED(op, path)                                                                 \
+    OPERATION_ADAPTERS_(op)                                                                        \
+    OPERATION_MERGED_FUNCTIONS_(op, op, NULL, NULL, path)
 /* One with OP_parse. */
 #define OPERATION_WITH_PARSE(op)                                                                   \
     OPERATION_ADAPTERS_(op)                                                                        \

@@ -75,7 +75,10 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
         return e;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
     call->input.by_service = asked->by_service;
+    call->is_for_cell = asked->is_for_cell;
     e = prepare_head(call, d);
+    if (!e && asked->is_for_cell && !call->operation->functions->merged_path)
+        e = E_InvalidInput; /* nothing else is done for another cell */
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };

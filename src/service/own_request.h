@@ -14,6 +14,7 @@ struct own_request {
     size_t header_count;
     struct bytes body;            /* small: it stays in memory */
     struct gather_source *source; /* of a body of any length that is known, instead; NULL: none */
+    bool is_for_cell;             /* a list for another cell: as struct call */
     bool by_service;              /* the service wants it, not its operator: as struct input */
 };
 

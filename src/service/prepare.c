@@ -22,6 +22,7 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     call->arena = arena;
     call->request_id = guid_new();
     call->version = bytes_from_string("");
+    call->input.placement = request->placement;
     call->problem = problem;
     call_set_request(call, request);
     d->service = endpoint->service;

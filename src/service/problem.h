@@ -9,6 +9,16 @@
 
 #define PROBLEM_FIELDS_MAX 4
 
+/* A container's cell, and the incarnation under which it was placed there (service/placement.h). */
+enum { PLACEMENT_CELL_MAX = 9999 };
+/* Headers of E_MisdirectedRequest, between front ends only. */
+#define PLACEMENT_HEADER_CELL        "x-lagra-cell"
+#define PLACEMENT_HEADER_INCARNATION "x-lagra-placement"
+struct placement {
+    uint32_t cell; /* 0: not known here */
+    uint64_t incarnation;
+};
+
 struct problem {
     const char *detail; /* a sentence that is added to the message; NULL: none */
     struct problem_field {
@@ -23,8 +33,9 @@ struct problem {
     struct bytes source_message; /* ptr NULL: that of the code */
     /* E_InvalidRange: how long the resource is that the range does not touch. */
     uint64_t length;
-    bool is_soft_deleted;   /* E_BlobNotFound: the snapshot is retained */
-    unsigned retry_after_s; /* when the same may be asked again; 0: nothing is said of that */
+    bool is_soft_deleted;       /* E_BlobNotFound: the snapshot is retained */
+    struct placement elsewhere; /* E_MisdirectedRequest: where to ask instead; cell 0: the root */
+    unsigned retry_after_s;     /* when the same may be asked again; 0: nothing is said of that */
 };
 
 /* Of a caller without the right, who learns nothing of what else was found wrong before. detail: ptr NULL: none */

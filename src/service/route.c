@@ -248,6 +248,13 @@ enum error route_request(struct call *call)
     return read_all(call, readers);
 }
 
+enum error route_names(struct call *call)
+{
+    static reader_fn *const readers[] = { route_account, read_query, route_target, NULL };
+
+    return read_all(call, readers);
+}
+
 enum error route_part(struct call *call, const struct call *list)
 {
     static reader_fn *const readers[] = { refuse_repeated,   read_query,

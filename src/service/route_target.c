@@ -69,6 +69,12 @@ typedef const struct account *find_fn(const struct accounts *accounts, struct by
  * be probed. decision: 35 */
 static void find_account(struct call *call, struct bytes name, find_fn *find)
 {
+    if (!call->endpoint->accounts) { /* route_names() */
+        if (bytes_has_suffix_nocase(name, secondary_suffix))
+            name.len -= secondary_suffix.len;
+        call->account_name = name;
+        return;
+    }
     call->account = find(call->endpoint->accounts, name);
     if (!call->account && bytes_has_suffix_nocase(name, secondary_suffix)) {
         name.len -= secondary_suffix.len;

@@ -22,6 +22,8 @@ struct server_options {
 };
 
 struct endpoint;
+struct other_cells;
+struct peers;
 
 /* All services that a process serves. */
 #define ENDPOINTS_MAX 4
@@ -42,8 +44,11 @@ struct endpoint {
     const struct trust_holder *trust; /* NULL: no bearer tokens */
     const struct server_options *options;
     struct decide_pool *pool;
-    struct fetcher *fetcher;         /* of sources on other servers; NULL: none */
-    struct background *background;   /* NULL: none */
+    struct fetcher *fetcher;       /* of sources on other servers; NULL: none */
+    struct background *background; /* NULL: none */
+    struct peers *peers;           /* owners of other cells; NULL: none can be asked */
+    struct route *places; /* of a root cell: chooses cells for new containers; NULL: created here */
+    const struct other_cells *cells; /* of a root cell; NULL: there are no other cells */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 

@@ -275,6 +275,8 @@ void answer_drop_scratch(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version.
  * returns OK or what is wrong with the request (the problem set). */
 enum error route_request(struct call *call);
+/* Account and names only, of an endpoint without accounts: request_names.h. */
+enum error route_names(struct call *call);
 /* The same for a part of a batch: account, version and host are those of the batch. A path may begin with
  * the account's name, as in path style, or below it. decision: 61 */
 enum error route_part(struct call *part, const struct call *batch);

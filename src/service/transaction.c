@@ -249,7 +249,7 @@ void transaction_answer(struct work *work)
 
     if (work->error == E_ServerBusy)
         blame_nobody(transaction);
-    if (work->error && !transaction->has_failed) {
+    if (work->error == E_MisdirectedRequest || (work->error && !transaction->has_failed)) {
         answer_error(&work->answer, work->error, &work->problem);
         return;
     }

@@ -1,5 +1,5 @@
-/* See waiting.h. A hash table has a list of waiters for each key; delayed waiters are in another list. The lists are
- * searched for expired waiters only when the earliest deadline has passed. */
+/* See waiting.h. A hash table has a list of waiters for each key, and another one the keys of each space; delayed waiters
+ * are in another list. The lists are searched for expired waiters only when the earliest deadline has passed. */
 #include "service/waiting.h"
 
 #include <assert.h>
@@ -19,12 +19,13 @@
 /* The waiters for one key; never empty. */
 struct place {
     struct place *next; /* of the bucket */
+    struct place *next_of_space, **link_of_space;
     struct waiting_key key;
     struct waiter *first; /* its sequence: the instant until which it waits */
 };
 
 struct bucket {
-    uint64_t turn; /* of the newest waiting_over() of any of its keys */
+    uint64_t turn; /* of the newest waiting_over() of any of its keys, or of any of its spaces */
     struct place *first;
 };
 
@@ -35,6 +36,7 @@ static struct {
     bool ends;             /* under the lock, as all below */
     _Atomic uint64_t turn; /* written under the lock */
     struct bucket buckets[BUCKETS];
+    struct bucket spaces[BUCKETS];
     unsigned count;      /* of those in places */
     struct waiter *held; /* by waiting_hold(); sequence as in a place */
     instant next_end;    /* not after the earliest deadline of all lists */
@@ -90,6 +92,12 @@ static struct bucket *bucket_of(const struct waiting_key *key)
     return &room.buckets[(hash >> 32) % BUCKETS];
 }
 
+static struct bucket *space_of(const struct waiting_key *key)
+{
+    return &room.spaces[guid_hash(&key->space) * UINT64_C(0x9E3779B97F4A7C15) >> 32 &
+                        (BUCKETS - 1)];
+}
+
 /* Returns the pointer to the key's place, or to the end of the bucket's list if the key has none. */
 static struct place **place_at(struct bucket *bucket, const struct waiting_key *key)
 {
@@ -107,6 +115,9 @@ static void free_place(struct place *empty)
 
     assert(*at == empty && !empty->first);
     *at = empty->next;
+    *empty->link_of_space = empty->next_of_space;
+    if (empty->next_of_space)
+        empty->next_of_space->link_of_space = empty->link_of_space;
     free(empty);
 }
 
@@ -172,6 +183,15 @@ static void wake_all(struct waiter *waiter)
 
 /* ---- waiters ---- */
 
+static void add_to_space(struct bucket *space, struct place *place)
+{
+    place->link_of_space = &space->first;
+    place->next_of_space = space->first;
+    if (space->first)
+        space->first->link_of_space = &place->next_of_space;
+    space->first = place;
+}
+
 static struct place *place_for(struct bucket *bucket, const struct waiting_key *key)
 {
     struct place **at = place_at(bucket, key);
@@ -179,6 +199,7 @@ static struct place *place_for(struct bucket *bucket, const struct waiting_key *
     if (!*at) {
         *at = xcalloc(1, sizeof **at);
         (*at)->key = *key;
+        add_to_space(space_of(key), *at);
     }
     return *at;
 }
@@ -187,10 +208,14 @@ enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant
                            struct waiter *waiter)
 {
     struct bucket *bucket = bucket_of(key);
-    enum waiting result;
+    enum waiting result = WAITING_KEPT;
 
+    assert(key->node != WAITING_ALL_NODES);
     lock_take(&room.lock);
-    result = room.ends ? WAITING_ENDS : bucket->turn > turn ? WAITING_OVER : WAITING_KEPT;
+    if (room.ends)
+        result = WAITING_ENDS;
+    else if (bucket->turn > turn || space_of(key)->turn > turn)
+        result = WAITING_OVER;
     if (result == WAITING_KEPT) {
         struct place *place = place_for(bucket, key);
 
@@ -212,17 +237,40 @@ bool waiting_leave(struct waiter *waiter)
     return found;
 }
 
-void waiting_over(const struct waiting_key *key)
+/* Moves the waiters for the key to the front of *taken. The caller holds the lock. */
+static void take_node(const struct waiting_key *key, uint64_t turn, struct waiter **taken)
 {
     struct bucket *bucket = bucket_of(key);
+    struct place *place = *place_at(bucket, key);
+
+    bucket->turn = turn;
+    if (place)
+        take_until(place->first, INSTANT_MAX, taken);
+}
+
+/* Like take_node(), for all nodes of the key's space. */
+static void take_space(const struct waiting_key *key, uint64_t turn, struct waiter **taken)
+{
+    struct bucket *space = space_of(key);
+
+    space->turn = turn;
+    for (struct place *place = space->first, *next; place; place = next) {
+        next = place->next_of_space;
+        if (guid_equal(&place->key.space, &key->space))
+            take_until(place->first, INSTANT_MAX, taken);
+    }
+}
+
+void waiting_over(const struct waiting_key *key)
+{
     struct waiter *taken = NULL;
-    struct place *place;
 
     lock_take(&room.lock);
-    bucket->turn = ++room.turn;
-    place = *place_at(bucket, key);
-    if (place)
-        take_until(place->first, INSTANT_MAX, &taken);
+    room.turn++;
+    if (key->node == WAITING_ALL_NODES)
+        take_space(key, room.turn, &taken);
+    else
+        take_node(key, room.turn, &taken);
     lock_give(&room.lock);
     wake_all(taken);
 }

@@ -5,8 +5,8 @@
  *     DECIDE_WAITS                          commit what it asks of the others, if anything, close its parts
  *     waiting_begin(key, turn, until, w)    WAITING_OVER: something has happened meanwhile: decide again
  *
- * Each waits for one node of a space, and only commits that concern this node wake it. They wake all waiters for the node,
- * each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter here. Thread-safe. */
+ * Each waits for one node of a space, and only commits that concern this node wake it, or all nodes of the space, as the
+ * rename of a directory does. They wake all waiters for the node, each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter here. Thread-safe. */
 #ifndef LAGRA_SERVICE_WAITING_H
 #define LAGRA_SERVICE_WAITING_H
 
@@ -19,8 +19,9 @@
 /* The file or directory that is waited for. */
 struct waiting_key {
     struct guid space;
-    uint64_t node;
+    uint64_t node; /* waiting_over() only: WAITING_ALL_NODES */
 };
+#define WAITING_ALL_NODES UINT64_MAX
 static inline bool waiting_key_equal(const struct waiting_key *a, const struct waiting_key *b)
 {
     return a->node == b->node && guid_equal(&a->space, &b->space);
@@ -40,7 +41,7 @@ enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant
 /* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken, or is being woken; wake() is
  * called then nevertheless. */
 bool waiting_leave(struct waiter *waiter);
-/* Wakes the waiters for the key, after a commit that concerns it. */
+/* Wakes the waiters for the key, or for any node of its space, after a commit that concerns them. */
 void waiting_over(const struct waiting_key *key);
 /* Keeps the waiter until the instant has come, whatever happens meanwhile: for those who are held up. False: it is
  * not kept, since the server stops. */

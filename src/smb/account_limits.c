@@ -1,11 +1,11 @@
-/* The limits of an account (auth/account_limits.h) for SMB. A command beyond the rate waits until the rate allows it,
- * since no SMB response asks a client to retry later. decision: 892 */
+/* The limits of an account (auth/account_limits.h) for SMB. A command beyond the rate is delayed
+ * until the rate allows it, since no SMB response asks a client to retry later. decision: 892 */
 #include "auth/account_limits.h"
 #include "smb/message.h"
 #include "smb/service.h"
 #include "smb/sessions.h"
 
-/* The session of a limited account, or NULL. */
+/* Returns the account of the session if it has limits, or NULL. */
 static const struct account *limited_account(const struct smb_request *request)
 {
     const struct account *account = request->session ? request->session->of : NULL;
@@ -13,8 +13,8 @@ static const struct account *limited_account(const struct smb_request *request)
     return account_hindrances(account) & ACCOUNT_IS_LIMITED ? account : NULL;
 }
 
-/* Returns whether the rates apply to the command. Others end something or make way for other clients, which must not
- * wait. */
+/* Returns whether the rates apply to the command. The others end something or let other clients
+ * proceed, so they are never delayed. */
 static bool is_paced(const struct smb_request *request)
 {
     switch (request->header.command) {

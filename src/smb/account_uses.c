@@ -1,4 +1,4 @@
-/* See account_uses.h. An account has an entry while it uses anything. */
+/* See account_uses.h. An account has an entry while any of its counts is above 0. */
 #include "smb/account_uses.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ struct entry {
 };
 
 struct account_uses {
-    struct lock lock; /* RANK_ACCOUNT_USES; protects the entries */
+    struct lock lock; /* RANK_ACCOUNT_USES */
     struct entry *buckets[BUCKETS];
 };
 
@@ -51,7 +51,7 @@ void account_uses_free(struct account_uses *uses)
     free(uses);
 }
 
-/* Returns the pointer to the account's entry, or to the end of the bucket's list if it has none. */
+/* Returns the pointer to the account's entry, or the end of the bucket's list if it has none. */
 static struct entry **entry_at(struct account_uses *uses, struct bytes account)
 {
     unsigned hash = 0;

@@ -1,5 +1,5 @@
-/* Admission: what a request needs before its own function sees it, in the order of the specification.
- * ms-smb2: 3.3.5.2 */
+/* Request validation, in the order of MS-SMB2, before the command's own function runs. ms-smb2:
+ * 3.3.5.2 */
 #include "smb/channels.h"
 #include "smb/opens.h"
 #include "smb/service.h"
@@ -10,7 +10,8 @@
 
 /* ---- message ids and credits ---- */
 
-/* What its credits have to pay for, by the lengths in its body. ms-smb2: 3.3.5.2.5 */
+/* Returns the longest payload that CreditCharge must cover, from the lengths in the body. ms-smb2:
+ * 3.3.5.2.5 */
 static uint32_t longest(const struct smb_request *request)
 {
     uint32_t most = 0;
@@ -41,7 +42,7 @@ static uint32_t charge_paid(const struct smb_request *request)
     return request->header.credit_charge;
 }
 
-/* Takes its ids from the window. ms-smb2: 3.3.5.2.3 */
+/* Consumes the request's message ids. ms-smb2: 3.3.5.2.3 */
 static bool take_ids(struct smb_request *request)
 {
     return request->header.command == SMB_CANCEL ||
@@ -72,9 +73,9 @@ static enum nt_status relate(struct smb_request *request)
     return message->failed;
 }
 
-/* ---- session and signature ---- */
+/* ---- session, signature and encryption ---- */
 
-/* ms-smb2: 3.3.5.2.4 */
+/* Verifies the signature, and requires one if the session does. ms-smb2: 3.3.5.2.4 */
 static enum nt_status check_signature(struct smb_request *request)
 {
     const struct smb_session *session = request->session;
@@ -89,8 +90,8 @@ static enum nt_status check_signature(struct smb_request *request)
     return signer && session->requires_signing ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
 }
 
-/* What is sealed is of the session that it was sealed for, and of a session that seals everything is.
- * ms-smb2: 3.3.5.2.1.1, 3.3.5.2.9 */
+/* Checks that an encrypted message was encrypted by the session it names, and that a session with
+ * EncryptData gets no other messages. ms-smb2: 3.3.5.2.1.1, 3.3.5.2.9 */
 static enum nt_status check_seal(const struct smb_request *request)
 {
     const struct smb_session *sealed_for = request->message->sealed_for;
@@ -102,8 +103,8 @@ static enum nt_status check_seal(const struct smb_request *request)
                : STATUS_SUCCESS;
 }
 
-/* The session is of another connection, which bind.c finds, and looks at the signature. What is bound already logs on
- * anew. */
+/* Returns whether the request binds the connection to a session; bind.c then finds the session and
+ * verifies the signature. On a connection that is already bound, it is a reauthentication. */
 static bool binds(const struct smb_request *request)
 {
     size_t at = SMB_HEADER_SIZE + SESSION_FLAGS_AT;
@@ -113,8 +114,8 @@ static bool binds(const struct smb_request *request)
            !session_find(request->message->connection, request->header.session_id);
 }
 
-/* The answer says that there is no such session. Where there is one, of another connection, its client signs by the
- * key of that, and so does the server. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
+/* Has the error response for a session of another connection signed with that session's key, if the
+ * key has signed the request. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
 static void sign_for_stranger(struct smb_request *request)
 {
     struct smb_session *session;
@@ -128,8 +129,8 @@ static void sign_for_stranger(struct smb_request *request)
     request->is_signed = true;
 }
 
-/* Sessions are not looked at where nothing needs one and none is named: negotiation, the first step of a setup, an
- * echo of the connection. */
+/* Finds the session and checks signature and encryption. NEGOTIATE, the first SESSION_SETUP and
+ * ECHO need no session. */
 static enum nt_status find_session(struct smb_request *request)
 {
     uint16_t command = request->header.command;
@@ -154,7 +155,7 @@ static enum nt_status find_session(struct smb_request *request)
         return status;
     if (request->message->sealed_for)
         session->has_sealed = true;
-    /* The client logs on again, and gets the reason as the answer. decision: 380 */
+    /* The client logs on again and receives the reason in that response. decision: 380 */
     if (session->state == SESSION_VALID && account_is_disabled(session->of))
         session_end(session);
     return session->state == SESSION_VALID || request->row->needs == NEEDS_NOTHING
@@ -162,7 +163,7 @@ static enum nt_status find_session(struct smb_request *request)
                : STATUS_USER_SESSION_DELETED;
 }
 
-/* Of one that is refused before: its answer is signed all the same. */
+/* Attaches the session to a request that has already failed, so that the response is signed. */
 static void attach_session(struct smb_request *request)
 {
     struct smb_session *session =
@@ -174,9 +175,9 @@ static void attach_session(struct smb_request *request)
     request->is_signed = request->header.flags & SMB_FLAG_SIGNED;
 }
 
-/* ---- tree and file ---- */
+/* ---- tree connect ---- */
 
-/* ms-smb2: 3.3.5.2.11 */
+/* Finds the tree connect if the command needs one. ms-smb2: 3.3.5.2.11 */
 static enum nt_status find_tree(struct smb_request *request)
 {
     struct smb_tree *tree;
@@ -192,9 +193,9 @@ static enum nt_status find_tree(struct smb_request *request)
     return STATUS_SUCCESS;
 }
 
-/* ---- all of it ---- */
+/* ---- validation ---- */
 
-/* ms-smb2: 3.3.5.2.6 */
+/* Checks the structure size and the flags. ms-smb2: 3.3.5.2.6 */
 static enum nt_status check_form(const struct smb_request *request)
 {
     const struct smb_row *row = request->row;
@@ -203,7 +204,7 @@ static enum nt_status check_form(const struct smb_request *request)
 
     if (request->header.flags & SMB_FLAG_ASYNC && row->command != SMB_CANCEL)
         return STATUS_INVALID_PARAMETER;
-    /* A break is acknowledged by one of two bodies: its own function looks. */
+    /* The body is that of an oplock or of a lease; the command's function checks it. */
     if (row->command == SMB_OPLOCK_BREAK)
         return request->bytes.len >= SMB_HEADER_SIZE + 2 ? STATUS_SUCCESS
                                                          : STATUS_INVALID_PARAMETER;
@@ -244,7 +245,7 @@ static enum nt_status admit_known(struct smb_request *request)
     return status;
 }
 
-/* The request that a CANCEL is about, by its async id or message id. ms-smb2: 3.3.5.16 */
+/* Cancels the request identified by the AsyncId or MessageId of a CANCEL. ms-smb2: 3.3.5.16 */
 static void cancel(const struct smb_request *by)
 {
     const struct smb_header *header = &by->header;
@@ -262,8 +263,8 @@ static void cancel(const struct smb_request *by)
     }
 }
 
-/* Before a dialect is agreed on there is nothing but negotiation, and after it none. ms-smb2: 3.3.5.2.2,
- * 3.3.5.4 */
+/* Returns whether the command is allowed: only NEGOTIATE before a dialect is negotiated, and no
+ * NEGOTIATE after. ms-smb2: 3.3.5.2.2, 3.3.5.4 */
 static bool is_in_order(const struct smb_request *request)
 {
     bool is_agreed = request->message->connection->agreed.dialect != SMB_NO_DIALECT;
@@ -271,8 +272,9 @@ static bool is_in_order(const struct smb_request *request)
     return is_agreed != (request->header.command == SMB_NEGOTIATE);
 }
 
-/* Returns true for an unprotected TREE_CONNECT of 3.1.1, which does not prove that both sides saw the same negotiation. There
- * are no guest or anonymous sessions. ms-smb2: 3.3.5.7 */
+/* Returns true for a TREE_CONNECT of 3.1.1 that is neither signed nor encrypted and so does not
+ * authenticate the negotiation. Guest and anonymous sessions, which would be exempt, do not exist.
+ * ms-smb2: 3.3.5.7 */
 static bool connects_unprotected(const struct smb_request *request)
 {
     return request->header.command == SMB_TREE_CONNECT &&
@@ -297,7 +299,7 @@ enum nt_status request_admit(struct smb_request *request, bool *ret_breaks)
         status = admit_known(request);
     if (!status && connects_unprotected(request))
         *ret_breaks = true;
-    if (request->header.command == SMB_CANCEL) { /* which has no answer, right or wrong */
+    if (request->header.command == SMB_CANCEL) { /* never has a response */
         if (!status)
             cancel(request);
         return STATUS_SUCCESS;

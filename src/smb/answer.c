@@ -1,4 +1,4 @@
-/* Answers: written one behind the other in a compound, signed, sealed, and sent. ms-smb2: 3.3.4.1 */
+/* Responses: appended to those of the compound, signed, encrypted and sent. ms-smb2: 3.3.4.1 */
 #include "smb/channels.h"
 #include "smb/opens.h"
 
@@ -9,15 +9,16 @@
 #include "base/log.h"
 #include "base/memory_budget.h"
 
-/* Before the first answer in its buffer: the length of the frame, and the transform header. */
+/* Space before the first response in a buffer: frame length and transform header. */
 #define FRAME_SIZE   4u
 #define ANSWERS_AT   (FRAME_SIZE + SMB_TRANSFORM_SIZE)
-#define NEXT_AT      20u /* NextCommand, in the header */
+#define NEXT_AT      20u /* NextCommand in the header */
 #define ANSWER_GUESS 512u
-/* What may follow the data of an answer: padding. */
+/* Space after the data of a response, for padding. */
 #define BEHIND_ROOM  8u
 
-/* The last answer gets its signature once its padding is there. */
+/* Signs the last response, and adds it to the preauthentication hash, after its padding has been
+ * appended. */
 static void seal_last(struct smb_message *message)
 {
     uint8_t *at = (uint8_t *)message->answer.ptr + message->last_at;
@@ -40,7 +41,7 @@ void smb_packet_free(struct smb_packet *packet)
     arena_free(packet->arena);
 }
 
-/* Hands a buffer over whose messages begin at ANSWERS_AT, sealed for a session or plain. */
+/* Sends a buffer whose messages start at ANSWERS_AT, encrypted if `sealed_for` is set. */
 static void send(struct smb_connection *connection, struct arena *arena, struct text *text,
                  struct smb_session *sealed_for)
 {
@@ -95,7 +96,7 @@ void message_flush(struct smb_message *message)
         send(connection, arena, &message->answer, message->sealed_for);
 }
 
-/* ---- the answer ---- */
+/* ---- building a response ---- */
 
 static void open_answer(struct smb_message *message, size_t capacity)
 {
@@ -106,7 +107,7 @@ static void open_answer(struct smb_message *message, size_t capacity)
     text_init(&message->answer, message->answer_arena, capacity);
 }
 
-/* Where the header of the next answer comes: at a multiple of 8 behind that of the last one.
+/* Returns the offset of the next response's header, aligned to 8 bytes after the last response.
  * ms-smb2: 3.3.4.1.3 */
 static size_t next_at(const struct smb_message *message)
 {
@@ -129,7 +130,7 @@ char *message_room(struct smb_request *request, size_t fixed, size_t size)
     return message->answer.ptr + at;
 }
 
-/* Goes to the place of the next answer. */
+/* Starts the next response, and completes the last one with NextCommand and its signature. */
 static void begin_answer(struct smb_message *message, struct wire_writer *w)
 {
     size_t at = next_at(message);
@@ -149,11 +150,12 @@ static void begin_answer(struct smb_message *message, struct wire_writer *w)
 void answer_error_body(struct smb_request *request, struct wire_writer *w)
 {
     (void)request;
-    wire_put_u16(w, 9);               /* StructureSize */
-    wire_put_zeros(w, 1 + 1 + 4 + 1); /* contexts, reserved, ByteCount, one byte of data */
+    wire_put_u16(w, 9); /* StructureSize */
+    /* ErrorContextCount, Reserved, ByteCount, one byte of ErrorData */
+    wire_put_zeros(w, 1 + 1 + 4 + 1);
 }
 
-/* ms-smb2: 3.3.4.1 */
+/* Writes the header of a response. ms-smb2: 3.3.4.1 */
 static void write_header(struct smb_request *request, enum nt_status status, uint16_t credits,
                          struct wire_writer *w)
 {
@@ -178,7 +180,7 @@ static void write_header(struct smb_request *request, enum nt_status status, uin
     smb_header_write(w, &header);
 }
 
-/* ms-smb2: 3.3.4.1.1; an answer that is sealed is not signed */
+/* Returns whether the response is signed. Encrypted responses are not. ms-smb2: 3.3.4.1.1 */
 static bool is_to_be_signed(const struct smb_request *request)
 {
     return request->session && request->session->signer && !request->message->sealed_for &&
@@ -197,7 +199,7 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
     if (message->is_own || connection->ends)
         return;
     smb_log(request, status);
-    if (!request->is_parked) /* else the interim answer had them */
+    if (!request->is_parked) /* otherwise granted by the interim response */
         credits = credits_grant(&connection->window, request->header.credits);
     begin_answer(message, &w);
     write_header(request, status, credits, &w);
@@ -212,7 +214,8 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
         message_flush(message);
 }
 
-/* Never signed: the nonce of AES-GMAC would be that of the final answer. ms-smb2: 3.3.4.2 */
+/* Sends the interim response, which is never signed: the AES-GMAC nonce would be that of the final
+ * response. ms-smb2: 3.3.4.2 */
 void message_interim(struct smb_request *request)
 {
     struct smb_message *message = request->message;
@@ -230,9 +233,10 @@ void message_interim(struct smb_request *request)
     message_flush(message);
 }
 
-/* ---- what no client asked for ---- */
+/* ---- notifications ---- */
 
-/* ms-smb2: 3.3.4.6, 3.3.4.7: no message id, no credits; sealed if the session is, and not signed. */
+/* Sends a notification, without message id and credits, unsigned; encrypted if the client has sent
+ * encrypted messages. ms-smb2: 3.3.4.6, 3.3.4.7 */
 void smb_tell(struct smb_connection *connection, struct smb_session *session, uint16_t command,
               struct bytes body)
 {

@@ -1,7 +1,7 @@
-/* SESSION_SETUP that binds this connection to a session of another one: it becomes a channel of it.
+/* SESSION_SETUP that binds the connection, as a channel, to a session of another connection.
  * ms-smb2: 3.3.5.5, 3.3.5.5.2
  *
- *   find the session -> (move to its thread -> find it again) -> may it? -> log on -> the channel has its key */
+ *     find session -> (move to its thread -> find it) -> check -> authenticate -> derive key */
 #include "smb/session_setup.h"
 #include "smb/channels.h"
 
@@ -10,10 +10,11 @@
 #include "smb/service.h"
 #include "smb/spnego.h"
 
-/* How often it is moved before it gives up: the other one may move, too. */
+/* Maximum number of moves to the session's thread, since the session may move too. */
 #define MOVES_MAX 4u
 
-/* In the order of Samba, whose tests know these statuses. */
+/* Checks whether the session may be bound, in the order of Samba, whose tests expect these
+ * statuses. */
 static enum nt_status check(const struct smb_request *request, const struct smb_session *session)
 {
     const struct smb_connection *connection = request->message->connection;
@@ -33,7 +34,7 @@ static enum nt_status check(const struct smb_request *request, const struct smb_
     return signer_verify(session->signer, request->bytes) ? STATUS_SUCCESS : STATUS_ACCESS_DENIED;
 }
 
-/* ---- the end of a logon ---- */
+/* ---- end of authentication ---- */
 
 static enum nt_status bound(struct smb_request *request, struct smb_channel *channel)
 {
@@ -61,11 +62,11 @@ static enum smb_step step(struct smb_request *request, struct smb_channel *chann
     if (!status)
         status = bound(request, channel);
     if (status && status != STATUS_MORE_PROCESSING_REQUIRED)
-        channel_free(channel); /* the session stays */
+        channel_free(channel); /* the session is unchanged */
     return smb_refuse(request, status);
 }
 
-/* ---- the session ---- */
+/* ---- finding the session ---- */
 
 static enum smb_step bind(struct smb_request *request, struct smb_session *session)
 {
@@ -84,7 +85,7 @@ static enum smb_step bind(struct smb_request *request, struct smb_session *sessi
     return step(request, channel ? channel : channel_new(session, connection));
 }
 
-/* A connection that shares sessions with others stays with them. */
+/* Continues the binding. A connection that shares sessions with others cannot move without them. */
 enum smb_step bind_go_on(struct smb_request *request)
 {
     struct session_setup *setup = request->parameters;

@@ -1,9 +1,10 @@
-/* Breaks that a client does not acknowledge in time; its server does it instead, and leaves nothing. ms-smb2: 3.3.2.1, 3.3.6.1 */
+/* Break acknowledgement timer: acknowledges a break in the client's place, giving up all caching,
+ * if the client does not do so in time. ms-smb2: 3.3.2.1, 3.3.6.1 */
 #include "smb/caching.h"
 
 #include "service/waiting.h"
 
-/* How long a client may take to acknowledge a break. ms-smb2: 3.3.2.1 */
+/* Time for a client to acknowledge a break. ms-smb2: 3.3.2.1 */
 #define BREAK_ANSWER_S 35u
 
 struct overdue {
@@ -12,13 +13,13 @@ struct overdue {
     struct handle_acknowledge acknowledge;
 };
 
-/* Whether break_await_end() has ended the wait of this request. */
+/* Returns whether break_await_end() has ended the wait. */
 static bool is_ended(const struct smb_request *request)
 {
     return !request->open->caching || request->open->caching->overdue != request;
 }
 
-/* Waits until the break is overdue, or until break_await_end(). */
+/* Waits until the break times out, or until break_await_end(). */
 static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
 {
     return waiting_hold(overdue->until, request_arm(request)) ? STEP_WAIT

@@ -1,4 +1,4 @@
-/* Oplocks and leases: see caching.h. */
+/* See caching.h. */
 #include "smb/caching.h"
 #include "smb/channels.h"
 #include "smb/clients.h"
@@ -31,7 +31,7 @@ uint8_t level_of_caching(uint8_t caching)
     return caching & CACHING_READ ? OPLOCK_II : OPLOCK_NONE;
 }
 
-/* The oldest of its opens that is open; NULL: none. */
+/* Returns the oldest open with this caching that is not pending or closing, or NULL. */
 static struct smb_open *caching_open(const struct smb_caching *caching)
 {
     struct smb_open *open = caching->opens;
@@ -41,9 +41,9 @@ static struct smb_open *caching_open(const struct smb_caching *caching)
     return open;
 }
 
-/* ---- breaks come: any thread ---- */
+/* ---- reporting breaks: any thread ---- */
 
-/* Schedules caching_send_breaks() on the connection, for this lease or oplock. */
+/* Has the connection run caching_send_breaks() for this lease or oplock. */
 static void queue(struct smb_caching *caching)
 {
     struct smb_connection *connection = caching->connection;
@@ -58,7 +58,7 @@ static void queue(struct smb_caching *caching)
     smb_post_news(connection);
 }
 
-/* Combines two breaks into the newer one, which leaves only the caching that both leave. */
+/* Merges two breaks into the newer one, which leaves only the caching that both allow. */
 static void combine(struct pending_break *pending, const struct pending_break *other)
 {
     uint8_t to = pending->to & other->to;
@@ -70,8 +70,9 @@ static void combine(struct pending_break *pending, const struct pending_break *o
     pending->sends = sends;
 }
 
-/* Records a break, and schedules caching_send_breaks(). Called by the thread that has committed it, perhaps after a newer one was
- * reported. If another break was not sent yet, they are sent as one; an open was granted more caching between them. */
+/* Records a break and schedules caching_send_breaks(). Called by the thread that committed it,
+ * possibly after a newer one was reported. Merges it with an unsent break, even if more caching was
+ * granted between the two. */
 static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
@@ -90,7 +91,7 @@ static void asked(struct break_listener *listener, const struct break_news *news
     queue(caching);
 }
 
-/* ---- who has it ---- */
+/* ---- leases and their opens ---- */
 
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key)
 {
@@ -152,7 +153,7 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
     *(next ? &next->before_of_caching : &caching->newest) = before;
 }
 
-/* ---- the queue of breaks: owner's thread ---- */
+/* ---- queue of breaks: owner's thread ---- */
 
 static void add_due(struct smb_connection *connection, struct smb_caching *caching)
 {
@@ -184,7 +185,8 @@ static void take_asked(struct smb_connection *connection)
     }
 }
 
-/* Removes it from the queue. The listener is gone, so that no thread adds it again. */
+/* Removes the lease or oplock from the queue. Its listener must be removed already, so that no
+ * thread adds it again. */
 static void unqueue(struct smb_caching *caching)
 {
     if (!atomic_load(&caching->is_queued))
@@ -193,7 +195,8 @@ static void unqueue(struct smb_caching *caching)
     remove_due(caching);
 }
 
-/* Has another connection with the lease send the break that was not sent here. The listener was removed. */
+/* Has another connection with the lease send the unsent break. The listener must be removed
+ * already. */
 static void pass_on_pending(const struct smb_caching *caching)
 {
     const struct pending_break *pending = &caching->pending;
@@ -275,7 +278,7 @@ bool caching_granted(struct smb_open *open)
     return true;
 }
 
-/* Corrects a grant by a newer break that was sent already. */
+/* Corrects a grant by a newer break that was already sent. */
 static void apply_sent_break(const struct smb_caching *caching, struct caching_given *given)
 {
     if (caching->broken <= given->at)
@@ -302,7 +305,7 @@ void caching_answer(struct smb_caching *caching, struct smb_message *message,
         queue(caching);
 }
 
-/* ---- breaks ---- */
+/* ---- sending breaks ---- */
 
 static void put_lease_break(const struct smb_caching *caching, const struct pending_break *pending,
                             bool is_answered, struct wire_writer *w)
@@ -313,7 +316,7 @@ static void put_lease_break(const struct smb_caching *caching, const struct pend
     wire_put_guid(w, &caching->lease.key);
     wire_put_u32(w, pending->holds);
     wire_put_u32(w, pending->to);
-    wire_put_zeros(w, 4 + 4 + 4); /* BreakReason and hints */
+    wire_put_zeros(w, 4 + 4 + 4); /* BreakReason, AccessMaskHint, ShareMaskHint */
 }
 
 static void put_oplock_break(const struct smb_open *open, uint8_t to, struct wire_writer *w)
@@ -346,8 +349,8 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
-/* Removes the pending break. Returns false if there is none, or if the client knows of no open at the moment; then the break
- * waits for the response to the next one. */
+/* Takes the pending break. Returns false if there is none, or if the client knows no open with this
+ * caching; the break is then sent after the next response to an open. */
 static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
 {
     bool is_taken;
@@ -362,13 +365,13 @@ static bool take_pending(struct smb_caching *caching, struct pending_break *ret_
     return is_taken;
 }
 
-/* The client is asked for its answer unless it only read. */
+/* Sends a break. Requires an acknowledgement unless only read caching is lost. */
 static void begin_break(struct smb_caching *caching, const struct pending_break *pending)
 {
     bool is_answered = pending->holds & (CACHING_WRITE | CACHING_HANDLE);
     struct smb_open *open = caching_open(caching);
 
-    if (pending->at < caching->broken) { /* a newer one was sent, after another grant */
+    if (pending->at < caching->broken) { /* a newer one was sent after another grant */
         if (pending->sends && !is_answered)
             send_break(caching, open, pending, is_answered);
         return;
@@ -394,7 +397,8 @@ void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t 
     caching->left = keeps;
 }
 
-/* Sends its break. A break that arrives after `is_queued` is cleared queues it again. */
+/* Sends the pending break. A break reported after `is_queued` is cleared queues the caching
+ * again. */
 static void send_due(struct smb_caching *caching)
 {
     struct pending_break pending;

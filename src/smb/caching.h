@@ -1,15 +1,16 @@
-/* What a client caches of files that it has open: an oplock of one open, or a lease that opens share, also those of
- * other connections with the client's GUID. What it holds is known to the gate alone (file/gate.h). What it is asked
- * to give up comes by file/break_news.h, from any thread: the connection with the oldest open of the lease has
- * the break sent (clients.h), and the client acknowledges it on whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
+/* Client caching: the oplock of one open, or a lease shared by all opens with its lease key,
+ * including those on other connections with the same ClientGuid. Only the open-state check
+ * (file/gate.h) knows which caching is granted. Breaks are reported through file/break_news.h, from
+ * any thread: the connection with the oldest open of the lease sends the notification (clients.h),
+ * and the client may acknowledge it on any of its connections. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
- *             asked (another thread)                   acknowledged by the client, or overdue
- *   HOLDS ---------------------------> BREAKING ------------------------------------------> HOLDS less
- *     ^            caching_send_breaks()     |
- *     +--------------------------------------+  where the client does not answer: reading alone is lost
+ *            break reported              acknowledged or timed out
+ *   HOLDS -----------------------> BREAKING -----------------------> HOLDS less
+ *     ^      caching_send_breaks()    |
+ *     +-------------------------------+ without acknowledgement: only read caching is lost
  *
- * All connections of a lease wait for the answer: where the one that has sent the break ends, another gives the
- * answer when it is overdue. */
+ * All connections that share the lease wait for the acknowledgement. If the connection that sent
+ * the break ends, another one acknowledges in the client's place once the break times out. */
 #ifndef LAGRA_SMB_CACHING_H
 #define LAGRA_SMB_CACHING_H
 
@@ -27,11 +28,12 @@ enum oplock_level {
     OPLOCK_BATCH = 0x09,
     OPLOCK_LEASE = 0xFF,
 };
-/* CACHING_* of a level, but for OPLOCK_LEASE; what is no level is OPLOCK_NONE. */
+/* Converts an OplockLevel, except OPLOCK_LEASE, to CACHING_* and back. Unknown levels count as
+ * OPLOCK_NONE. */
 uint8_t caching_of_level(uint8_t level);
 uint8_t level_of_caching(uint8_t caching);
 
-/* What a create asks for. */
+/* Requested oplock or lease. */
 struct lease_asked {
     bool is_lease;
     uint8_t version; /* 1 or 2 */
@@ -41,63 +43,67 @@ struct lease_asked {
     uint16_t epoch;
 };
 
-/* A break, and whether this connection sends it. */
+/* A pending break notification. */
 struct pending_break {
     uint8_t holds, to; /* CACHING_* */
     uint16_t epoch;
-    instant at; /* instant of the commit */
+    instant at; /* commit time */
     bool sends;
 };
 
 struct smb_caching {
-    struct break_listener listener; /* first: asked() is called with it */
+    struct break_listener listener; /* must be first: asked() is called with it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
-    uint64_t node; /* once an open has it */
-    bool is_known; /* to the client: an open with it was answered. No break is sent before */
+    uint64_t node; /* 0 before the first open */
+    bool is_known; /* the client has received a grant; no break is sent before that */
     struct lease_asked lease;
-    bool is_breaking; /* until the client acknowledges it here, or it is overdue */
-    /* The newest break that was sent. */
+    bool is_breaking; /* until the client acknowledges, or the break times out */
+    /* The newest break notification sent. */
     uint16_t epoch;
-    uint8_t left;                /* CACHING_* after it */
-    instant broken;              /* instant of its commit, or 0 */
-    struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
-    unsigned breaks;             /* how many there were */
-    struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
-    struct smb_open *newest;     /* of them */
-    atomic_bool is_queued;       /* in connection->asked or connection->due */
-    struct smb_caching *next_asked, **asked_link; /* link: only in connection->due */
+    uint8_t left;   /* CACHING_* remaining after it */
+    instant broken; /* commit time, or 0 */
+    /* acknowledges in the client's place on timeout; NULL unless is_breaking */
+    struct smb_request *overdue;
+    unsigned breaks;                              /* number of breaks */
+    struct smb_open *opens;                       /* opens, including pending ones; oldest first */
+    struct smb_open *newest;                      /* last of opens */
+    atomic_bool is_queued;                        /* in connection->asked or connection->due */
+    struct smb_caching *next_asked, **asked_link; /* asked_link: only while in connection->due */
     struct lock lock; /* protects the fields below, which any thread writes */
     bool is_pending;
     struct pending_break pending;
 };
 
-/* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
- * open until it is gone. */
+/* Attaches a pending open to the caching of its lease, creating it if necessary. The open holds a
+ * reference until caching_leave(). */
 void caching_join(struct smb_open *open, const struct lease_asked *asked);
-/* The same for one that comes back, whose caching has this key of the registry (break_news.h). */
+/* Like caching_join(), for a reconnecting open whose caching has this key in the registry
+ * (break_news.h). */
 void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
                         const struct guid *key);
-/* The open, which has caching, is gone. */
+/* Detaches a closed open from its caching. */
 void caching_leave(struct smb_open *open);
-/* It was opened, or has come back. returns false: the lease is of another file. ms-smb2: 3.3.5.9.8 */
+/* Completes caching_join() once the open has been created or reconnected. Returns false if the
+ * lease key is in use for another file. ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open);
-/* Called when the message writes the response to such an open. Breaks may be sent afterwards. Corrects *given, the grant of the
- * commit, by a newer break that was sent before the response. */
+/* Allows breaks to be sent after the response to the open, which is being written. If a newer break
+ * was sent before it, corrects *given, the grant of the commit. */
 void caching_answer(struct smb_caching *caching, struct smb_message *message,
                     struct caching_given *given);
-/* That of a lease key on this connection; NULL: none. */
+/* Returns the lease with this key on the connection, or NULL. */
 struct smb_caching *caching_find(struct smb_connection *connection, const struct guid *lease_key);
-/* The key of all clients' keys that the gate knows a lease by. */
+/* Returns the key, unique over all clients, that identifies the lease in the open-state check. */
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
-/* The client's acknowledgement of break number `number` was committed, and leaves it `keeps`. */
+/* Records that the client's acknowledgement of break `number` was committed and leaves `keeps`. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps);
-/* Waits for the acknowledgement of the newest break of the open's caching, and acknowledges it if the client does not.
- * break_overdue.c */
+/* Waits for the acknowledgement of the newest break, and acknowledges it in the client's place on
+ * timeout. break_overdue.c */
 void break_await(struct smb_open *open);
-/* Ends that wait, if there is one. */
+/* Ends the wait of break_await(), if any. */
 void break_await_end(struct smb_caching *caching);
-/* Sends pending breaks. Returns the number of leases and oplocks it checked. Owner's thread. */
+/* Sends pending breaks. Returns the number of leases and oplocks checked. Called on the owner's
+ * thread. */
 unsigned caching_send_breaks(struct smb_connection *connection);
 
 #endif

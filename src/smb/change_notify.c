@@ -1,6 +1,6 @@
-/* CHANGE_NOTIFY: what changes in an open directory. The first one begins to watch, with its filter; from then on
- * changes are kept until the handle is closed, and answer one request after the other.
- * ms-smb2: 2.2.35, 2.2.36, 3.3.5.19; MS-FSA 2.1.5.11 */
+/* CHANGE_NOTIFY. The first request on an open sets the filter and starts recording changes, until
+ * the open is closed. The recorded changes complete one request at a time. ms-smb2: 2.2.35, 2.2.36,
+ * 3.3.5.19; MS-FSA 2.1.5.11 */
 #include "smb/message.h"
 #include "smb/opens.h"
 #include "smb/service.h"
@@ -13,39 +13,40 @@
 #include "file/notify.h"
 
 #define WATCH_TREE    0x0001u
-#define KEPT_AT_FIRST ((size_t)1 << 10) /* room for changes, which doubles */
+#define KEPT_AT_FIRST ((size_t)1 << 10) /* initial space for changes, then doubled */
 #define ENTRY_FIXED   12u
 
-/* One CHANGE_NOTIFY that waits. */
+/* A pending CHANGE_NOTIFY. */
 struct notify {
     struct smb_request *request;
     struct notify *next;
-    uint32_t size;             /* that the client takes */
-    struct handle_query query; /* of the first one: the directory, once it is watched */
+    uint32_t size;             /* OutputBufferLength */
+    struct handle_query query; /* first request only: checks the directory */
     struct bytes output;
 };
 
-/* A change as it is kept: action, length of the path, path. */
+/* A recorded change, followed by its path. */
 struct kept {
     uint32_t action, size;
 };
 
 struct smb_watch {
-    struct watcher watcher; /* first: changed() is called with it */
+    struct watcher watcher; /* must be first: changed() is called with it */
     struct smb_connection *connection;
-    struct smb_watch *next; /* of the connection */
-    struct notify *waiting; /* the oldest first */
-    uint32_t room;    /* of the first one, which later ones do not exceed. smb2.notify.valid-req */
-    struct lock lock; /* RANK_SMB; below is under it */
-    char *changes;    /* struct kept, and the path behind it; NULL: none */
-    size_t size, room_size; /* of changes */
+    struct smb_watch *next; /* in the connection's list */
+    struct notify *waiting; /* pending requests, oldest first */
+    /* OutputBufferLength of the first request, which limits later ones. smb2.notify.valid-req */
+    uint32_t room;
+    struct lock lock;       /* RANK_SMB; protects the following fields */
+    char *changes;          /* struct kept, each with its path; NULL if empty */
+    size_t size, room_size; /* used and allocated size of changes */
     bool has_overflowed;
-    bool is_gone; /* the directory is */
+    bool is_gone; /* the directory was deleted */
 };
 
-/* ---- changes come: any thread ---- */
+/* ---- recording changes: any thread ---- */
 
-/* returns false: it would be too much, of this watch or of all */
+/* Grows the space for changes. Returns false at the limit of the watch or of the connection. */
 static bool make_room(struct smb_watch *watch, size_t size)
 {
     size_t had = watch->room_size, room = had > 0 ? had : KEPT_AT_FIRST;
@@ -81,7 +82,7 @@ static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
 
     lock_assert_held(&watch->lock);
     if (watch->has_overflowed || !make_room(watch, watch->size + more)) {
-        watch->has_overflowed = true; /* the changes kept are dropped */
+        watch->has_overflowed = true; /* drops the recorded changes */
         forget(watch);
         return;
     }
@@ -107,9 +108,9 @@ static void changed(struct watcher *watcher, const struct change_news *news)
     smb_post_news(connection);
 }
 
-/* ---- the answer ---- */
+/* ---- building the output ---- */
 
-/* Adds an entry to the output. returns false: there is no room for it. MS-FSCC 2.7.1 */
+/* Appends an entry to the output. Returns false if it does not fit. ms-fscc: 2.7.1 */
 static bool put_entry(struct text *text, size_t *last, const struct kept *kept, struct bytes path,
                       uint32_t size)
 {
@@ -133,8 +134,8 @@ static bool put_entry(struct text *text, size_t *last, const struct kept *kept, 
     return true;
 }
 
-/* Takes what is kept. Under the lock.
- * returns STATUS_SUCCESS, STATUS_NOTIFY_ENUM_DIR: it is too much */
+/* Takes the recorded changes. Returns STATUS_NOTIFY_ENUM_DIR if they do not fit. Caller holds the
+ * lock. */
 static enum nt_status take(struct smb_watch *watch, struct notify *notify)
 {
     struct arena *arena = notify->request->message->arena;
@@ -254,7 +255,8 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
     return smb_decide(request, handle_query_attempt, &notify->query);
 }
 
-/* Of a directory that is to be deleted already nobody tells any more. MS-FSA 2.1.5.11 */
+/* Checks whether the directory is pending deletion, in which case no changes are reported. MS-FSA
+ * 2.1.5.11 */
 enum smb_step smb_change_notify_decided(struct smb_request *request)
 {
     struct notify *notify = request->parameters;
@@ -279,7 +281,7 @@ static void leave(struct smb_watch *watch, struct notify *notify)
         *at = notify->next;
 }
 
-/* The handle is closed, one way or another, unless the client has cancelled it. */
+/* Continues after a change, a cancellation, or the close of the open. */
 enum smb_step smb_change_notify_go_on(struct smb_request *request)
 {
     struct notify *notify = request->parameters;
@@ -294,7 +296,7 @@ enum smb_step smb_change_notify_go_on(struct smb_request *request)
     return watch ? answer(watch, notify) : smb_refuse(request, STATUS_NOTIFY_CLEANUP);
 }
 
-/* It may have been refused when it was to wait. */
+/* Removes a request that could not be parked. */
 void smb_change_notify_over(struct smb_request *request)
 {
     if (request->open->watch)
@@ -313,9 +315,9 @@ void smb_change_notify_answer(struct smb_request *request, struct wire_writer *w
         wire_put_u8(w, 0);
 }
 
-/* ---- its owner ---- */
+/* ---- calls from the connection ---- */
 
-/* One change at a time answers one request: the others wait for the next. */
+/* Completes the oldest request of each watch; the others wait for further changes. */
 void watches_answer(struct smb_connection *connection)
 {
     if (!atomic_exchange(&connection->changes_come, false))

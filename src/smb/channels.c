@@ -57,7 +57,7 @@ bool session_has_channels(const struct smb_session *session)
     return false;
 }
 
-/* Until it is bound, what goes over a channel is signed as by the connection that the session began on.
+/* Before the channel is bound, the key of the session's first connection signs its messages.
  * ms-smb2: 3.3.4.1.1 */
 struct signer *session_signer(const struct smb_session *session,
                               const struct smb_connection *connection)

@@ -1,5 +1,5 @@
-/* See clients.h. A break lies in a list of the connection that its session began on, under the service's
- * lock: it is added for listed sessions only, so a connection whose sessions have ended gets no more. */
+/* See clients.h. A break is queued on the home connection of its session, under the service's lock,
+ * and only for listed sessions: a connection whose sessions have ended receives no more. */
 #include "smb/clients.h"
 #include "smb/channels.h"
 
@@ -9,19 +9,19 @@
 #include "smb/service.h"
 
 struct client_break {
-    struct client_break *next; /* of the connection */
+    struct client_break *next; /* in the connection's list */
     struct smb_client of;
-    bool is_sealed;    /* the lease's session seals: so does the one that sends it */
-    uint64_t place;    /* of the session that is asked to send it */
-    uint64_t of_lease; /* that of the one that has the lease */
-    unsigned refused;  /* so many could not */
-    bool is_last;      /* all others refused: sent in spite of unsent bytes */
+    bool is_sealed;    /* the lease's session is encrypted: the sending session must be, too */
+    uint64_t place;    /* position of the session that should send it */
+    uint64_t of_lease; /* position of the session that holds the lease */
+    unsigned refused;  /* sessions that could not send it */
+    bool is_last;      /* all others could not: sent regardless of unsent bytes */
     uint8_t body[LEASE_BREAK_SIZE];
 };
 
-/* ---- whose turn it is ---- */
+/* ---- choosing a session ---- */
 
-/* Returns the session that has the lease, or NULL if it has ended. */
+/* Returns the session that holds the lease, or NULL if it has ended. */
 static struct smb_session *last_session(struct smb_service *service,
                                         const struct client_break *news)
 {
@@ -30,7 +30,7 @@ static struct smb_session *last_session(struct smb_service *service,
     return session && session->place == news->of_lease ? session : NULL;
 }
 
-/* Returns the next session to ask, or NULL if all have refused. */
+/* Returns the next session to try, or NULL if all have been tried. */
 static struct smb_session *next_session(struct smb_service *service, struct client_break *news)
 {
     bool is_soon = news->refused >= CLIENT_REFUSALS_MAX;
@@ -46,7 +46,8 @@ static struct smb_session *next_session(struct smb_service *service, struct clie
     return session ? session : last_session(service, news);
 }
 
-/* returns false: it cannot. Owner's thread */
+/* Sends and frees the break. Returns false if the session cannot send it. Called on the owner's
+ * thread. */
 static bool send_it(struct smb_session *session, struct client_break *news)
 {
     struct smb_connection *way = session_way(session);
@@ -69,7 +70,7 @@ static void hand_over(struct smb_connection *connection, struct client_break *ne
     atomic_fetch_add(&connection->posters, 1);
 }
 
-/* On from the session that it is at. `here` is the connection of the calling thread. */
+/* Passes the break on to the next session. `here` is the connection of the calling thread. */
 static void pass_on(struct smb_connection *here, struct client_break *news)
 {
     struct smb_service *service = here->service;
@@ -88,7 +89,7 @@ static void pass_on(struct smb_connection *here, struct client_break *news)
         lock_give(&service->lock);
     } while (session && there == here && !send_it(session, news) && ++news->refused);
     if (!session) {
-        free(news); /* the client has gone */
+        free(news); /* the client has no sessions left */
     } else if (there != here) {
         smb_post(there, NULL);
         atomic_fetch_sub(&there->posters, 1);

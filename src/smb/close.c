@@ -20,12 +20,12 @@ enum smb_step smb_close_begin(struct smb_request *request, struct wire_reader *r
     close->close.mount = &request->tree->mount;
     close->close.handle = &request->open->handle;
     request->parameters = close;
-    request->open->is_open = false; /* nobody finds it from now on */
+    request->open->is_open = false; /* hides it from later requests */
     watch_end(request->open);
     return smb_close_go_on(request);
 }
 
-/* Once nothing else is in work by the handle: what came before it goes before it, though it be in the pool. */
+/* Waits until earlier requests on the open, which may be in the pool, are done. */
 enum smb_step smb_close_go_on(struct smb_request *request)
 {
     struct close *close = request->parameters;
@@ -37,7 +37,7 @@ enum smb_step smb_close_go_on(struct smb_request *request)
     return smb_decide(request, handle_close_attempt, &close->close);
 }
 
-/* What was written by the handle is durable when it is closed. README.md, invariant 7 */
+/* A close after writes is durable. README.md, invariant 7 */
 enum smb_step smb_close_decided(struct smb_request *request)
 {
     const struct close *close = request->parameters;

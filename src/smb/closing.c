@@ -1,4 +1,4 @@
-/* The end of a handle, whose client has closed it or not. */
+/* Closing of opens, with or without a CLOSE request. */
 #include "smb/caching.h"
 #include "smb/message.h"
 #include "smb/opens.h"
@@ -19,7 +19,7 @@ void open_gone(struct smb_open *open)
     open_remove(open);
 }
 
-/* ---- closing what no client closes ---- */
+/* ---- closes by the server ---- */
 
 static enum smb_step closing_begin(struct smb_request *request, struct wire_reader *r)
 {
@@ -34,7 +34,7 @@ static enum smb_step closing_begin(struct smb_request *request, struct wire_read
 void open_closes_later(struct smb_request *request)
 {
     if (!request->error || request->error == E_ShareNotFound ||
-        request->error == E_ResourceNotFound) /* a share that is deleted took its handles with it */
+        request->error == E_ResourceNotFound) /* a deleted share has no handles */
         return;
     log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
              BYTES_ARG(request->message->connection->peer), error_code(request->error));

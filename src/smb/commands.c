@@ -1,11 +1,11 @@
-/* The table of commands. Columns that need a word:
+/* The command table. Columns:
  *   size         StructureSize of the request
- *   needs        SESSION, TREE, FILE: each has those before it
- *   compounding  ALONE, COMPOUND, LAST (which may wait long, so nothing may follow)
+ *   needs        SESSION, TREE, FILE: each includes the previous ones
+ *   compounding  ALONE, COMPOUND, LAST: enum smb_compounding
  *   answered     COMMITTED, SEEN, LASTING: enum smb_lasting
- *   effect       CHANGES: it may change something, or permissions: it goes to the audit log
+ *   effect       CHANGES: audited, since it may change data or permissions
  *   file         offset of the FileId in the body
- *   pays for     offsets of the lengths in the body that its credits are to cover
+ *   pays for     offsets of the lengths in the body that CreditCharge must cover
  * ms-smb2: 2.2.3 to 2.2.39, 3.3.5.2.5 */
 #include "smb/commands.h"
 

@@ -1,5 +1,5 @@
-/* The table of commands: one row a command, with all that has to be known of it before its own functions see
- * it. ms-smb2: 3.3.5.1 to 3.3.5.22 */
+/* The command table: one row per command, with everything that request validation needs. ms-smb2:
+ * 3.3.5.1 to 3.3.5.22 */
 #ifndef LAGRA_SMB_COMMANDS_H
 #define LAGRA_SMB_COMMANDS_H
 
@@ -9,73 +9,72 @@
 
 struct smb_request;
 
-/* What a command's function says comes next. */
+/* The next step of a command, returned by its functions. */
 enum smb_step {
-    STEP_ANSWER, /* with request->status: it is done */
-    STEP_DECIDE, /* request->attempt, and commit what it changes: then row->decided */
-    STEP_HOLD,   /* parked until request_wake() or request_cancel(): then row->go_on */
-    STEP_AWAIT,  /* the same, but it comes soon, so no interim answer is sent */
-    STEP_WAIT,   /* until the waiter of request_arm() is woken: then row->go_on */
-    STEP_LOAD,   /* until row->load has run in the pool: then row->go_on */
-    STEP_GO_ON,  /* row->go_on */
+    STEP_ANSWER, /* send the response with request->status */
+    STEP_DECIDE, /* run request->attempt and commit; then row->decided */
+    STEP_HOLD,   /* park until request_wake() or request_cancel(); then row->go_on */
+    STEP_AWAIT,  /* like STEP_HOLD, for short waits: without an interim response */
+    STEP_WAIT,   /* wait for the waiter of request_arm(); then row->go_on */
+    STEP_LOAD,   /* run row->load in the pool; then row->go_on */
+    STEP_GO_ON,  /* call row->go_on */
 };
 
-/* What a command needs before it begins. */
+/* What a command requires. */
 enum smb_needs {
     NEEDS_NOTHING,
-    NEEDS_SESSION, /* one that is valid */
-    NEEDS_TREE,    /* of such a session */
-    NEEDS_FILE,    /* an open of such a tree, at row->file_at */
+    NEEDS_SESSION, /* a valid session */
+    NEEDS_TREE,    /* a tree connect of a valid session */
+    NEEDS_FILE,    /* an open of such a tree, identified at row->file_at */
 };
 
-/* How it goes in a compound. */
+/* Position of a command in a compound. */
 enum smb_compounding {
-    ALONE,    /* only by itself: STATUS_INVALID_PARAMETER */
+    ALONE,    /* never in a compound: STATUS_INVALID_PARAMETER */
     COMPOUND, /* anywhere */
-    LAST, /* waits for long, so nothing may follow: STATUS_INTERNAL_ERROR where it would have to */
+    LAST,     /* only as the last one, since it may wait for long: STATUS_INTERNAL_ERROR */
 };
 
-/* When its answer may go. README.md, invariant 7. */
+/* What must be durable before the response is sent. README.md, invariant 7. */
 enum smb_lasting {
-    COMMITTED, /* at once */
-    SEEN,      /* once all that it was decided on is durable */
-    LASTING,   /* once what it did is durable too */
+    COMMITTED, /* nothing */
+    SEEN,      /* everything that the decision has read */
+    LASTING,   /* also the command's own changes */
 };
 
 #define SMB_CHARGES_MAX 2u
 
 struct smb_row {
-    enum smb_command command; /* which is its place in the table */
+    enum smb_command command; /* its index in the table */
     const char *name;
-    uint16_t
-        structure_size; /* the request's StructureSize: an odd one counts a byte that may be missing */
+    uint16_t structure_size; /* StructureSize; if odd, the last byte may be missing */
     enum smb_needs needs;
     enum smb_compounding compounding;
     enum smb_lasting lasting;
-    bool changes;    /* for the audit log: something, or who may do what */
-    uint8_t file_at; /* where the FileId is, from the start of the body */
-    uint8_t
-        charge_at[SMB_CHARGES_MAX]; /* where the lengths are that its credits pay for; 0: none */
-    /* Reads the body, whose fixed part is there. The reader is behind StructureSize. NULL: not built,
-     * STATUS_NOT_SUPPORTED */
+    bool changes;                       /* audited: changes data or access rights */
+    uint8_t file_at;                    /* offset of the FileId in the body */
+    uint8_t charge_at[SMB_CHARGES_MAX]; /* offsets of lengths covered by CreditCharge, or 0 */
+    /* Reads the body, of which the fixed part is complete; the reader is after StructureSize. NULL:
+     * not implemented, STATUS_NOT_SUPPORTED */
     enum smb_step (*begin)(struct smb_request *request, struct wire_reader *r);
-    /* After a decision: request->error. NULL: nt_status_of() of it. */
+    /* Continues after a decision, with its result in request->error. NULL: responds with
+     * nt_status_of() of it. */
     enum smb_step (*decided)(struct smb_request *request);
-    /* After STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_LOAD, STEP_GO_ON. */
+    /* Continues after STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_LOAD or STEP_GO_ON. */
     enum smb_step (*go_on)(struct smb_request *request);
-    /* On a thread that may block. */
+    /* Runs on a thread that may block. */
     void (*load)(struct smb_request *request);
-    /* Writes the body of an answer with a status that is no error. NULL: the empty one of 4 bytes. */
+    /* Writes the body of a response without an error status. NULL: the empty body of 4 bytes. */
     void (*answer)(struct smb_request *request, struct wire_writer *w);
-    /* Gives back what the command's parameters hold, once it is over. Called if begin was, and set
+    /* Frees what the command's parameters hold at the end of the request. Called if begin() has set
      * request->parameters. */
     void (*over)(struct smb_request *request);
 };
 
-/* NULL: there is no such command. */
+/* Returns NULL for an unknown command. */
 const struct smb_row *smb_row_find(uint16_t command);
 
-/* ---- the functions of the rows: one file a command, or a few that belong together ---- */
+/* ---- functions of the rows, one file per command or group of commands ---- */
 
 #define SMB_BEGIN(name)                                                                            \
     enum smb_step smb_##name##_begin(struct smb_request *request, struct wire_reader *r)
@@ -84,7 +83,7 @@ const struct smb_row *smb_row_find(uint16_t command);
 #define SMB_LOAD(name)    void smb_##name##_load(struct smb_request *request)
 #define SMB_ANSWER(name)                                                                           \
     void smb_##name##_answer(struct smb_request *request, struct wire_writer *w)
-/* What has to be given back, however the request ends. */
+/* Frees parameters; called however the request ends. */
 #define SMB_OVER(name) void smb_##name##_over(struct smb_request *request)
 
 SMB_BEGIN(negotiate);

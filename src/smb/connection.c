@@ -1,4 +1,4 @@
-/* A connection: what is passed in goes to its messages, what was woken goes on, and the end waits for both. */
+/* A connection: processes messages, resumes woken requests, and ends once both are done. */
 #include "smb/channels.h"
 
 #include <assert.h>
@@ -52,9 +52,10 @@ bool smb_connection_has_room(const struct smb_connection *connection)
            connection->unsent_bytes < SMB_UNSENT_BYTES_MAX;
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
-/* Nothing refers to it but the host, once no thread is inside of a post to it. */
+/* Reports the end to the host once nothing else refers to the connection and no thread is posting
+ * to it. */
 static void settle(struct smb_connection *connection)
 {
     if (connection->depth > 0 || !connection->ends || connection->has_ended ||
@@ -62,7 +63,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
-    client_breaks_send(connection); /* by others: it has no session any more */
+    client_breaks_send(connection); /* those queued for ended sessions are passed on */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }
@@ -74,12 +75,13 @@ static bool leave(struct smb_connection *connection)
     assert(connection->depth > 0);
     message_run_own(connection);
     connection->depth--;
-    settle(connection); /* may be the last of it */
+    settle(connection); /* may free the connection */
     return !is_broken;
 }
 
-/* Somebody is to be bound to a session that is here, and cannot leave its own thread. It looks again once this one is
- * there, or cannot come. */
+/* Handles the request of another connection to move this one, which shares none of its sessions, to
+ * the thread identified by called_to. Wakes the request once this connection has moved, or cannot
+ * move. */
 static void answer_call(struct smb_connection *connection)
 {
     struct smb_request *by = atomic_load(&connection->called_by);
@@ -98,7 +100,8 @@ static void answer_call(struct smb_connection *connection)
     pause_wake(&by->driver.pause);
 }
 
-/* A create that its client can send once more by another connection, and find then. ms-smb2: 3.3.5.9.10 */
+/* Returns whether the request is a create that its client may replay on another channel. ms-smb2:
+ * 3.3.5.9.10 */
 static bool goes_on(const struct smb_request *request)
 {
     return request->row && request->row->command == SMB_CREATE && request->open &&
@@ -106,7 +109,7 @@ static bool goes_on(const struct smb_request *request)
            session_outlives(request->session, request->message->connection);
 }
 
-/* Nobody is there for the answers. */
+/* Cancels parked requests, whose responses cannot be sent. */
 static void cancel_parked(struct smb_connection *connection)
 {
     for (struct smb_message *message = connection->messages; message; message = message->next)
@@ -132,9 +135,9 @@ void smb_connection_end(struct smb_connection *connection)
     leave(connection);
 }
 
-/* ---- in and out ---- */
+/* ---- input and output ---- */
 
-/* Handles what has come from its own messages and from others, before the next message is looked at. */
+/* Sends pending breaks and change notifications, before the next message is processed. */
 static void send_news(struct smb_connection *connection)
 {
     if (connection->unflushed == 0 && atomic_exchange(&connection->breaks_come, false))
@@ -168,7 +171,7 @@ static void end_sessions(struct smb_connection *connection)
     }
 }
 
-/* In the order in which they were woken. */
+/* Takes the woken requests, in the order in which they were woken. */
 static struct smb_request *take_woken(struct smb_connection *connection)
 {
     struct smb_request *last = atomic_exchange(&connection->woken, NULL), *first = NULL;
@@ -192,7 +195,8 @@ bool smb_connection_run(struct smb_connection *connection)
     connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
-    /* Those that are woken meanwhile have posted the connection again: others of its thread run in between. */
+    /* Requests woken after this point have posted the connection again. They run later, so that
+     * other connections of the thread are served. */
     request = take_woken(connection);
     while (request) {
         struct smb_request *next = request->next_woken;

@@ -1,17 +1,17 @@
-/* An SMB connection as a machine of messages: whole messages in, frames out, woken by posts. It knows no
- * socket, so that unit tests, fuzzers and the simulator drive it as smb/server.c does. README.md has the
- * way of a message through it, its states and its invariants.
+/* An SMB connection as a state machine: it receives complete messages, sends frames and is woken by
+ * posts. It has no socket, so unit tests, fuzzers and the simulator drive it like smb/server.c.
+ * README.md describes the path of a message, the states and the invariants.
  *
  *     machine = smb_connection_new(service, host, peer)
- *     smb_connection_take(machine, message, ..)  each whole message, without its 4 bytes of length
- *     host->send(host, packet)                   a frame to be sent, with its 4 bytes of length
+ *     smb_connection_take(machine, message, ..)  pass a complete message, without its 4-byte length
+ *     host->send(host, packet)                   send a frame, with its 4-byte length
  *     host->post(host)                           from any thread: call smb_connection_run() soon
- *     smb_connection_sent(machine, size)         so many bytes of frames have left
- *     smb_connection_end(machine)                the socket is gone, or is to go
- *     host->ended(host)                          nothing refers to the machine any more: free it
+ *     smb_connection_sent(machine, size)         `size` bytes of frames have been sent
+ *     smb_connection_end(machine)                the socket is closed, or about to be
+ *     host->ended(host)                          the machine may be freed
  *
- * All functions of a machine are called by one thread at a time, its owner's; only host->post() comes from
- * others. None of them waits for a disk, a lock of a client, or another machine. */
+ * A machine is called by one thread at a time, its owner's; only host->post() is called by other
+ * threads. No function waits for a disk, for another client's lock, or for another machine. */
 #ifndef LAGRA_SMB_CONNECTION_H
 #define LAGRA_SMB_CONNECTION_H
 
@@ -21,101 +21,111 @@
 #include "service/decide_pool.h"
 #include "store/store.h"
 
-/* ---- what all connections share ---- */
+/* ---- shared by all connections ---- */
 
 struct smb_options {
-    /* --smbAllowUnencrypted: else a session that cannot encrypt is refused */
+    /* --smbAllowUnencrypted; otherwise sessions that cannot encrypt are rejected */
     bool allow_unencrypted;
-    bool enforce_acls; /* --smbEnforceAcls: else who logs on with a key is a superuser */
-    /* So long a logon waits where too many have failed; 0: it is refused at once. */
+    /* --smbEnforceAcls; otherwise clients that log on with an account key are superusers */
+    bool enforce_acls;
+    /* Maximum delay of a logon after too many failures, in seconds. 0: rejected at once. */
     unsigned logon_patience_s;
-    /* Storage Analytics counts commands as requests of this service: the File service's place in the process. */
+    /* Index of the File service, under which Storage Analytics counts SMB commands. */
     unsigned counted_as;
-    /* Packets are sent only while it holds, else the connection is closed; NULL: it is not needed. */
+    /* Packets are sent only while it is valid; the connection is closed when it is lost. May be
+     * NULL. */
     const struct tenure *tenure;
-    bool always_wait; /* test builds: decide as if nothing were in memory at first */
+    bool always_wait; /* test builds: each decision first waits as if nothing were in memory */
 };
 
 struct smb_service;
 
-/* Everything passed in stays the caller's, and outlives the service. Start-up. */
+/* Creates a service. The arguments must outlive it. Called at startup. */
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool);
-/* Starts the thread that closes handles whose clients did not come back. returns false: it could not be started.
- * Without it they stay until somebody is in their way. Start-up. */
+/* Starts the thread that closes durable handles whose clients did not reconnect. Returns false on
+ * failure. Without the thread, such handles remain until they conflict with another open. Called at
+ * startup. */
 bool smb_service_start(struct smb_service *service);
-/* Returns the tenure of its options. */
+/* Returns the tenure passed in the options. */
 const struct tenure *smb_service_tenure(const struct smb_service *service);
-/* No connection may be left. Ends that thread. */
+/* Stops the thread. No connection may exist. */
 void smb_service_free(struct smb_service *service);
 
 /* ---- one connection ---- */
 
-/* A frame on its way out: `size` bytes from `bytes` on, which begin with the four bytes of length.
- * ms-smb2: 2.1 "Transport" */
+/* An outgoing frame: `size` bytes starting at `bytes`, including the four bytes of length. ms-smb2:
+ * 2.1 "Transport" */
 struct smb_packet {
-    struct smb_packet *next; /* of whose it is */
+    struct smb_packet *next; /* in its owner's list */
     uint8_t *bytes;
     size_t size;
-    struct arena *arena; /* that it lies in */
+    struct arena *arena; /* holds the bytes */
 };
 void smb_packet_free(struct smb_packet *packet);
 
-/* What a machine asks of its owner. */
+/* Callbacks of the connection's owner. */
 struct smb_host {
-    uint8_t address[16]; /* of the client; IPv4 as mapped into IPv6 */
-    uint8_t local[16];   /* that it has connected to, so too */
-    bool is_forwarded;   /* a proxy introduced the client */
-    /* The frame is the host's from now on. Owner's thread. */
+    uint8_t address[16]; /* of the client; IPv4 mapped into IPv6 */
+    uint8_t local[16];   /* local address, in the same form */
+    bool is_forwarded;   /* the client's address was supplied by a proxy */
+    /* Sends a frame, which the host then owns. Called on the owner's thread. */
     void (*send)(struct smb_host *host, struct smb_packet *packet);
-    /* smb_connection_run() is to be called, once however many posts came before. Any thread; short. */
+    /* Requests one call of smb_connection_run(); several posts may be merged. Thread-safe and
+     * short. */
     void (*post)(struct smb_host *host);
-    /* Somebody was authenticated on it for the first time, for this account. Owner's thread. */
+    /* Reports the first successful authentication on the connection. Called on the owner's
+     * thread. */
     void (*authenticated)(struct smb_host *host, const struct account *account);
-    /* Says by which thread its machine is run: equal of those that one thread runs. Any thread. */
+    /* Returns an identifier of the thread that runs the machine. Thread-safe. */
     const void *(*place)(const struct smb_host *host);
-    /* Has the machine run by the thread of this place from then on that it is posted. Owner's thread. */
+    /* Moves the machine to the thread identified by `place`, starting with its next post. Called on
+     * the owner's thread. */
     void (*move)(struct smb_host *host, const void *place);
-    /* After smb_connection_end(): the last request and the last handle are gone. The machine is not
-     * touched any more, and may be freed once this has returned. Owner's thread. */
+    /* Reports, after smb_connection_end(), that the last request has ended and the last handle is
+     * closed. The machine is no longer used and may be freed after the callback. Called on the
+     * owner's thread. */
     void (*ended)(struct smb_host *host);
 };
 
 struct smb_connection;
 
-/* The longest message that is taken, once somebody is authenticated and before. A longer one ends the
- * connection before it is received. ms-smb2: 3.3.5.2 */
+/* Maximum size of a message after and before authentication. A longer message ends the connection
+ * before it is received. ms-smb2: 3.3.5.2 */
 #define SMB_MESSAGE_MAX           ((size_t)(1u << 20) + (64u << 10))
 #define SMB_MESSAGE_MAX_UNTRUSTED ((size_t)128 << 10)
 
-/* peer: "203.0.113.7:53412", as lists of handles show it; copied */
+/* peer: as shown in lists of handles, for example "203.0.113.7:53412"; copied */
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer);
-/* Only after host->ended(), or when no message was ever taken. */
+/* Frees the connection, after host->ended() or if no message was ever passed. */
 void smb_connection_free(struct smb_connection *connection);
 
-/* The longest message that may come next. */
+/* Returns the maximum size of the next message. */
 size_t smb_connection_message_max(const struct smb_connection *connection);
-/* Returns an arena for the next message, which is charged to the memory budget. */
+/* Returns an arena for the next message, charged to the memory budget. */
 struct arena *smb_message_arena(const struct smb_connection *connection);
-/* Whether another message may be passed now: not while too much of what came before is in work, or waits
- * to be sent. To be asked again after smb_connection_run() and smb_connection_sent(). */
+/* Returns whether another message may be passed now. Returns false while too many bytes of earlier
+ * messages are in progress or unsent; ask again after smb_connection_run() and
+ * smb_connection_sent(). */
 bool smb_connection_has_room(const struct smb_connection *connection);
 
-/* Takes a message.
+/* Processes a message.
  *
- * arena    in which its bytes lie, may be changed, and is the machine's from now on, whatever is returned; it may
- *          grow to SMB_MESSAGE_ARENA_MAX (limits.h). NULL: they are copied
- * returns false: the connection is to be closed (a message that is no SMB, a broken signature of the
- *         transform, ids outside the window: ms-smb2 3.3.5.2); the owner calls smb_connection_end() */
+ * arena    holds the message, which may be modified; always owned by the machine afterwards; may
+ *          grow to SMB_MESSAGE_ARENA_MAX (limits.h). NULL: the message is copied
+ *
+ * Returns false if the connection must be closed (not an SMB message, a transform header with a
+ * wrong signature, message ids outside the window: ms-smb2 3.3.5.2); the owner then calls
+ * smb_connection_end(). */
 bool smb_connection_take(struct smb_connection *connection, struct bytes message,
                          struct arena *arena);
-/* Goes on with what was woken. returns as smb_connection_take() */
+/* Resumes woken requests. Returns false like smb_connection_take(). */
 bool smb_connection_run(struct smb_connection *connection);
 void smb_connection_sent(struct smb_connection *connection, size_t size);
 
-/* Takes no more messages: cancels what is parked, and closes all handles, sessions and trees by and by;
- * then host->ended() is called, perhaps within this call. Nothing is sent any more. */
+/* Stops accepting messages, cancels parked requests, and closes handles, sessions and tree connects
+ * step by step, sending nothing. Finally calls host->ended(), possibly before it returns. */
 void smb_connection_end(struct smb_connection *connection);
 
 #endif

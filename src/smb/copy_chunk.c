@@ -1,7 +1,7 @@
-/* FSCTL_SRV_COPYCHUNK: copies ranges of one open file into another, chunk by chunk, each read and written as
- * READ and WRITE do it. ms-smb2: 2.2.31.1, 2.2.32.1, 3.3.5.15.5, 3.3.5.15.6
+/* FSCTL_SRV_COPYCHUNK: copies ranges between open files chunk by chunk, like READ and WRITE.
+ * ms-smb2: 2.2.31.1, 2.2.32.1, 3.3.5.15.5, 3.3.5.15.6
  *
- *   read attempt -> reading -> staging -> write attempt -> the next chunk */
+ *     read attempt -> reading -> staging -> write attempt -> next chunk */
 #include "smb/ioctl.h"
 #include "smb/service.h"
 
@@ -13,9 +13,10 @@
 #define CHUNK_MAX       (1u << 20)
 #define CHUNKS_SIZE_MAX (16u << 20)
 #define KEY_SIZE        24u
-#define CODE_WRITE_ONLY 0x001480F2u /* FSCTL_SRV_COPYCHUNK_WRITE: the target need not be readable */
+/* FSCTL_SRV_COPYCHUNK_WRITE: needs no read access to the target */
+#define CODE_WRITE_ONLY 0x001480F2u
 
-/* Chunks that are copied in one run of the connection. Its thread serves others before the next ones. */
+/* Chunks copied before other connections of the thread run. */
 #define CHUNKS_AT_ONCE  16u
 
 enum phase { CHUNK_RESTS, CHUNK_DECIDES, CHUNK_READS, CHUNK_STAGES, CHUNK_WRITES };
@@ -31,19 +32,19 @@ struct copy_chunk {
     uint32_t count, done;
     uint32_t total; /* bytes written */
     enum phase phase;
-    struct arena_mark mark; /* behind what outlives a chunk's decisions */
+    struct arena_mark mark; /* start of the memory released after each chunk */
     struct handle_read read;
     struct handle_reading reading;
     bool is_reading, is_staging;
-    char *bytes; /* of one chunk; owned */
+    char *bytes; /* buffer for one chunk; owned */
     struct write_staging staging;
     struct body body;
     struct handle_write write;
 };
 
-/* ---- keys ---- */
+/* ---- resume keys ---- */
 
-/* It names an open, which must be one of the session that presents it. */
+/* Returns a resume key, which identifies an open and is valid only in its session. */
 enum smb_step resume_key_begin(struct smb_request *request, struct ioctl *ioctl)
 {
     struct wire_writer w;
@@ -70,7 +71,7 @@ static struct smb_open *find_source(const struct smb_request *request, struct wi
     return open_find(request->session, NULL, persistent, volatile_id);
 }
 
-/* ---- the answer, which errors have too ---- */
+/* ---- responses, also sent with errors ---- */
 
 static enum smb_step answer(struct smb_request *request, struct ioctl *ioctl, enum nt_status status,
                             uint32_t chunks, uint32_t bytes, uint32_t total)
@@ -88,7 +89,7 @@ static enum smb_step answer(struct smb_request *request, struct ioctl *ioctl, en
     return smb_refuse(request, status);
 }
 
-/* What was copied by now stays. */
+/* Responds with an error after a partial copy. */
 static enum smb_step stop(struct smb_request *request, struct ioctl *ioctl, enum nt_status status)
 {
     const struct copy_chunk *copy = ioctl->parameters;
@@ -96,7 +97,7 @@ static enum smb_step stop(struct smb_request *request, struct ioctl *ioctl, enum
     return answer(request, ioctl, status, copy->done, 0, copy->total);
 }
 
-/* ---- what is asked ---- */
+/* ---- request ---- */
 
 static bool read_chunks(struct wire_reader *r, struct copy_chunk *copy)
 {
@@ -140,7 +141,7 @@ static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl
 
     if (copy->done == copy->count)
         return answer(request, ioctl, STATUS_SUCCESS, copy->done, 0, copy->total);
-    /* Nothing of the decisions on the chunk before is needed any more. */
+    /* Free the memory of the previous chunk's decisions. */
     deciding_end(&request->decision);
     arena_rewind(request->message->arena, copy->mark);
     copy->read = (struct handle_read){
@@ -188,7 +189,7 @@ enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)
     ioctl->parameters = copy;
     if (copy->count <= CHUNKS_MAX && wire_left(&r) < (size_t)copy->count * 24)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    /* The client learns the limits. ms-smb2: 3.3.5.15.6 */
+    /* The response tells the client the limits. ms-smb2: 3.3.5.15.6 */
     if (copy->count <= CHUNKS_MAX)
         copy->chunks = arena_array(request->message->arena, copy->count, sizeof *copy->chunks);
     if (copy->count > CHUNKS_MAX || !read_chunks(&r, copy))
@@ -200,7 +201,7 @@ enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)
     return next_chunk(request, ioctl);
 }
 
-/* ---- a chunk ---- */
+/* ---- copying a chunk ---- */
 
 static void end_chunk(struct copy_chunk *copy)
 {

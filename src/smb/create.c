@@ -1,4 +1,4 @@
-/* CREATE: opens a directory or file, with its contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
+/* CREATE: opens a file or directory, with its create contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
 #include "smb/create.h"
 #include "smb/shown.h"
 
@@ -16,7 +16,7 @@
 #define ATTRIBUTES_KNOWN      0x00007FB7u
 #define ACCESS_RESERVED       0x0CE0FE00u
 
-/* ---- what is asked ---- */
+/* ---- request ---- */
 
 static enum nt_status check_options(struct handle_open *open, uint32_t options)
 {
@@ -64,7 +64,7 @@ static enum nt_status read_fixed(struct wire_reader *r, struct create *create)
     return wire_ok(r) && path_size % 2 == 0 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-/* On a reconnect none of this is looked at. */
+/* Checks the fixed part, which is ignored on a reconnect. */
 static enum nt_status check_fixed(struct create *create)
 {
     struct handle_open *open = &create->open;
@@ -108,7 +108,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     struct smb_open *place;
     enum nt_status status;
 
-    if (request->tree->is_pipes) /* there are none */
+    if (request->tree->is_pipes) /* named pipes are not supported */
         return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
     status = read_create(request, r, create);
     if (status)
@@ -129,7 +129,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     return create_anew(request, create);
 }
 
-/* ---- what came of it ---- */
+/* ---- result ---- */
 
 static enum nt_status refusal(const struct create *create, enum error e)
 {
@@ -141,11 +141,11 @@ static enum nt_status refusal(const struct create *create, enum error e)
     if (e == E_ReadOnlyAttribute)
         return create->open.deletes ? STATUS_CANNOT_DELETE : STATUS_ACCESS_DENIED;
     if (e == E_AuthorizationPermissionMismatch && create->open.desired & MAY_ACCESS_SACL)
-        return STATUS_PRIVILEGE_NOT_HELD; /* SeSecurityPrivilege */
+        return STATUS_PRIVILEGE_NOT_HELD; /* needs SeSecurityPrivilege */
     return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of(e);
 }
 
-/* What is open in a snapshot has no name that could change. */
+/* Stores the path of an open in a snapshot, where nothing can be renamed. */
 static void keep_path(struct smb_open *open, struct arena *arena, const struct handle_open *opened)
 {
     struct text path;
@@ -160,7 +160,7 @@ static void keep_path(struct smb_open *open, struct arena *arena, const struct h
     memcpy((char *)(uintptr_t)open->path.ptr, path.ptr, path.len);
 }
 
-/* By what it caches now; one that persists does so already. */
+/* Sets the durability that the granted caching allows; a persistent open has it already. */
 static void become_durable(struct smb_open *open, struct create *create)
 {
     bool is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0;
@@ -194,7 +194,8 @@ enum smb_step smb_create_decided(struct smb_request *request)
         keep_path(open, request->message->arena, &create->open);
     if (create->open.lasts || open->durable.kind == DURABLE_PERSISTENT) /* ms-smb2: 3.3.5.9.10 */
         request->lasting = LASTING;
-    /* Its session or tree has ended meanwhile, or its lease is of another file. ms-smb2: 3.3.5.9.8 */
+    /* The session or tree connect has ended during the decision, or the lease key is in use for
+     * another file. ms-smb2: 3.3.5.9.8 */
     if (request->tree->ends || request->session->state != SESSION_VALID) {
         open_close(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);
@@ -208,7 +209,7 @@ enum smb_step smb_create_decided(struct smb_request *request)
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
-/* A place where nothing was opened is given back. */
+/* Removes the pending open of a failed create. */
 void smb_create_over(struct smb_request *request)
 {
     if (!request->open->is_open && !request->open->handle.granted)

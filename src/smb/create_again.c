@@ -1,5 +1,5 @@
-/* A create that its client sends once more, because it does not know whether it came: it is answered by the open that
- * was made, with the level that is asked for now as far as that has it. ms-smb2: 3.3.5.9.10 */
+/* Replay of a create whose response the client may not have received: responds with the existing
+ * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
 #include "smb/kept.h"
 #include "smb/service.h"
@@ -39,7 +39,7 @@ enum nt_status create_again_find(const struct smb_request *request, const struct
         return STATUS_DUPLICATE_OBJECTID;
     if (!open->is_open)
         return STATUS_FILE_NOT_AVAILABLE;
-    if (!open->is_fresh) /* its client has the answer: this is another create, as Windows takes it */
+    if (!open->is_fresh) /* the client has the response: as in Windows, this is another create */
         return STATUS_SUCCESS;
     if (open->tree != request->tree || !is_of_lease(open, &create->contexts.lease))
         return STATUS_ACCESS_DENIED;

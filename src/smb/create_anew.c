@@ -1,7 +1,7 @@
-/* A create that opens, beside those that come back to an open: what it asks for. ms-smb2: 3.3.5.9 */
+/* A create that is neither a reconnect nor a replay: prepares the open. ms-smb2: 3.3.5.9 */
 #include "smb/create.h"
 
-/* What it would like to cache. */
+/* Requests the oplock or lease. */
 static void ask_caching(struct smb_open *place, struct create *create)
 {
     struct lease_asked lease = { .is_lease = false };
@@ -21,7 +21,8 @@ static void ask_caching(struct smb_open *place, struct create *create)
     create->open.caching_key = place->caching->listener.key;
 }
 
-/* What persists has to be kept before anything happens to the server. */
+/* Requests a persistent handle, whose state is stored when it is opened, before the server can
+ * fail. */
 static void ask_persistence(struct smb_request *request, struct create *create)
 {
     const struct durable_open open = { .is_available = smb_tree_is_available(request->tree),

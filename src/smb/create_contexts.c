@@ -1,4 +1,4 @@
-/* The contexts of a create: see create_contexts.h. Those that are not known are passed over. */
+/* See create_contexts.h. Unknown contexts are ignored. */
 #include "smb/create_contexts.h"
 #include "smb/shown.h"
 
@@ -29,14 +29,14 @@ static enum nt_status read_lease(struct bytes data, struct create_contexts *cont
     lease->key = wire_guid(&r);
     state = wire_u32(&r);
     flags = wire_u32(&r);
-    wire_skip(&r, 8); /* duration */
+    wire_skip(&r, 8); /* LeaseDuration */
     if (lease->version == 2) {
         lease->has_parent = flags & LEASE_PARENT;
         lease->parent = wire_guid(&r);
         lease->epoch = wire_u16(&r);
     }
     lease->state = state & CACHING_ALL;
-    if (!(lease->state & CACHING_READ)) /* nothing is cached without it. ms-smb2: 3.3.5.9.8 */
+    if (!(lease->state & CACHING_READ)) /* required for all caching. ms-smb2: 3.3.5.9.8 */
         lease->state = 0;
     return STATUS_SUCCESS;
 }
@@ -81,7 +81,7 @@ static enum nt_status read_attributes(struct bytes data, struct create_contexts 
     return data.len == 0 ? STATUS_SUCCESS : STATUS_EAS_NOT_SUPPORTED;
 }
 
-/* Fields that say nothing are passed over: SMB2_CREATE_DURABLE_HANDLE_REQUEST is all reserved.
+/* Read durable handle contexts. Reserved fields are ignored; DHnQ consists of reserved fields only.
  * ms-smb2: 2.2.13.2.3, 2.2.13.2.4, 2.2.13.2.11, 2.2.13.2.12 */
 static enum nt_status read_durable_1(struct bytes data, struct create_contexts *contexts)
 {
@@ -124,13 +124,13 @@ static enum nt_status read_return_2(struct bytes data, struct create_contexts *c
     wire_reader_init(&r, data);
     asked->returns_2 = true;
     asked->id = wire_u64(&r);
-    wire_skip(&r, 8); /* Volatile: of the connection that is gone */
+    wire_skip(&r, 8); /* FileId.Volatile of the lost connection */
     asked->create = wire_guid(&r);
     asked->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
     return STATUS_SUCCESS;
 }
 
-/* Contexts of a later dialect than the connection's are not known. */
+/* Reads a context; ignores contexts of a dialect newer than the connection's. */
 static enum nt_status read_context(struct bytes name, struct bytes data, enum smb_dialect dialect,
                                    struct create_contexts *contexts)
 {
@@ -186,10 +186,10 @@ enum nt_status create_contexts_read(struct create_contexts *contexts, enum smb_d
 
 /* ---- writing ---- */
 
-/* Where one begins, so that the next can be linked to it. */
+/* Offsets of the first and last context, for linking the next one. */
 struct list {
     struct wire_writer *w;
-    size_t first, last; /* 0: none yet */
+    size_t first, last; /* 0 before the first context */
 };
 
 static void begin(struct list *list, const char name[4], uint32_t size)
@@ -239,8 +239,8 @@ static void put_ids(struct list *list, const struct smb_open *open)
     wire_put_zeros(list->w, 16);
 }
 
-/* What of it was granted; nothing on a reconnect, but by a create that is sent once more.
- * ms-smb2: 2.2.14.2.3, 2.2.14.2.12 */
+/* Writes the granted durability; on a reconnect only if the create was a replay. ms-smb2:
+ * 2.2.14.2.3, 2.2.14.2.12 */
 static void put_durable(struct list *list, const struct create_contexts *contexts,
                         const struct smb_durable *durable)
 {

@@ -1,4 +1,4 @@
-/* The window of message ids: see credits.h. */
+/* See credits.h. */
 #include "smb/credits.h"
 
 #include <assert.h>

@@ -1,11 +1,11 @@
-/* The window of message ids of a connection: which may come, and which have. Pure.
+/* The window of message ids (CommandSequenceWindow) of a connection. Pure.
  *
- *   low    every id below has been taken
- *   high   every id from here on has not been granted
+ *   low    all ids below have been used
+ *   high   ids from here on have not been granted
  *
- * (1) An id is taken once.
- * (2) high - low <= SMB_CREDITS_MAX: a client that leaves an id out gets no further ones in the end, until it
- *     sends it.
+ * (1) Each id is used at most once.
+ * (2) high - low <= SMB_CREDITS_MAX: a client that skips an id eventually gets no more credits
+ *     until it uses that id.
  * ms-smb2: 3.3.1.1, 3.3.5.2.3 */
 #ifndef LAGRA_SMB_CREDITS_H
 #define LAGRA_SMB_CREDITS_H
@@ -17,18 +17,18 @@
 
 struct credit_window {
     uint64_t low, high;
-    uint64_t
-        taken[SMB_CREDITS_MAX / 64]; /* a bit for each id of low..high-1, at id % SMB_CREDITS_MAX */
+    uint64_t taken[SMB_CREDITS_MAX / 64]; /* bit id % SMB_CREDITS_MAX for ids low to high - 1 */
 };
 
-/* One id: 0. */
+/* Grants only id 0. */
 void credits_init(struct credit_window *window);
-/* Takes the ids first .. first + count - 1. count: 1..65535
- * returns false: one of them is not within the window, or was taken; nothing is changed */
+/* Consumes the ids `first` to `first + count - 1`. count: 1 to 65535. Returns false, without
+ * changes, if one of them is outside the window or already used. */
 bool credits_take(struct credit_window *window, uint64_t first, uint32_t count);
-/* Grants what is asked, at least one, as far as the window may grow. returns what was granted */
+/* Grants the requested credits, at least one, as far as the window allows. Returns the number
+ * granted. */
 uint16_t credits_grant(struct credit_window *window, uint16_t asked);
-/* What the client may send now. */
+/* Returns the number of credits that the client has left. */
 uint32_t credits_left(const struct credit_window *window);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys, signatures and sealed frames of a session: see crypto.h. */
+/* See crypto.h. */
 #include "smb/crypto.h"
 
 #include <assert.h>
@@ -25,9 +25,9 @@ void preauth_add(struct preauth *preauth, struct bytes message)
 
 /* ---- keys ---- */
 
-/* Labels and contexts with the NUL that is a part of them. ms-smb2: 3.3.5.5.3 */
+/* Labels and contexts include their terminating NUL. ms-smb2: 3.3.5.5.3 */
 struct derivation {
-    struct bytes label, context; /* context of 3.1.1: the session's hash */
+    struct bytes label, context; /* in 3.1.1 the context is the session's preauthentication hash */
 };
 enum derived { DERIVE_SIGNING, DERIVE_SEALING, DERIVE_OPENING, DERIVE_APPLICATION };
 #define NUL_ENDED(literal)                                                                         \
@@ -47,7 +47,8 @@ static const struct derivation smb311[] = {
     [DERIVE_APPLICATION] = { .label = NUL_ENDED("SMBAppKey") },
 };
 
-/* Counter mode with HMAC-SHA256, whose first block is enough. SP800-108 5.1; ms-smb2: 3.1.4.2 */
+/* Derives a key by the KDF in counter mode with HMAC-SHA256, which needs one block. SP800-108 5.1;
+ * ms-smb2: 3.1.4.2 */
 static void derive(struct bytes key, struct bytes label, struct bytes context, uint8_t *ret_key,
                    size_t size)
 {
@@ -77,7 +78,8 @@ static void derive_for(enum smb_dialect dialect, enum derived what, struct bytes
            size);
 }
 
-/* "Session.SessionKey": the first 16 bytes, or fewer with zeros behind them. ms-smb2: 3.3.5.5.3 */
+/* Returns Session.SessionKey: the first 16 bytes of the key, padded with zeros. ms-smb2:
+ * 3.3.5.5.3 */
 static void first_bytes(struct bytes key, uint8_t ret_key[SESSION_KEY_SIZE])
 {
     memset(ret_key, 0, SESSION_KEY_SIZE);
@@ -130,7 +132,8 @@ void smb_keys_wipe(struct smb_keys *keys)
 
 /* ---- GCM ----
  *
- * Of GnuTLS, which does cipher and hash in one loop: twice as fast as nettle's, and half of what a large read costs. */
+ * GnuTLS encrypts and authenticates in one pass, twice as fast as nettle; this halves the cost of a
+ * large read. */
 
 #define GCM_NONCE_SIZE 12
 
@@ -157,7 +160,8 @@ static giovec_t part_of(const void *ptr, size_t size)
 struct signer {
     enum smb_signing algorithm;
     union {
-        struct hmac_sha256_ctx hmac; /* keyed; copied to be used, as is the next */
+        /* initialized with the key; copied for each message, like cmac */
+        struct hmac_sha256_ctx hmac;
         struct cmac_aes128_ctx cmac;
         gnutls_aead_cipher_hd_t gmac;
     };
@@ -194,7 +198,7 @@ void signer_free(struct signer *signer)
 
 static const uint8_t no_signature[SMB_SIGNATURE_SIZE];
 
-/* The message is signed with zeros in the place of its signature. ms-smb2: 3.1.4.1 */
+/* Computes a signature, with zeros in the signature field. ms-smb2: 3.1.4.1 */
 static void sign_hmac(struct hmac_sha256_ctx hmac, struct bytes message, uint8_t *ret_signature)
 {
     const uint8_t *at = (const uint8_t *)message.ptr;
@@ -220,8 +224,8 @@ static void sign_cmac(struct cmac_aes128_ctx cmac, struct bytes message, uint8_t
 #define GMAC_NONCE_SERVER 1
 #define GMAC_NONCE_CANCEL 2
 
-/* The nonce is the message id, the sender, and whether it is a CANCEL, whose id is that of what it
- * cancels. ms-smb2: 3.1.4.1 */
+/* Computes a signature. The nonce consists of the message id, the role, and a flag for CANCEL,
+ * which has the message id of the request it cancels. ms-smb2: 3.1.4.1 */
 static void sign_gmac(gnutls_aead_cipher_hd_t gmac, const struct smb_header *header,
                       struct bytes message, uint8_t *ret_signature)
 {
@@ -243,7 +247,7 @@ static void sign_gmac(gnutls_aead_cipher_hd_t gmac, const struct smb_header *hea
     assert(result == GNUTLS_E_SUCCESS && size == SMB_SIGNATURE_SIZE);
 }
 
-/* Returns false when the message does not begin with a header. */
+/* Computes the signature of a message. Returns false if it has no valid header. */
 static bool compute(const struct signer *signer, struct bytes message,
                     uint8_t ret_signature[SMB_SIGNATURE_SIZE])
 {
@@ -288,21 +292,21 @@ bool signer_verify(const struct signer *signer, struct bytes message)
                               bytes_of(message.ptr + SMB_SIGNATURE_AT, SMB_SIGNATURE_SIZE));
 }
 
-/* ---- sealing ---- */
+/* ---- encryption ---- */
 
 #define CCM_NONCE_SIZE 11
-/* What is authenticated of the transform header: all behind its signature. ms-smb2: 3.1.4.3 */
+/* Authenticated part of the transform header: all fields after Signature. ms-smb2: 3.1.4.3 */
 #define AAD_AT         20
 #define AAD_SIZE       (SMB_TRANSFORM_SIZE - AAD_AT)
 
 struct sealer {
-    gnutls_aead_cipher_hd_t gcm; /* NULL: CCM, by the two below */
+    gnutls_aead_cipher_hd_t gcm; /* NULL for CCM, which uses `encrypt` and `cipher` */
     nettle_cipher_func *encrypt;
     union {
         struct aes128_ctx aes128;
         struct aes256_ctx aes256;
     } cipher;
-    uint64_t seals; /* how many nonces have been used */
+    uint64_t seals; /* number of nonces used */
 };
 
 struct sealer *sealer_new(enum smb_cipher cipher, const uint8_t *key)
@@ -340,7 +344,7 @@ void sealer_free(struct sealer *sealer)
     free(sealer);
 }
 
-/* size: of what follows the transform header, here and below. */
+/* Encrypts a frame. size: of the part after the transform header, as in the following functions */
 static void seal_gcm(gnutls_aead_cipher_hd_t gcm, uint8_t *frame, size_t size, uint8_t *ret_tag)
 {
     const giovec_t aad = part_of(frame + AAD_AT, AAD_SIZE);

@@ -1,19 +1,18 @@
-/* Keys of a session, signatures, sealed frames, the hash over what was said before a session.
- * Pure functions but for the count of nonces. Keys are zeroed when they are freed, and nothing
- * of them is ever logged.
+/* Session keys, signing, encryption, and the preauthentication integrity hash. Pure functions
+ * except for the nonce counter. Keys are zeroed when freed and never logged.
  *
- * (1) No nonce is used twice with a key: a sealer counts, and ends at SEALS_MAX; the nonce of
- *     AES-GMAC is made of message id and sender, so an interim answer (STATUS_PENDING), whose
- *     final one has the same id, is never signed.
+ * (1) A nonce is never reused with a key: a sealer counts its nonces and stops at SEALS_MAX. The
+ *     nonce of AES-GMAC consists of message id and role, so an interim response (STATUS_PENDING),
+ *     which has the message id of the final one, is never signed.
  * (2) Signatures are compared in constant time. ms-smb2: 3.1.4, 3.1.5, 3.3.5.5.3 */
 #ifndef LAGRA_SMB_CRYPTO_H
 #define LAGRA_SMB_CRYPTO_H
 
 #include "smb/wire.h"
 
-/* As SMB2_SIGNING_CAPABILITIES numbers them: ms-smb2: 2.2.3.1.7 */
+/* Values of SMB2_SIGNING_CAPABILITIES. ms-smb2: 2.2.3.1.7 */
 enum smb_signing { SIGNING_HMAC_SHA256 = 0, SIGNING_AES_CMAC = 1, SIGNING_AES_GMAC = 2 };
-/* As SMB2_ENCRYPTION_CAPABILITIES numbers them: ms-smb2: 2.2.3.1.2 */
+/* Values of SMB2_ENCRYPTION_CAPABILITIES. ms-smb2: 2.2.3.1.2 */
 enum smb_cipher {
     CIPHER_NONE = 0,
     CIPHER_AES_128_CCM = 1,
@@ -22,15 +21,15 @@ enum smb_cipher {
     CIPHER_AES_256_GCM = 4,
 };
 
-/* ---- pre-authentication integrity (3.1.1): ms-smb2: 3.1.5.2 ---- */
+/* ---- preauthentication integrity (3.1.1): ms-smb2 3.1.5.2 ---- */
 
 #define PREAUTH_HASH_SIZE 64
-/* Zeros at the start of the connection; a session goes on from the connection's value after
+/* Zeros at the start of a connection. A session starts with the connection's value after
  * negotiation. */
 struct preauth {
     uint8_t hash[PREAUTH_HASH_SIZE];
 };
-/* message: whole, from its header on. SHA-512. */
+/* Adds a message, starting at its header, to the SHA-512 hash. */
 void preauth_add(struct preauth *preauth, struct bytes message);
 
 /* ---- keys ---- */
@@ -41,59 +40,55 @@ void preauth_add(struct preauth *preauth, struct bytes message);
 
 struct smb_keys {
     uint8_t signing[SIGNING_KEY_SIZE];
-    uint8_t sealing[SEALING_KEY_MAX]; /* of what the server sends: "EncryptionKey" */
-    uint8_t opening[SEALING_KEY_MAX]; /* of what the client sends: "DecryptionKey" */
-    size_t sealing_size;              /* of either, in bytes: 16, or 32 for AES-256 */
+    uint8_t sealing[SEALING_KEY_MAX]; /* EncryptionKey: server to client */
+    uint8_t opening[SEALING_KEY_MAX]; /* DecryptionKey: client to server */
+    size_t sealing_size;              /* size of both: 16, or 32 for AES-256 */
     uint8_t application[SIGNING_KEY_SIZE];
 };
-/* Derives what follows from a session's key.
+/* Derives the keys of a session.
  *
- * session_key  as authentication made it; 16 bytes count, shorter is filled with zeros. All of
- *              it is the key for AES-256
- * preauth      of the session, all of 3.1.1's context; NULL and not looked at below ms-smb2:
- *              3.3.5.5.3 */
+ * session_key  from authentication; its first 16 bytes are used, padded with zeros if it is
+ *              shorter. AES-256 uses all of it
+ * preauth      hash of the session, the derivation context of 3.1.1; ignored for older dialects.
+ *              ms-smb2: 3.3.5.5.3 */
 void smb_keys_derive(enum smb_dialect dialect, enum smb_cipher cipher, struct bytes session_key,
                      const struct preauth *preauth, struct smb_keys *ret_keys);
-/* The signing key of a further channel of a session, from its own authentication. */
+/* Derives the signing key of another channel of a session from the channel's own authentication. */
 void smb_channel_key_derive(enum smb_dialect dialect, struct bytes session_key,
                             const struct preauth *preauth, uint8_t ret_signing[SIGNING_KEY_SIZE]);
-/* explicit_bzero. */
+/* Zeroes the keys. */
 void smb_keys_wipe(struct smb_keys *keys);
 
 /* ---- signing ---- */
 
-/* A key with its algorithm. One thread at a time. */
+/* A signing key and its algorithm. Not thread-safe. */
 struct signer;
 struct signer *signer_new(enum smb_signing algorithm, const uint8_t key[SIGNING_KEY_SIZE]);
 void signer_free(struct signer *signer);
-/* Sets SMB_FLAG_SIGNED and the signature of one message of a compound, padding included.
- *
- * message, size  from its header on, at least a header */
+/* Signs one message of a compound, including its padding, and sets SMB_FLAG_SIGNED. message: starts
+ * with a header */
 void signer_sign(const struct signer *signer, uint8_t *message, size_t size);
-/* Is the signature right? SMB_FLAG_SIGNED is the caller's to look at. Shorter than a header:
- * false. */
+/* Returns whether the signature is valid. The caller checks SMB_FLAG_SIGNED. Returns false if the
+ * message is shorter than a header. */
 bool signer_verify(const struct signer *signer, struct bytes message);
 
-/* ---- sealing ---- */
+/* ---- encryption ---- */
 
-/* Frames that may be sealed with one key: the count is a part of the nonce, and no session lives
- * long enough to come there. rfc: 5116 3.2 */
+/* Maximum number of frames encrypted with one key, as the counter is a part of the nonce. No
+ * session lives long enough to reach it. rfc: 5116 3.2 */
 #define SEALS_MAX (UINT64_C(1) << 48)
 
-/* One direction's key, shared by all channels of the session, which have one thread. One thread at a time. */
+/* The key of one direction, shared by all channels of a session. Not thread-safe. */
 struct sealer;
-/* key: smb_keys.sealing or .opening, of smb_keys.sealing_size bytes. */
+/* key: smb_keys.sealing or .opening, of smb_keys.sealing_size bytes */
 struct sealer *sealer_new(enum smb_cipher cipher, const uint8_t *key);
 void sealer_free(struct sealer *sealer);
-/* Seals in place: `frame` begins with SMB_TRANSFORM_SIZE bytes, whose content does not matter,
- * then the messages.
- *
- * returns false when the key has been used SEALS_MAX times: nothing was done */
+/* Encrypts a frame in place: SMB_TRANSFORM_SIZE bytes, which are overwritten, followed by the
+ * messages. Returns false, without changes, if the key has been used SEALS_MAX times. */
 bool sealer_seal(struct sealer *sealer, uint64_t session_id, uint8_t *frame, size_t size);
-/* Opens a frame in place: what follows the transform header is then plain.
- *
- * returns false when smb_transform_read() does, or it was not sealed with this key: what follows
- * is then worthless */
+/* Decrypts the part of a frame after its transform header, in place. Returns false if
+ * smb_transform_read() does, or if the frame was not encrypted with this key; its contents are then
+ * undefined. */
 bool sealer_open(struct sealer *sealer, uint8_t *frame, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* DER: see der.h. */
+/* See der.h. */
 #include "smb/der.h"
 
 struct der der_of(struct bytes encoded)
@@ -14,7 +14,7 @@ bool der_next_is(const struct der *d, uint8_t tag)
 #define LONG_FORM        0x80
 #define LENGTH_BYTES_MAX 4
 
-/* Reads the length behind a tag; *ret_head: bytes of both. */
+/* Reads the length after a tag. *ret_head: size of tag and length */
 static bool read_length(struct bytes at, size_t *ret_head, size_t *ret_length)
 {
     uint8_t first;

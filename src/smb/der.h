@@ -1,6 +1,6 @@
-/* As much of DER as SPNEGO needs: definite lengths of up to four bytes, tags of one byte. The
- * reader trusts nothing: what is short or another marks it `bad`, and everything after it is
- * empty. Any thread. X.690 8.1, 10.1 */
+/* The part of DER that SPNEGO needs: definite lengths of up to four bytes, one-byte tags. The
+ * reader treats its input as hostile: a value that is truncated or has another tag sets `bad`, and
+ * all later reads return empty values. Thread-safe. X.690 8.1, 10.1 */
 #ifndef LAGRA_SMB_DER_H
 #define LAGRA_SMB_DER_H
 
@@ -20,21 +20,21 @@ struct der {
 };
 
 struct der der_of(struct bytes encoded);
-/* Does a value with this tag come next? */
+/* Returns whether the next value has this tag. */
 bool der_next_is(const struct der *d, uint8_t tag);
-/* Takes the next value, which must have the tag; its content. ret_whole, if not NULL: with tag
- * and length. */
+/* Reads the next value, which must have this tag, and returns its contents. ret_whole, unless NULL,
+ * receives the value with its tag and length. */
 struct bytes der_take(struct der *d, uint8_t tag, struct bytes *ret_whole);
-/* The same, as a reader of what is in it; it is bad if `d` is. */
+/* Like der_take(), but returns a reader of the contents, which is bad if `d` is. */
 struct der der_enter(struct der *d, uint8_t tag);
-/* Takes a value of any tag, and forgets it. */
+/* Skips one value. */
 void der_skip(struct der *d);
 static inline bool der_at_end(const struct der *d)
 {
     return d->bad || d->rest.len == 0;
 }
 
-/* A value of its parts, one after the other. */
+/* Encodes a value whose contents are the concatenated parts. */
 struct bytes der_put(struct arena *arena, uint8_t tag, const struct bytes parts[], size_t count);
 
 #endif

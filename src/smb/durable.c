@@ -1,8 +1,8 @@
 /* See durable.h.
  *
- *   what is kept   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
- *                  u8 has caching; 16 raw caching key; varint timeout; varint mode; varint position; bytes locks;
- *                  varint allocated */
+ *   stored state   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
+ *                  u8 has caching; 16 raw caching key; varint timeout; varint mode;
+ *                  varint position; bytes locks; varint allocated */
 #include "smb/durable.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 #define KEPT_VERSION 1
 #define KEPT_SIZE    192
 
-/* One context alone, except that a reconnect by DHnC may have a DHnQ, too, which is ignored.
- * ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12 */
+/* Allows one context, except that DHnQ is ignored next to DHnC. ms-smb2: 3.3.5.9.6, 3.3.5.9.7,
+ * 3.3.5.9.10, 3.3.5.9.12 */
 enum nt_status durable_check(const struct durable_asked *asked)
 {
     unsigned of_2 = asked->wants_2 + asked->returns_2;
@@ -23,8 +23,8 @@ enum nt_status durable_check(const struct durable_asked *asked)
                : STATUS_SUCCESS;
 }
 
-/* A directory's handle is not kept. Without persistence only what caches its handle is: nobody else can have
- * opened the file meanwhile without the client's being asked. */
+/* Returns the durability of an open. Directories are never durable. Other than persistent opens,
+ * only those with handle caching are, as no conflicting open can succeed without a break. */
 enum durable_kind durable_granted(const struct durable_asked *asked,
                                   const struct durable_open *open)
 {
@@ -46,7 +46,7 @@ uint32_t durable_timeout_ms(const struct durable_asked *asked)
     return asked->timeout_ms < DURABLE_MAX_MS ? asked->timeout_ms : DURABLE_MAX_MS;
 }
 
-/* ---- what is kept ---- */
+/* ---- stored state ---- */
 
 struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept)
 {
@@ -104,10 +104,11 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     return true;
 }
 
-/* ---- which reconnects are allowed ---- */
+/* ---- reconnects ---- */
 
-/* Either context comes back to an open of either kind: one that was asked for by DHnQ has a GUID of zeros. Only
- * DH2C can say that it means a persistent one. */
+/* Returns whether the reconnect context matches the open. Both contexts match durable opens of
+ * version 1 and 2; the CreateGuid of version 1 is zero. Only DH2C can reconnect to a persistent
+ * open. */
 static bool is_meant(const struct durable_kept *kept, const struct durable_asked *asked)
 {
     if (asked->returns_1)

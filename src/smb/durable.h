@@ -1,8 +1,10 @@
-/* Durable and persistent handles: which ones are kept when their client loses its connection, what is kept, and
- * who may come back to them. Pure. ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12
+/* Durable and persistent handles: which opens are preserved when their client disconnects, the
+ * state that is stored, and which clients may reconnect. Pure. ms-smb2: 3.3.5.9.6, 3.3.5.9.7,
+ * 3.3.5.9.10, 3.3.5.9.12
  *
- * What is kept lies with the handle's record (file/handle_away.h), so it is the same after a restart. A handle
- * that is away is ended by whatever it is in the way of (file/gate.h), or when its time is over (kept.h). */
+ * The state is stored in the record of the handle (file/handle_away.h) and survives a restart. A
+ * disconnected handle is closed when it conflicts with another open (file/gate.h) or when its
+ * timeout expires (kept.h). */
 #ifndef LAGRA_SMB_DURABLE_H
 #define LAGRA_SMB_DURABLE_H
 
@@ -11,67 +13,68 @@
 #include "smb/replay.h"
 #include "smb/status.h"
 
-/* How long a handle is kept where its client does not say, and at most. */
+/* Default and maximum timeout of a durable handle. */
 #define DURABLE_DEFAULT_MS 60000u
 #define DURABLE_MAX_MS     300000u
 
 enum durable_kind {
     DURABLE_NONE,
     DURABLE_1,          /* DHnQ */
-    DURABLE_2,          /* DH2Q: it has a GUID of its client's making */
-    DURABLE_PERSISTENT, /* DH2Q with SMB2_DHANDLE_FLAG_PERSISTENT, granted: survives a restart */
+    DURABLE_2,          /* DH2Q, with a CreateGuid */
+    DURABLE_PERSISTENT, /* DH2Q with SMB2_DHANDLE_FLAG_PERSISTENT, if granted: survives a restart */
 };
 
-/* What the contexts of a create say. At most one of `wants` and `returns` is obeyed. */
+/* Durable contexts of a create request. */
 struct durable_asked {
     bool wants_1, wants_2;     /* DHnQ, DH2Q */
     bool returns_1, returns_2; /* DHnC, DH2C */
-    bool is_persistent;        /* the flag of DH2Q or DH2C */
-    struct guid create;        /* CreateGuid of either */
-    uint32_t timeout_ms;       /* of DH2Q; 0: as the server likes */
-    uint64_t id;               /* Persistent of the FileId that is come back to */
+    bool is_persistent;        /* persistent flag of DH2Q or DH2C */
+    struct guid create;        /* CreateGuid */
+    uint32_t timeout_ms;       /* Timeout of DH2Q; 0: the server's default */
+    uint64_t id;               /* FileId.Persistent of DHnC or DH2C */
 };
-/* returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER: contexts that exclude each other */
+/* Returns STATUS_SUCCESS, or STATUS_INVALID_PARAMETER if the contexts exclude each other. */
 enum nt_status durable_check(const struct durable_asked *asked);
 
-/* What a create gets of what it asks. */
+/* Properties of an open that decide which durability is granted. */
 struct durable_open {
     bool is_available; /* the share is continuously available */
     bool is_file;
-    bool caches_handle; /* a batch oplock, or a lease with HANDLE */
+    bool caches_handle; /* batch oplock, or lease with handle caching */
 };
 enum durable_kind durable_granted(const struct durable_asked *asked,
                                   const struct durable_open *open);
 uint32_t durable_timeout_ms(const struct durable_asked *asked);
 
-/* What is kept of an open. */
+/* State of an open that is stored. */
 struct durable_kept {
     enum durable_kind kind;
-    struct guid create; /* zeros: DURABLE_1 */
+    struct guid create; /* zeros for DURABLE_1 */
     struct guid client; /* ClientGuid */
     bool is_lease;
     struct guid lease_key;
     bool has_caching;
-    struct guid caching_key; /* file/break_news.h, if it has */
+    struct guid caching_key; /* key in file/break_news.h, if has_caching */
     uint32_t timeout_ms;
     uint32_t mode;
     uint64_t position;
-    uint64_t allocated; /* struct smb_open */
-    struct bytes locks; /* LOCK_SEQUENCES bytes (replay.h); ptr NULL: none were taken */
+    uint64_t allocated; /* as in struct smb_open */
+    struct bytes locks; /* LOCK_SEQUENCES bytes (replay.h), or ptr NULL */
 };
-/* In the arena. */
+/* Allocates in the arena. */
 struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept);
-/* false: malformed. ret_kept points into it */
+/* Returns false if malformed. ret_kept points into `from`. */
 bool durable_decode(struct bytes from, struct durable_kept *ret_kept);
 
 /* The reconnecting client. */
 struct durable_return {
     const struct durable_asked *asked;
     struct guid client;
-    bool is_lease; /* with a lease's context */
+    bool is_lease; /* the create has a lease context */
     struct guid lease_key;
 };
-/* returns STATUS_SUCCESS, STATUS_OBJECT_NAME_NOT_FOUND: it is another's */
+/* Returns STATUS_SUCCESS, or STATUS_OBJECT_NAME_NOT_FOUND if the handle belongs to another client
+ * or lease. */
 enum nt_status durable_may_return(const struct durable_kept *kept, const struct durable_return *by);
 
 #endif

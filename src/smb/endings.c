@@ -1,13 +1,14 @@
-/* The end of a session, and of a tree: what is parked in it is answered, and its handles are closed; those of a
- * session that are durable are kept. ms-smb2: 3.3.5.6, 3.3.5.8, 3.3.7.1 */
+/* Teardown of sessions and tree connects: cancels their parked requests and closes their opens, but
+ * preserves the durable opens of a session. ms-smb2: 3.3.5.6, 3.3.5.8, 3.3.7.1 */
 #include "smb/channels.h"
 #include "smb/opens.h"
 #include "smb/service.h"
 
 #include <assert.h>
 
-/* Answers what is parked in one connection, with the status that says why. A lock that still waits is answered as if it
- * had been taken and given back with its handle, which Windows' server does. decision: 376 */
+/* Cancels the parked requests of one connection, with a status that gives the reason. A waiting
+ * LOCK succeeds, as in Windows: as if it had been granted and then released with its handle.
+ * decision: 376 */
 static void cancel_in(const struct smb_connection *connection, const struct smb_session *session,
                       const struct smb_tree *tree)
 {
@@ -29,7 +30,7 @@ static void cancel_parked(const struct smb_session *session, const struct smb_tr
         cancel_in(channel->connection, session, tree);
 }
 
-/* ---- their handles: no request finds them any more, and they are closed in slices ---- */
+/* ---- closing opens, up to SMB_CLOSED_AT_ONCE at a time ---- */
 
 static void add_leaving(struct smb_connection *connection, struct smb_open *open)
 {
@@ -93,7 +94,8 @@ void session_end(struct smb_session *session)
     session_release(session);
 }
 
-/* A session whose last connection this was ends. */
+/* Unbinds the connection from the sessions of others. A session without any connection left
+ * ends. */
 void connection_leave_channels(struct smb_connection *connection)
 {
     while (connection->channels) {

@@ -1,4 +1,4 @@
-/* What QUERY_INFO and SET_INFO have in common. ms-smb2: 2.2.37, 2.2.39 */
+/* Shared by QUERY_INFO and SET_INFO. ms-smb2: 2.2.37, 2.2.39 */
 #ifndef LAGRA_SMB_INFO_H
 #define LAGRA_SMB_INFO_H
 

@@ -1,6 +1,6 @@
-/* FSCTL_QUERY_NETWORK_INTERFACE_INFO: by which addresses a client may reach the server with further connections of a
- * session. The one that it knows already is named, as one that several connections of a client can use at once (as
- * Azure's shares are reached by one address). ms-smb2: 2.2.32.5, 3.3.5.15.11 */
+/* FSCTL_QUERY_NETWORK_INTERFACE_INFO: returns the address that the client is connected to, with the
+ * RSS capability, so that clients open further channels to it, as with Azure's shares. ms-smb2:
+ * 2.2.32.5, 3.3.5.15.11 */
 #include "base/address.h"
 #include "smb/ioctl.h"
 #include "smb/negotiate.h"
@@ -10,7 +10,7 @@
 #define RSS_CAPABLE  0x1u
 #define FAMILY_IPV4  0x0002u
 #define FAMILY_IPV6  0x0017u
-/* Clients choose by it among several; there is one. In bits a second. */
+/* bits per second; irrelevant, as there is only one interface */
 #define LINK_SPEED   UINT64_C(10000000000)
 
 static void put_address(struct wire_writer *w, const uint8_t address[16])

@@ -1,4 +1,4 @@
-/* IOCTL: see ioctl.h. ms-smb2: 2.2.31, 2.2.32, 3.3.5.15; MS-FSCC 2.3 */
+/* See ioctl.h. ms-smb2: 2.2.31, 2.2.32, 3.3.5.15; MS-FSCC 2.3 */
 #include "smb/ioctl.h"
 
 #include "file/handle_io.h"
@@ -8,13 +8,13 @@
 
 #define FLAG_IS_FSCTL   0x00000001u
 #define ANSWER_FIXED    48u
-#define SNAPSHOT_UNITS  25u /* "@GMT-2026.01.31-23.59.59" and a zero */
+#define SNAPSHOT_UNITS  25u /* "@GMT-2026.01.31-23.59.59" and its terminator */
 #define SNAPSHOTS_FIXED 12u
 
-/* ---- what needs no file ---- */
+/* ---- FSCTLs without an open ---- */
 
-/* A man in the middle may have changed what was negotiated: then there is no connection any more. From 3.1.1 on
- * the hash over the negotiation says so. ms-smb2: 3.3.5.15.12 */
+/* Closes the connection if the negotiation was tampered with. In 3.1.1, where the preauthentication
+ * hash detects this, the request itself is an error. ms-smb2: 3.3.5.15.12 */
 static enum smb_step validate_negotiate(struct smb_request *request, struct ioctl *ioctl)
 {
     struct smb_connection *connection = request->message->connection;
@@ -51,7 +51,7 @@ static enum smb_step validate_negotiate(struct smb_request *request, struct ioct
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
-/* ---- snapshots of the share, as previous versions: ms-smb2 3.3.5.15.1 ---- */
+/* ---- share snapshots as previous versions: ms-smb2 3.3.5.15.1 ---- */
 
 static enum smb_step snapshots_begin(struct smb_request *request, struct ioctl *ioctl)
 {
@@ -64,7 +64,7 @@ static enum smb_step snapshots_begin(struct smb_request *request, struct ioctl *
     return smb_decide(request, mount_snapshots_attempt, snapshots);
 }
 
-/* Names, the newest first: of "2026-01-31T23:59:59.." the digits are at the same places. */
+/* Writes the names, newest first, from the digits of "2026-01-31T23:59:59..". */
 static void put_names(struct wire_writer *w, const struct mount_snapshots *snapshots)
 {
     for (size_t i = snapshots->count; i > 0; i--) {
@@ -78,7 +78,7 @@ static void put_names(struct wire_writer *w, const struct mount_snapshots *snaps
     wire_put_u16(w, 0);
 }
 
-/* Where not all have room, the client learns how much they need. */
+/* Returns only the required size if the names do not fit. */
 static enum smb_step snapshots_decided(struct smb_request *request, struct ioctl *ioctl)
 {
     const struct mount_snapshots *snapshots = ioctl->parameters;
@@ -102,7 +102,7 @@ static enum smb_step snapshots_decided(struct smb_request *request, struct ioctl
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
-/* ---- holes: MS-FSCC 2.3.67 ---- */
+/* ---- FSCTL_SET_ZERO_DATA: MS-FSCC 2.3.67 ---- */
 
 static enum smb_step zero_begin(struct smb_request *request, struct ioctl *ioctl)
 {
@@ -134,7 +134,7 @@ static enum smb_step zero_decided(struct smb_request *request, struct ioctl *ioc
     return smb_refuse(request, nt_status_of_handle(request->error));
 }
 
-/* ---- the tables ---- */
+/* ---- tables ---- */
 
 static const struct smb_control controls[] = {
     { 0x00140204, "FSCTL_VALIDATE_NEGOTIATE_INFO", validate_negotiate, NULL, NULL, NULL, NULL },
@@ -149,7 +149,8 @@ static const struct smb_control controls[] = {
     { 0x000980C8, "FSCTL_SET_ZERO_DATA", zero_begin, zero_decided, NULL, NULL, NULL },
 };
 
-/* What clients ask for, and is not there; all else is STATUS_INVALID_DEVICE_REQUEST. */
+/* FSCTLs that clients send but the server does not support. Others get
+ * STATUS_INVALID_DEVICE_REQUEST. */
 static const struct {
     uint32_t code;
     enum nt_status status;
@@ -170,7 +171,7 @@ static enum nt_status refusal(uint32_t code)
     return STATUS_INVALID_DEVICE_REQUEST;
 }
 
-/* Those that are asked without a file; all others are about one, whether they are served or not.
+/* Returns whether the FSCTL is sent without an open. All others need one, supported or not.
  * ms-smb2: 3.3.5.15 */
 static bool is_of_connection(uint32_t code)
 {
@@ -196,7 +197,7 @@ static const struct smb_control *find_control(uint32_t code)
     return NULL;
 }
 
-/* ---- the command ---- */
+/* ---- command ---- */
 
 static bool read_fixed(struct wire_reader *r, struct ioctl *ioctl, uint32_t *ret_flags)
 {

@@ -1,4 +1,5 @@
-/* IOCTL: the table of control codes, whose functions are here and in copy_chunk.c. ms-smb2: 3.3.5.15 */
+/* IOCTL: supported FSCTLs, implemented in ioctl.c, interfaces.c and copy_chunk.c. ms-smb2:
+ * 3.3.5.15 */
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 
@@ -8,16 +9,16 @@
 struct smb_control;
 
 struct ioctl {
-    const struct smb_control *control; /* NULL: not known */
+    const struct smb_control *control; /* NULL if not supported */
     uint32_t code;
-    uint64_t persistent, volatile_id; /* of the file, as asked */
+    uint64_t persistent, volatile_id; /* FileId as received */
     struct bytes input;
     uint32_t output_max;
     struct bytes output;
-    void *parameters; /* of the control */
+    void *parameters; /* parameters of the FSCTL */
 };
 
-/* A control code that is served. Functions as those of a row. */
+/* A supported FSCTL; the callbacks are those of struct smb_row. */
 struct smb_control {
     uint32_t code;
     const char *name;

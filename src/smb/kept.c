@@ -12,21 +12,21 @@
 #include "smb/limits.h"
 
 #define BUCKETS      1024u
-/* The clock may be set while the thread sleeps. */
+/* Maximum sleep, as the system clock may be changed. */
 #define SLEEP_MAX_MS 60000
-/* One that could not be closed is tried again. */
+/* Delay until a failed close is retried. */
 #define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
-/* One that was abandoned is in the way of others at once. */
+/* Delay for abandoned handles, which block other clients. */
 #define SOON_TICKS   TICKS_PER_SECOND
 
 struct kept {
-    struct kept *next; /* of the bucket, by id; then of those that are closed */
+    struct kept *next; /* in the bucket by id, or in the list of expired handles */
     struct kept *next_create;
     struct kept_create by;
     struct mount mount;
     struct held_handle handle;
     instant until;
-    bool is_abandoned; /* its client has closed it, but the store has not */
+    bool is_abandoned; /* closed by its client, but not in the store */
 };
 
 struct kept_handles {
@@ -34,13 +34,13 @@ struct kept_handles {
     struct account_uses *uses;
     struct thread thread;
     struct lock lock; /* RANK_SMB */
-    /* Under the lock. */
+    /* Protected by the lock. */
     pthread_cond_t changed;
     bool stops;
     struct kept *buckets[BUCKETS];
-    struct kept *creates[BUCKETS]; /* those that are known by one */
-    unsigned count;                /* places taken */
-    instant next;                  /* none is over before; 0: there is none */
+    struct kept *creates[BUCKETS]; /* handles with a CreateGuid */
+    unsigned count;                /* reserved slots */
+    instant next;                  /* no handle expires before this; 0 if there is none */
 };
 
 struct kept_handles *kept_new(struct store *store, struct account_uses *uses)
@@ -86,7 +86,7 @@ void kept_free(struct kept_handles *kept)
     free(kept);
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 bool kept_reserve(struct kept_handles *kept, struct bytes account)
 {
@@ -113,7 +113,7 @@ void kept_release(struct kept_handles *kept, struct bytes account)
     lock_give(&kept->lock);
 }
 
-/* ---- those that are kept ---- */
+/* ---- disconnected handles ---- */
 
 static const struct guid no_create;
 
@@ -240,9 +240,9 @@ unsigned kept_count(struct kept_handles *kept)
     return count;
 }
 
-/* ---- those that nobody came back to ---- */
+/* ---- expired handles ---- */
 
-/* Takes them out, but not their places, and finds when the next one is over. */
+/* Removes the expired handles, without releasing their slots, and updates `next`. */
 static struct kept *take_overdue(struct kept_handles *kept, instant now)
 {
     struct kept *overdue = NULL;
@@ -272,7 +272,7 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
     return overdue;
 }
 
-/* returns false: the store could not do it now */
+/* Closes a handle. Returns false if the store cannot do it now. */
 static bool close_one(struct store *store, const struct kept *one)
 {
     struct arena *arena = arena_new_background(HANDLE_ARENA_MAX);
@@ -329,7 +329,7 @@ void kept_close_overdue(struct kept_handles *kept, instant now)
     }
 }
 
-/* ---- the thread ---- */
+/* ---- thread ---- */
 
 static void sleep_until_next(struct kept_handles *kept)
 {

@@ -1,4 +1,4 @@
-/* Durable opens whose connection or session ends: they are kept for their client. ms-smb2: 3.3.7.1 */
+/* Disconnect: preserves durable opens whose connection or session ends. ms-smb2: 3.3.7.1 */
 #include "smb/create.h"
 #include "smb/kept.h"
 #include "smb/service.h"
@@ -46,7 +46,8 @@ static enum smb_step leaving_begin(struct smb_request *request, struct wire_read
     return smb_decide(request, handle_leave_attempt, leave);
 }
 
-/* Whoever has used it knows that it was opened. */
+/* Returns the identity of the create for replay detection: zeros if the open was used, since its
+ * client then has the response. */
 static struct kept_create known_by(const struct smb_open *open)
 {
     if (!open->is_fresh || !open->has_create)

@@ -1,5 +1,5 @@
-/* LOCK: byte ranges, taken all or none, or released one by one. One that has to wait is parked.
- * ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
+/* LOCK: acquires byte-range locks all or none, or releases them one by one. A lock that must wait
+ * is parked. ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
 #include "smb/message.h"
 #include "smb/opens.h"
 
@@ -11,7 +11,7 @@
 #define FLAG_UNLOCK    0x04u
 #define FLAG_AT_ONCE   0x10u /* FAIL_IMMEDIATELY */
 
-/* returns false: flags that mean nothing together. ms-smb2: 3.3.5.14.2 */
+/* Reads a lock element. Returns false for an invalid combination of flags. ms-smb2: 3.3.5.14.2 */
 static bool read_element(struct wire_reader *r, struct lock_element *element, bool *ret_waits)
 {
     uint32_t flags;
@@ -40,10 +40,11 @@ static bool read_element(struct wire_reader *r, struct lock_element *element, bo
 struct locking {
     struct lock_sequence sequence;
     struct handle_lock lock;
-    bool is_cut; /* behind its elements there is one that cannot be */
+    bool is_cut; /* an invalid element follows */
 };
 
-/* Those up to the first that cannot be: all taken or all released, and only a single one waits. */
+/* Reads the elements before the first invalid one. They must all acquire or all release; only a
+ * single one may wait. */
 static void read_elements(struct wire_reader *r, struct locking *lock,
                           struct lock_element *elements, uint16_t count)
 {
@@ -61,7 +62,7 @@ static void read_elements(struct wire_reader *r, struct locking *lock,
     }
 }
 
-/* Where a client may lose a connection and send a request once more. ms-smb2: 3.3.5.14 */
+/* Returns whether the client may replay a LOCK after losing its connection. ms-smb2: 3.3.5.14 */
 static bool keeps_sequences(const struct smb_request *request)
 {
     return request->open->durable.kind != DURABLE_NONE ||
@@ -84,7 +85,7 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
     lock->lock.mount = &request->tree->mount;
     lock->lock.handle = &request->open->handle;
     read_elements(r, lock, arena_array(arena, count, sizeof *lock->lock.elements), count);
-    /* A series of releases is carried out up to what stops it. ms-smb2: 3.3.5.14.1 */
+    /* Releases before the invalid element are carried out. ms-smb2: 3.3.5.14.1 */
     if (lock->is_cut && (lock->lock.count == 0 || lock->lock.elements[0].action != LOCK_RELEASED))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     if (request->open->handle.kind == TREE_DIRECTORY)
@@ -96,8 +97,9 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
     return smb_decide(request, handle_lock_attempt, &lock->lock);
 }
 
-/* E_ResourceNotFound: there is no such lock; as an error of the decision: the handle is closed, perhaps while the
- * lock waited. */
+/* Returns the status. E_ResourceNotFound in lock->stopped means that the lock does not exist. As
+ * the error of the decision it means that the handle is closed, which has the same status if the
+ * lock was waiting. */
 static enum nt_status status_of(const struct handle_lock *lock, enum error e, bool has_waited)
 {
     if ((e ? has_waited && e == E_ResourceNotFound : lock->stopped == E_ResourceNotFound))
@@ -118,6 +120,6 @@ enum smb_step smb_lock_decided(struct smb_request *request)
     if (!status && keeps_sequences(request))
         lock_sequence_done(open_lock_sequences(request->open), &lock->sequence);
     if (!status && request->open->durable.kind == DURABLE_PERSISTENT)
-        request->lasting = LASTING; /* it is found again after a restart, as its handle is */
+        request->lasting = LASTING; /* survives a restart with its handle */
     return smb_refuse(request, !status && lock->is_cut ? STATUS_INVALID_PARAMETER : status);
 }

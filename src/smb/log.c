@@ -1,4 +1,4 @@
-/* Commands in the access log and in the audit log (service/access_log.h), and in the metrics of Storage Analytics. */
+/* Access log, audit log (service/access_log.h) and Storage Analytics metrics. */
 #include "service/access_log.h"
 #include "service/analytics_event.h"
 #include "smb/create.h"
@@ -6,7 +6,8 @@
 
 #define PATH_MAX_BYTES 1024u
 
-/* "share/folder/file"; names are those of a CREATE as they were asked for. */
+/* Writes the path "share/folder/file", with the names of a CREATE as requested. Returns its
+ * length. */
 static size_t write_path(const struct smb_request *request, char path[PATH_MAX_BYTES])
 {
     const struct create *create = request->row->command == SMB_CREATE ? request->parameters : NULL;
@@ -46,7 +47,7 @@ void smb_log(const struct smb_request *request, enum nt_status status)
     access_log_smb(&logged);
 }
 
-/* What the columns of metrics mean by HTTP, by the statuses that stand for it (status.c). */
+/* Returns the outcome that metrics report for the corresponding HTTP status (status.c). */
 static enum analytics_outcome outcome_of(enum nt_status status)
 {
     if (!nt_status_is_error(status) || status == STATUS_MORE_PROCESSING_REQUIRED)

@@ -1,4 +1,4 @@
-/* What every logon does, whether it begins a session or joins one. README.md, invariant 9 */
+/* Authentication, shared by new sessions and channels. README.md, invariant 9 */
 #include "base/episode.h"
 #include "base/log.h"
 #include "service/waiting.h"
@@ -27,7 +27,7 @@ enum nt_status session_setup_locked_out(void)
     return STATUS_ACCOUNT_LOCKED_OUT;
 }
 
-/* How often it is looked at again. */
+/* Interval of checks whether a delayed logon may proceed. */
 #define LOOKED_AT_TICKS (TICKS_PER_SECOND / 4)
 
 bool session_setup_hold(struct smb_request *request)
@@ -60,7 +60,7 @@ static void failed(struct smb_connection *connection)
     log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(connection->peer));
 }
 
-/* Whether an authenticated client may use the connection. decision: 364, 380 */
+/* Returns whether an authenticated client may use the connection. decision: 364, 380 */
 static enum nt_status check_account(const struct smb_connection *connection,
                                     const struct account *account)
 {

@@ -1,4 +1,4 @@
-/* Messages: frames that were received, and their requests, one after the other. ms-smb2: 3.3.5.2 */
+/* Messages: received frames, whose requests are processed one after the other. ms-smb2: 3.3.5.2 */
 #include "smb/message.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static void message_free(struct smb_message *message)
     arena_free(message->arena);
 }
 
-/* Opens a sealed frame in place. returns what was in it; ptr NULL: it is to be closed.
+/* Decrypts a frame in place. Returns its messages, or ptr NULL if the connection must be closed.
  * ms-smb2: 3.3.5.2.1.1 */
 static struct bytes unseal(struct smb_message *message, struct bytes frame)
 {
@@ -121,7 +121,7 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
 
 void message_run_own(struct smb_connection *connection)
 {
-    if (connection->runs_own) /* they are run one after the other, as they come */
+    if (connection->runs_own) /* the outer call runs them */
         return;
     connection->runs_own = true;
     while (connection->own) {

@@ -1,9 +1,9 @@
-/* The names of a path, as CREATE and renames have them. */
+/* Path names in CREATE and renames. */
 #include "smb/opens.h"
 
-#define NAMES_MAX 256u /* more than a path may have */
+#define NAMES_MAX 256u /* more than a path can have */
 
-/* "/" in the place of a backslash, which no name can have either. decision: 444 */
+/* Replaces each '/' by a backslash, as both separate names. decision: 444 */
 static struct bytes with_backslashes(struct arena *arena, struct bytes path)
 {
     char *copy;
@@ -16,7 +16,7 @@ static struct bytes with_backslashes(struct arena *arena, struct bytes path)
     return bytes_of(copy, path.len);
 }
 
-/* Streams are not served. ".." is the directory above, as it is written: decision 377. ms-smb2: 3.3.5.9 */
+/* Streams are not supported. ".." is resolved lexically: decision 377. ms-smb2: 3.3.5.9 */
 enum nt_status smb_read_names(struct arena *arena, struct bytes path,
                               const struct bytes **ret_names, size_t *ret_count)
 {

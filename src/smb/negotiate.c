@@ -1,5 +1,5 @@
-/* NEGOTIATE: which dialect is spoken, how it is signed and sealed. Everything here comes before
- * authentication. ms-smb2: 2.2.3, 2.2.4, 3.3.5.3, 3.3.5.4 */
+/* NEGOTIATE: chooses dialect, signing and encryption. All input is unauthenticated. ms-smb2: 2.2.3,
+ * 2.2.4, 3.3.5.3, 3.3.5.4 */
 #include "smb/negotiate.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "smb/service.h"
 #include "smb/spnego.h"
 
-#define WILDCARD_DIALECT 0x02FFu /* "SMB 2.???": of an SMB1 negotiation */
+#define WILDCARD_DIALECT 0x02FFu /* "SMB 2.???" of an SMB1 negotiation */
 
 #define CONTEXT_PREAUTH  1u
 #define CONTEXT_CIPHERS  2u
@@ -16,7 +16,7 @@
 #define HASH_SHA_512     1u
 #define SALT_SIZE        32u
 
-/* The best of the client's that the server has. ms-smb2: 3.3.5.4 */
+/* Returns the newest dialect that both sides support. ms-smb2: 3.3.5.4 */
 enum smb_dialect negotiate_dialect(struct bytes dialects)
 {
     static const enum smb_dialect ours[] = { SMB_311, SMB_302, SMB_300, SMB_210 };
@@ -39,10 +39,10 @@ static uint32_t capabilities_of(enum smb_dialect dialect, uint32_t of_client)
     return ours;
 }
 
-/* ---- contexts of 3.1.1: ms-smb2 2.2.3.1 ---- */
+/* ---- negotiate contexts of 3.1.1: ms-smb2 2.2.3.1 ---- */
 
 struct contexts {
-    unsigned preauths, ciphers, signings; /* how often each came */
+    unsigned preauths, ciphers, signings; /* number of each */
     bool has_sha_512;
     enum smb_cipher cipher;
     enum smb_signing signing;
@@ -66,7 +66,7 @@ static void read_preauth(struct wire_reader *r, struct contexts *c)
         r->bad = true;
 }
 
-/* The first of the client's list that the server has: it is in the client's order. */
+/* Chooses the first supported cipher in the client's order of preference. */
 static void read_ciphers(struct wire_reader *r, struct contexts *c)
 {
     uint16_t count = wire_u16(r);
@@ -113,7 +113,8 @@ static void read_context(struct wire_reader *r, uint16_t type, uint16_t size, st
         r->bad = true;
 }
 
-/* returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER, STATUS_SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP */
+/* Returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER or
+ * STATUS_SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP. */
 static enum nt_status read_contexts(struct wire_reader *r, uint32_t offset, uint16_t count,
                                     struct contexts *c)
 {
@@ -165,20 +166,20 @@ static void put_contexts(struct wire_writer *w, const struct contexts *c)
     }
 }
 
-/* ---- the command ---- */
+/* ---- command ---- */
 
 struct negotiation {
-    uint16_t dialect; /* as answered */
+    uint16_t dialect; /* as sent */
     struct contexts contexts;
 };
 
-/* What was agreed on without contexts. */
+/* Sets the negotiated parameters. */
 static void agree(struct smb_agreement *agreed, enum smb_dialect dialect, const struct contexts *c)
 {
     bool seals = agreed->client_capabilities & SMB_CAP_ENCRYPTION;
 
     agreed->dialect = dialect;
-    agreed->multi_credit = true; /* 2.1 and above have LARGE_MTU */
+    agreed->multi_credit = true; /* 2.1 and newer have LARGE_MTU */
     agreed->security_mode = SMB_SIGNING_ENABLED;
     agreed->capabilities = capabilities_of(dialect, agreed->client_capabilities);
     agreed->client_requires_signing = agreed->client_security_mode & SMB_SIGNING_REQUIRED;
@@ -263,10 +264,10 @@ void smb_negotiate_answer(struct smb_request *request, struct wire_writer *w)
     }
 }
 
-/* ---- a client that begins with SMB1: ms-smb2 3.3.5.3 ---- */
+/* ---- SMB1 negotiation: ms-smb2 3.3.5.3 ---- */
 
-/* The SMB1 header of 32 bytes, WordCount 0, ByteCount, then dialects: 2, text, 0. The one that matters has to be
- * among them; 2.0.2 by its own string is not spoken here. */
+/* Returns whether an SMB1 NEGOTIATE (header of 32 bytes, WordCount 0, ByteCount, dialects: 2, name,
+ * NUL) offers the wildcard dialect. "SMB 2.002" is not supported. */
 static bool offers_wildcard(struct bytes bytes)
 {
     static const struct bytes wildcard = BYTES("\2SMB 2.???");

@@ -1,4 +1,4 @@
-/* What is negotiated, for those who look at it later. */
+/* Negotiation: constants and functions used by other files. */
 #ifndef LAGRA_SMB_NEGOTIATE_H
 #define LAGRA_SMB_NEGOTIATE_H
 
@@ -14,11 +14,11 @@
 #define SMB_CAP_PERSISTENT_HANDLES 0x00000010u
 #define SMB_CAP_ENCRYPTION         0x00000040u
 
-/* dialects: as they come, two bytes each. returns SMB_NO_DIALECT: none that the server has */
+/* dialects: as received, two bytes each. Returns SMB_NO_DIALECT if none is supported. */
 enum smb_dialect negotiate_dialect(struct bytes dialects);
 
-/* The message is an SMB1 negotiation: gets a request that answers it. returns false: it is not one, or comes too
- * late. ms-smb2: 3.3.5.3 */
+/* If the message is an SMB1 negotiation, adds a request that answers it. Returns false if it is
+ * not, or if a dialect has already been negotiated. ms-smb2: 3.3.5.3 */
 bool negotiate_smb1(struct smb_message *message, struct bytes bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* The NTLMv2 acceptor: see ntlm.h. */
+/* See ntlm.h. */
 #include "smb/ntlm.h"
 
 #include <assert.h>
@@ -13,16 +13,16 @@ struct ntlm {
     const struct accounts *accounts;
     enum state state;
     uint8_t challenge[NTLM_CHALLENGE_SIZE];
-    uint32_t flags;              /* offered in the challenge; then, what both have */
-    struct bytes negotiate_sent; /* the first two messages, which the MIC covers; owned */
+    uint32_t flags;              /* offered in the challenge; later negotiated */
+    struct bytes negotiate_sent; /* first two messages, covered by the MIC; owned */
     struct bytes challenge_sent;
-    const struct account *account; /* set at the end */
+    const struct account *account; /* set on success */
     uint8_t session_key[NTLM_KEY_SIZE];
 };
 
-static const char magic[8] = "NTLMSSP"; /* with its NUL */
+static const char magic[8] = "NTLMSSP"; /* includes the NUL */
 
-/* What we can do of what a client offers. */
+/* Supported NEGOTIATE flags. */
 #define FLAGS_OFFERED                                                                              \
     (NTLM_UNICODE | NTLM_REQUEST_TARGET | NTLM_SIGN | NTLM_SEAL | NTLM_NTLM | NTLM_ALWAYS_SIGN |   \
      NTLM_EXTENDED_SECURITY | NTLM_VERSION | NTLM_128 | NTLM_KEY_EXCHANGE | NTLM_56)
@@ -56,7 +56,7 @@ static struct bytes keep(struct bytes message)
     return bytes_of(memcpy(xmalloc(message.len), message.ptr, message.len), message.len);
 }
 
-/* ---- the challenge ---- */
+/* ---- CHALLENGE ---- */
 
 /* AV pairs. ms-nlmp: 2.2.2.1 */
 enum av_id {
@@ -68,9 +68,9 @@ enum av_id {
     AV_FLAGS = 6,
     AV_TIME = 7,
 };
-#define AV_FLAG_MIC 0x2u /* the AUTHENTICATE message has a MIC */
+#define AV_FLAG_MIC 0x2u /* AUTHENTICATE contains a MIC */
 
-/* What we are called: a server in no domain but its own. */
+/* The server's names; it is in no domain. */
 static const struct bytes server_name = BYTES("LAGRA");
 static const struct bytes server_dns_name = BYTES("lagra");
 
@@ -81,7 +81,7 @@ static void put_name(struct wire_writer *w, enum av_id id, struct bytes name)
     wire_put_utf16(w, name);
 }
 
-/* Fields of a buffer behind the fixed part: length, room, offset. */
+/* Writes the fields of a buffer in the payload: length, maximum length, offset. */
 static void put_fields(struct wire_writer *w, size_t length, size_t offset)
 {
     wire_put_u16(w, (uint16_t)length);
@@ -90,11 +90,10 @@ static void put_fields(struct wire_writer *w, size_t length, size_t offset)
 }
 
 #define CHALLENGE_FIXED 56
-/* Product version 10.0, build 20348, NTLM revision 15: clients look at nothing but that it is
- * there. ms-nlmp: 2.2.2.10 */
+/* Version 10.0, build 20348, NTLM revision 15; clients ignore the values. ms-nlmp: 2.2.2.10 */
 static const uint8_t version[8] = { 10, 0, 0x7C, 0x4F, 0, 0, 0, 15 };
 
-/* ms-nlmp: 2.2.1.2, 3.2.5.1.1 */
+/* Builds the CHALLENGE message. ms-nlmp: 2.2.1.2, 3.2.5.1.1 */
 static struct bytes challenge_message(const struct ntlm *ntlm, struct arena *arena, instant now)
 {
     size_t name_size = bytes_utf16_units(server_name) * 2;
@@ -127,7 +126,8 @@ static struct bytes challenge_message(const struct ntlm *ntlm, struct arena *are
     return text_bytes(&out);
 }
 
-/* It is kept until the logon is over, for whoever it may be: the names in it have 15 letters and a domain's 255. */
+/* Maximum size of a NEGOTIATE message, which is stored before the client is authenticated. It
+ * contains names of up to 15 and 255 characters. */
 #define NEGOTIATE_MAX 1024
 
 static enum spnego_step take_negotiate(struct ntlm *ntlm, struct arena *arena,
@@ -149,14 +149,14 @@ static enum spnego_step take_negotiate(struct ntlm *ntlm, struct arena *arena,
     return SPNEGO_MORE;
 }
 
-/* ---- the answer to it ---- */
+/* ---- AUTHENTICATE ---- */
 
-/* ms-nlmp: 2.2.1.3 */
-#define AUTHENTICATE_FIXED 64 /* version and MIC may be missing */
+/* AUTHENTICATE message. ms-nlmp: 2.2.1.3 */
+#define AUTHENTICATE_FIXED 64 /* Version and MIC are optional */
 #define MIC_AT             72
 
 struct authenticate {
-    struct bytes response, domain, user, sent_key; /* in the token */
+    struct bytes response, domain, user, sent_key; /* point into the token */
     uint32_t flags;
 };
 
@@ -170,20 +170,20 @@ static struct bytes take_fields(struct wire_reader *r)
 
 static bool parse_authenticate(struct wire_reader *r, struct authenticate *ret)
 {
-    take_fields(r); /* LM's response */
+    take_fields(r); /* LmChallengeResponse */
     ret->response = take_fields(r);
     ret->domain = take_fields(r);
     ret->user = take_fields(r);
-    take_fields(r); /* workstation */
+    take_fields(r); /* Workstation */
     ret->sent_key = take_fields(r);
     ret->flags = wire_u32(r);
     return wire_ok(r) && ret->user.len % 2 == 0 && ret->domain.len % 2 == 0;
 }
 
-/* What the response to the challenge has before its AV pairs. ms-nlmp: 2.2.2.7, 2.2.2.8 */
+/* Size of the NTLMv2 response before its AV pairs. ms-nlmp: 2.2.2.7, 2.2.2.8 */
 #define RESPONSE_FIXED (NTLM_PROOF_SIZE + 28)
 
-/* Reads the flags that the response has among its AV pairs; all of them must be well formed. */
+/* Reads MsvAvFlags from the AV pairs of the response. Returns false if a pair is malformed. */
 static bool parse_response(struct bytes response, uint32_t *ret_av_flags)
 {
     struct wire_reader r;
@@ -192,7 +192,7 @@ static bool parse_response(struct bytes response, uint32_t *ret_av_flags)
     *ret_av_flags = 0;
     wire_reader_init(&r, response);
     wire_skip(&r, NTLM_PROOF_SIZE);
-    if (wire_u8(&r) != 1 || wire_u8(&r) != 1) /* versions of the response */
+    if (wire_u8(&r) != 1 || wire_u8(&r) != 1) /* RespType, HiRespType */
         return false;
     wire_seek(&r, RESPONSE_FIXED, 0);
     while (wire_ok(&r)) {
@@ -208,8 +208,8 @@ static bool parse_response(struct bytes response, uint32_t *ret_av_flags)
     return wire_ok(&r);
 }
 
-/* The account that a user name means: its own, perhaps behind the name of a domain. Names of
- * users have no case, names of accounts hardly do. */
+/* Returns the account for a user name, ignoring a domain before a backslash, or NULL. User names
+ * are case-insensitive. */
 static const struct account *find_account(const struct ntlm *ntlm, struct arena *arena,
                                           struct bytes user)
 {
@@ -221,10 +221,8 @@ static const struct account *find_account(const struct ntlm *ntlm, struct arena 
     return accounts_find_host(ntlm->accounts, rest.ptr ? rest : name);
 }
 
-/* Which of the account's keys was the response proved with? As much is computed when there is no
- * account.
- *
- * ret_base_key  set when true is returned */
+/* Checks the response against each key of the account; takes as long if the account is NULL.
+ * ret_base_key: set if true is returned */
 static bool prove(const struct ntlm *ntlm, const struct account *account,
                   const struct authenticate *a, uint8_t ret_base_key[NTLM_KEY_SIZE])
 {
@@ -248,7 +246,7 @@ static bool prove(const struct ntlm *ntlm, const struct account *account,
     return proved;
 }
 
-/* Is the code over all three messages right? ms-nlmp: 3.2.5.1.2 */
+/* Verifies the MIC over all three messages. ms-nlmp: 3.2.5.1.2 */
 static bool mic_is_right(const struct ntlm *ntlm, struct arena *arena, struct bytes token)
 {
     struct bytes messages[3] = { ntlm->negotiate_sent, ntlm->challenge_sent };
@@ -265,7 +263,7 @@ static bool mic_is_right(const struct ntlm *ntlm, struct arena *arena, struct by
     return bytes_equal_secret(bytes_of(mic, sizeof mic), bytes_of(token.ptr + MIC_AT, sizeof mic));
 }
 
-/* The session's key: what the client chose, or what the proof gives. */
+/* Sets the session key: chosen by the client, or derived from the proof. */
 static bool settle_key(struct ntlm *ntlm, const struct authenticate *a,
                        const uint8_t base_key[NTLM_KEY_SIZE])
 {
@@ -291,7 +289,7 @@ static enum spnego_step take_authenticate(struct ntlm *ntlm, struct arena *arena
 
     if (!parse_authenticate(r, &a))
         return SPNEGO_MALFORMED;
-    /* None: anonymous. 24 bytes: NTLMv1, whatever stands beside it. */
+    /* An empty response is anonymous; one of 24 bytes is NTLMv1. */
     if (!(a.flags & NTLM_UNICODE) || (a.flags & NTLM_ANONYMOUS) ||
         a.response.len < RESPONSE_FIXED || a.user.len == 0)
         return SPNEGO_REFUSED;
@@ -327,7 +325,7 @@ enum spnego_step ntlm_step(struct ntlm *ntlm, struct arena *arena, struct bytes 
                                       : take_authenticate(ntlm, arena, &r, token);
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 const struct account *ntlm_account(const struct ntlm *ntlm)
 {

@@ -1,4 +1,4 @@
-/* What NTLMv2 computes: see ntlm_keys.h. */
+/* See ntlm_keys.h. */
 #include "smb/ntlm_keys.h"
 
 #include <nettle/arcfour.h>
@@ -69,14 +69,13 @@ void ntlm_mic(const uint8_t session_key[NTLM_KEY_SIZE], const struct bytes messa
     explicit_bzero(&hmac, sizeof hmac);
 }
 
-/* SIGNKEY and SEALKEY; the constants with the NUL that is a part of them. ms-nlmp: 3.4.5.2,
- * 3.4.5.3 */
+/* Constants of SIGNKEY and SEALKEY, with their terminating NUL. ms-nlmp: 3.4.5.2, 3.4.5.3 */
 static const char sign_client[] = "session key to client-to-server signing key magic constant";
 static const char sign_server[] = "session key to server-to-client signing key magic constant";
 static const char seal_client[] = "session key to client-to-server sealing key magic constant";
 static const char seal_server[] = "session key to server-to-client sealing key magic constant";
 
-/* magic: of sizeof sign_client bytes, as all four are. */
+/* Derives SIGNKEY or SEALKEY. magic: one of the four constants, which have the same size */
 static void magic_key(const uint8_t *key, size_t size, const char *magic,
                       uint8_t ret_key[MD5_DIGEST_SIZE])
 {
@@ -91,7 +90,7 @@ static void magic_key(const uint8_t *key, size_t size, const char *magic,
 
 #define CHECKSUM_SIZE 8
 
-/* ms-nlmp: 3.4.4.2 */
+/* Signs a message. ms-nlmp: 3.4.4.2 */
 void ntlm_sign(const uint8_t session_key[NTLM_KEY_SIZE], uint32_t flags, enum ntlm_sender sender,
                struct bytes message, uint8_t ret_signature[NTLM_SIGNATURE_SIZE])
 {
@@ -112,7 +111,7 @@ void ntlm_sign(const uint8_t session_key[NTLM_KEY_SIZE], uint32_t flags, enum nt
         arcfour_crypt(&rc4, sizeof checksum, checksum, checksum);
         explicit_bzero(&rc4, sizeof rc4);
     }
-    le32_put(ret_signature, 1); /* version */
+    le32_put(ret_signature, 1); /* Version */
     memcpy(ret_signature + 4, checksum, sizeof checksum);
     memcpy(ret_signature + 12, sequence, sizeof sequence);
     explicit_bzero(key, sizeof key);

@@ -1,5 +1,4 @@
-/* What NTLMv2 computes: pure functions of keys and bytes. Keys are the caller's to zero.
- * ms-nlmp: 3.3.2, 3.4 */
+/* NTLMv2 computations: pure functions. The caller zeroes keys. ms-nlmp: 3.3.2, 3.4 */
 #ifndef LAGRA_SMB_NTLM_KEYS_H
 #define LAGRA_SMB_NTLM_KEYS_H
 
@@ -28,29 +27,28 @@
 #define NTLM_KEY_EXCHANGE      0x40000000u
 #define NTLM_56                0x80000000u
 
-/* NTOWFv2: the key of one user in one domain, from the NT hash of the password. user, domain:
- * UTF-16LE as the client sent them. */
+/* Computes NTOWFv2, the key of a user in a domain, from the NT hash of the password. user, domain:
+ * UTF-16LE as received */
 void ntlm_user_key(const uint8_t hash[NTLM_HASH_SIZE], struct bytes user, struct bytes domain,
                    uint8_t ret_key[NTLM_KEY_SIZE]);
-/* NTProofStr: the proof over the server's challenge and all of the response behind the proof. */
+/* Computes NTProofStr over the server's challenge and the part of the response after the proof. */
 void ntlm_proof(const uint8_t user_key[NTLM_KEY_SIZE], const uint8_t challenge[NTLM_CHALLENGE_SIZE],
                 struct bytes blob, uint8_t ret_proof[NTLM_PROOF_SIZE]);
-/* SessionBaseKey, which with NTLMv2 is the KeyExchangeKey. */
+/* Computes SessionBaseKey, which is the KeyExchangeKey in NTLMv2. */
 void ntlm_base_key(const uint8_t user_key[NTLM_KEY_SIZE], const uint8_t proof[NTLM_PROOF_SIZE],
                    uint8_t ret_key[NTLM_KEY_SIZE]);
-/* Opens the session key that the client chose, and closes it: it is the same. */
+/* Decrypts the session key sent by the client, or encrypts it: RC4 is its own inverse. */
 void ntlm_exchange_key(const uint8_t base_key[NTLM_KEY_SIZE], const uint8_t sent[NTLM_KEY_SIZE],
                        uint8_t ret_key[NTLM_KEY_SIZE]);
-/* The code over the three messages of an authentication, each as it was sent; of the third,
- * zeros in the place of the code itself. */
+/* Computes the MIC over the three messages of an authentication as sent, with the MIC field of the
+ * third set to zeros. */
 void ntlm_mic(const uint8_t session_key[NTLM_KEY_SIZE], const struct bytes messages[3],
               uint8_t ret_mic[NTLM_MIC_SIZE]);
 
 enum ntlm_sender { NTLM_CLIENT, NTLM_SERVER };
-/* GSS_GetMIC of the first message (sequence number 0) that one side signs with extended session
- * security.
- *
- * flags  as negotiated: strength of the key, and whether the signature is sealed */
+/* Computes GSS_GetMIC for a sender's first message (sequence number 0), with extended session
+ * security. flags: as negotiated; they select the key strength and whether the signature is
+ * encrypted */
 void ntlm_sign(const uint8_t session_key[NTLM_KEY_SIZE], uint32_t flags, enum ntlm_sender sender,
                struct bytes message, uint8_t ret_signature[NTLM_SIGNATURE_SIZE]);
 

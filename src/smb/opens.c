@@ -1,4 +1,4 @@
-/* The handles of a connection: found by id, held by their requests, closed with their tree or session. */
+/* The opens of a connection: lookup by FileId and CreateGuid, references, removal. */
 #include "smb/opens.h"
 
 #include <assert.h>
@@ -10,12 +10,12 @@
 
 #define CREATE_BUCKETS 256u
 
-/* A volatile id is the slot, below a count of how often the slot was used. */
+/* The volatile id has the slot in its low half and the use count of the slot in its high half. */
 struct open_table {
     struct smb_open **slots;
     uint32_t *uses;
     uint32_t size, count, next;
-    struct smb_open *creates[CREATE_BUCKETS]; /* by the GUID of their create */
+    struct smb_open *creates[CREATE_BUCKETS]; /* by CreateGuid */
 };
 
 #define OPENS_AT_FIRST 64u
@@ -34,7 +34,7 @@ void open_table_free(struct open_table *table)
     free(table);
 }
 
-/* returns false: there are SMB_OPENS_MAX */
+/* Finds a free slot. Returns false if SMB_OPENS_MAX is reached. */
 static bool find_slot(struct open_table *table, uint32_t *ret_slot)
 {
     uint32_t size = table->size ? table->size * 2 : OPENS_AT_FIRST;
@@ -65,7 +65,7 @@ struct smb_open *open_new(struct smb_tree *tree)
         return NULL;
     open = xcalloc(1, sizeof *open);
     open->tree = smb_tree_hold(tree);
-    open->holders = 1; /* until open_gone() */
+    open->holders = 1; /* released by open_gone() */
     open->volatile_id = (uint64_t)++table->uses[slot] << 32 | slot;
     table->slots[slot] = open;
     table->count++;
@@ -217,9 +217,10 @@ struct smb_open *opens_next(const struct open_table *table, uint32_t *slot)
     return NULL;
 }
 
-/* ---- the file of a request ---- */
+/* ---- open of a request ---- */
 
-/* The sequence is in the low half of what is the status in answers. ms-smb2: 3.3.5.2.10 */
+/* Checks ChannelSequence, which is in the low half of the Status field of requests. ms-smb2:
+ * 3.3.5.2.10 */
 static bool begin_sequence(struct smb_request *request, struct smb_open *open)
 {
     uint16_t command = request->header.command;
@@ -240,7 +241,8 @@ enum nt_status request_find_open(struct smb_request *request, size_t file_at)
     struct smb_open *open;
 
     assert(request->bytes.len >= SMB_HEADER_SIZE + file_at + 16);
-    /* A related request is about the file of the one before, whatever it says itself. ms-smb2: 3.3.5.2.7.2 */
+    /* A related request with this FileId uses the open of the previous request. ms-smb2:
+     * 3.3.5.2.7.2 */
     if (request->is_related && le64_get(id) == UINT64_MAX && le64_get(id + 8) == UINT64_MAX) {
         if (!message->open)
             return STATUS_INVALID_PARAMETER;

@@ -1,4 +1,4 @@
-/* OPLOCK_BREAK: a client's answer to a break of an oplock, or of a lease. ms-smb2: 2.2.24, 2.2.25, 3.3.5.22 */
+/* OPLOCK_BREAK: acknowledgement of an oplock or lease break. ms-smb2: 2.2.24, 2.2.25, 3.3.5.22 */
 #include "smb/caching.h"
 
 #include "base/endian.h"
@@ -10,7 +10,7 @@ struct acknowledgement {
     struct handle_acknowledge acknowledge;
     bool is_lease;
     struct guid lease_key;
-    unsigned number; /* of the break, if this connection knows of it */
+    unsigned number; /* number of the break, or 0 if this connection does not have the lease */
 };
 
 static enum smb_step decide(struct smb_request *request, struct acknowledgement *a, uint64_t node,
@@ -23,7 +23,7 @@ static enum smb_step decide(struct smb_request *request, struct acknowledgement 
     return smb_decide(request, handle_acknowledge_attempt, &a->acknowledge);
 }
 
-/* ms-smb2: 3.3.5.22.1 */
+/* Starts an oplock break acknowledgement. ms-smb2: 3.3.5.22.1 */
 static enum smb_step begin_oplock(struct smb_request *request, struct wire_reader *r,
                                   struct acknowledgement *a)
 {
@@ -47,7 +47,7 @@ static enum smb_step begin_oplock(struct smb_request *request, struct wire_reade
     return decide(request, a, caching->node, &answer);
 }
 
-/* By any connection of the client. ms-smb2: 3.3.5.22.2 */
+/* Starts a lease break acknowledgement, on any connection of the client. ms-smb2: 3.3.5.22.2 */
 static enum smb_step begin_lease(struct smb_request *request, struct wire_reader *r,
                                  struct acknowledgement *a)
 {
@@ -89,7 +89,7 @@ enum smb_step smb_oplock_break_begin(struct smb_request *request, struct wire_re
     }
 }
 
-/* Its opens may be closed by now. */
+/* Returns the caching, or NULL if its opens have been closed. */
 static struct smb_caching *find(struct smb_request *request, const struct acknowledgement *a)
 {
     return a->is_lease ? caching_find(request->session->connection, &a->lease_key)

@@ -1,4 +1,5 @@
-/* What any part of the machine may ask for: that it is run, or runs a request of its own, and that it is closed. */
+/* Posting to a connection, running internal requests, and closing after errors; used
+ * throughout smb/. */
 #include "smb/message.h"
 
 #include <assert.h>
@@ -35,7 +36,7 @@ void smb_run(struct smb_request *request)
     assert(request->message->is_own && !request->next_woken);
     *connection->last_own = request;
     connection->last_own = &request->next_woken;
-    if (connection->depth == 0) /* a step of another connection's */
+    if (connection->depth == 0) /* called by a step of another connection */
         smb_post(connection, NULL);
 }
 

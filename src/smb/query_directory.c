@@ -1,6 +1,5 @@
-/* QUERY_DIRECTORY: pages of a directory's list, each from where the one before ended. The
- * pattern is that of the first, until the scan is restarted. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18;
- * MS-FSCC 2.4 */
+/* QUERY_DIRECTORY: lists a directory, continuing where the previous request ended. The first
+ * request of a scan sets the pattern. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18; MS-FSCC 2.4 */
 #include "smb/message.h"
 #include "smb/opens.h"
 #include "smb/shown.h"
@@ -12,34 +11,34 @@
 #include "file/name_pattern.h"
 #include "tree/path.h"
 
-/* Flags. ms-smb2: 2.2.33. An index is not looked at, as Windows' servers do not. */
+/* Flags. FileIndex is ignored, as in Windows. ms-smb2: 2.2.33 */
 #define RESTART_SCANS    0x01u
 #define SINGLE_ENTRY     0x02u
 #define REOPEN           0x10u
 
-/* Entries that one decision lists: what it holds meanwhile. */
+/* Maximum number of entries listed, and held in memory, by one decision. */
 #define PAGE_ENTRIES_MAX 1000u
 #define ENTRY_ALIGNMENT  8u
-/* Of the answer before its entries: StructureSize, offset, length. */
+/* Size of the response before its entries. */
 #define ANSWER_FIXED     8u
-/* Next to the entries: the pattern, a name to resume at, and the arena's own. */
+/* Space in the arena for the pattern, the name to continue at, and overhead. */
 #define ARENA_SPARE      (64u << 10)
 
 /* ---- entries ---- */
 
-/* What an entry has beside index, times, sizes and attributes, in this order. MS-FSCC 2.4.10,
- * 2.4.14, 2.4.8, 2.4.28, 2.4.17, 2.4.18, 2.4.21 */
+/* Fields of an entry other than NextEntryOffset, FileIndex and FileName, in this order. MS-FSCC
+ * 2.4.10, 2.4.14, 2.4.8, 2.4.28, 2.4.17, 2.4.18, 2.4.21 */
 enum entry_field {
-    HAS_FACTS = 0x01,      /* the times, sizes and attributes themselves */
-    HAS_EA_SIZE = 0x02,    /* 0: there are no extended attributes */
-    HAS_SHORT_NAME = 0x04, /* empty: there are none */
-    HAS_TAG = 0x08,        /* of a reparse point: none */
-    HAS_PADDED_ID = 0x10,  /* the FileId, behind what aligns it */
-    HAS_LONG_ID = 0x20,    /* of 16 bytes */
+    HAS_FACTS = 0x01,      /* times, sizes, attributes */
+    HAS_EA_SIZE = 0x02,    /* always 0 */
+    HAS_SHORT_NAME = 0x04, /* always empty */
+    HAS_TAG = 0x08,        /* ReparsePointTag, always 0 */
+    HAS_PADDED_ID = 0x10,  /* FileId, aligned */
+    HAS_LONG_ID = 0x20,    /* FileId of 16 bytes */
 };
 struct entry_class {
     uint8_t number;
-    uint8_t fixed; /* bytes in front of the name */
+    uint8_t fixed; /* size before FileName */
     uint8_t fields;
 };
 static const struct entry_class classes[] = {
@@ -67,16 +66,16 @@ struct query {
     struct handle_list list;
     struct list_sink sink;
     const struct entry_class *class;
-    bool is_first;  /* of its scan */
-    bool is_single; /* one entry only */
+    bool is_first;  /* first request of the scan */
+    bool is_single; /* returns one entry only */
     struct bytes pattern;
-    size_t room;            /* bytes of entries that the client takes */
-    struct arena *arena;    /* owned: of the entries and what else outlives an attempt */
-    struct arena_mark mark; /* behind it: the name that a further page begins at */
+    size_t room;            /* OutputBufferLength */
+    struct arena *arena;    /* owned; outlives the attempts */
+    struct arena_mark mark; /* the memory after it holds the name at which the page starts */
     struct text entries;
-    size_t last_at;            /* where the last entry begins, if there is one */
-    size_t page_at, page_last; /* both, before the page that is being made */
-    size_t count;              /* entries of the pages before it */
+    size_t last_at;            /* offset of the last entry, if any */
+    size_t page_at, page_last; /* entries.len and last_at before the current page */
+    size_t count;              /* number of entries on previous pages */
     bool is_full;
 };
 
@@ -85,7 +84,7 @@ static struct query *query_of_sink(struct list_sink *sink)
     return (struct query *)((char *)sink - offsetof(struct query, sink));
 }
 
-/* As there are entries of several pages, of which the last alone is made anew. */
+/* Discards the entries of the current page, before another attempt to list it. */
 static void begin_page(struct list_sink *sink)
 {
     struct query *q = query_of_sink(sink);
@@ -102,8 +101,8 @@ static void put_entry(struct wire_writer *w, const struct entry_class *class,
 {
     const struct handle_info *info = &entry->info;
 
-    wire_put_u32(w, 0); /* NextEntryOffset: set behind the last */
-    wire_put_u32(w, 0); /* FileIndex: undefined where names have an order of their own */
+    wire_put_u32(w, 0); /* NextEntryOffset, set by the next entry */
+    wire_put_u32(w, 0); /* FileIndex, undefined as names are sorted */
     if (class->fields & HAS_FACTS) {
         smb_put_info_times(w, info);
         wire_put_u64(w, info->length);
@@ -129,8 +128,8 @@ static void put_entry(struct wire_writer *w, const struct entry_class *class,
     wire_put_utf16(w, entry->name);
 }
 
-/* Entries begin at multiples of 8, and each but the last has its distance to the next: so what a
- * page set of the one before it is set again when it is made anew. */
+/* Adds an entry, aligned to 8 bytes, and sets NextEntryOffset of the previous one. Returns false if
+ * it does not fit. */
 static bool add_entry(struct list_sink *sink, const struct listed *entry)
 {
     struct query *q = query_of_sink(sink);
@@ -152,9 +151,9 @@ static bool add_entry(struct list_sink *sink, const struct listed *entry)
     return true;
 }
 
-/* ---- the request ---- */
+/* ---- request ---- */
 
-/* What the client asks to be listed. returns false: no pattern of names */
+/* Reads the pattern. Returns false if it is invalid. */
 static bool read_pattern(struct query *q, struct bytes utf16)
 {
     struct name_pattern parsed;
@@ -168,7 +167,7 @@ static bool read_pattern(struct query *q, struct bytes utf16)
            name_pattern_parse(q->arena, q->pattern, &parsed);
 }
 
-/* Where the list begins: anew, or where the open has come to. */
+/* Sets where the list starts: at the beginning, or where the previous request ended. */
 static enum nt_status set_place(struct query *q, const struct smb_open *open, uint8_t flags,
                                 struct bytes pattern)
 {
@@ -206,7 +205,7 @@ enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire
         return smb_refuse(request, STATUS_INVALID_INFO_CLASS);
     if (room < q->class->fixed)
         return smb_refuse(request, STATUS_INFO_LENGTH_MISMATCH);
-    /* More than MaxTransactSize may be refused; Samba's clients ask 8 MiB. ms-smb2: 3.3.5.18 */
+    /* Larger buffers may be rejected, but Samba's clients request 8 MiB. ms-smb2: 3.3.5.18 */
     if (room > SMB_IO_MAX)
         room = SMB_IO_MAX;
     q->room = room;
@@ -230,10 +229,10 @@ enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire
     return smb_decide(request, handle_list_attempt, &q->list);
 }
 
-/* ---- what comes of it ---- */
+/* ---- result ---- */
 
-/* One more page, as there is room. What the one before held is given back first: a pattern may
- * pass over any number of names. */
+/* Lists another page, after freeing what the previous decision holds: a pattern may skip any number
+ * of names. */
 static enum smb_step next_page(struct smb_request *request)
 {
     struct query *q = request->parameters;
@@ -260,7 +259,7 @@ static struct bytes keep(struct bytes bytes)
                      : bytes;
 }
 
-/* The open goes on behind what was listed. */
+/* Saves the position for the next request in the open. */
 static void keep_place(struct smb_open *open, const struct query *q)
 {
     free((char *)open->listing.pattern.ptr);

@@ -1,5 +1,5 @@
-/* QUERY_INFO: what is known of an open file, of its share, and its security descriptor.
- * ms-smb2: 2.2.37, 2.2.38, 3.3.5.20; MS-FSCC 2.4, 2.5 */
+/* QUERY_INFO: information about a file or its share, and security descriptors. ms-smb2: 2.2.37,
+ * 2.2.38, 3.3.5.20; MS-FSCC 2.4, 2.5 */
 #include "smb/message.h"
 #include "smb/opens.h"
 #include "smb/shown.h"
@@ -14,16 +14,14 @@
 struct query;
 typedef void put_fn(const struct query *q, struct wire_writer *w);
 
-enum tail { NO_TAIL, TAIL }; /* does a text of any length end it? */
+enum tail { NO_TAIL, TAIL }; /* whether the structure ends with data of variable length */
 
-/* A class: what it is asked of, its bytes without that text, and the access that its handle
- * needs. */
+/* An information class. */
 struct info_class {
     uint8_t number;
-    uint8_t least; /* the size of Windows' structure; all of it where there is no text */
+    uint8_t least; /* size of the fixed part */
     uint32_t access;
-    enum tail
-        tail; /* is cut where there is no room, with STATUS_BUFFER_OVERFLOW; others must fit */
+    enum tail tail; /* truncated with STATUS_BUFFER_OVERFLOW if it does not fit */
     bool wants_path;
     put_fn *put;
 };
@@ -31,14 +29,14 @@ struct info_class {
 struct query {
     struct smb_request *request;
     uint8_t type;
-    const struct info_class *class; /* NULL: a security descriptor */
-    size_t room;                    /* bytes that the client takes */
+    const struct info_class *class; /* NULL for a security descriptor */
+    size_t room;                    /* OutputBufferLength */
     struct handle_query file;
     struct mount_size share;
-    struct bytes info; /* as it goes to the client */
+    struct bytes info; /* as sent */
 };
 
-/* ---- of a file: MS-FSCC 2.4 ---- */
+/* ---- file information: MS-FSCC 2.4 ---- */
 
 static void put_basic(const struct query *q, struct wire_writer *w)
 {
@@ -67,7 +65,7 @@ static void put_internal(const struct query *q, struct wire_writer *w)
 static void put_ea_size(const struct query *q, struct wire_writer *w)
 {
     (void)q;
-    wire_put_u32(w, 0); /* there are no extended attributes */
+    wire_put_u32(w, 0); /* EaSize */
 }
 
 static void put_access(const struct query *q, struct wire_writer *w)
@@ -88,10 +86,10 @@ static void put_mode(const struct query *q, struct wire_writer *w)
 static void put_alignment(const struct query *q, struct wire_writer *w)
 {
     (void)q;
-    wire_put_u32(w, 0); /* of bytes */
+    wire_put_u32(w, 0); /* FILE_BYTE_ALIGNMENT */
 }
 
-/* The path from the root of the share, with backslashes; `lead`: what stands in front of it. */
+/* Writes the path from the root of the share, with backslashes, after `lead`. */
 static void put_path(const struct query *q, const char *lead, struct wire_writer *w)
 {
     struct bytes path = q->file.path;
@@ -132,7 +130,7 @@ static void put_all(const struct query *q, struct wire_writer *w)
         parts[i](q, w);
 }
 
-/* The one stream that a file has; a directory has none. MS-FSCC 2.4.43 */
+/* Writes the only stream of a file; directories have none. MS-FSCC 2.4.43 */
 static void put_streams(const struct query *q, struct wire_writer *w)
 {
     static const struct bytes data_stream = BYTES("::$DATA");
@@ -164,7 +162,7 @@ static void put_network_open(const struct query *q, struct wire_writer *w)
 static void put_attribute_tag(const struct query *q, struct wire_writer *w)
 {
     wire_put_u32(w, smb_attributes(&q->file.info));
-    wire_put_u32(w, 0); /* no reparse point */
+    wire_put_u32(w, 0); /* ReparseTag */
 }
 
 static void put_id(const struct query *q, struct wire_writer *w)
@@ -194,7 +192,7 @@ static const struct info_class file_classes[] = {
 };
 /* clang-format on */
 
-/* ---- of its share: MS-FSCC 2.5 ---- */
+/* ---- file system information: MS-FSCC 2.5 ---- */
 
 #define SECTOR_BYTES        512u
 #define SECTORS_PER_CLUSTER (FILE_CLUSTER_BYTES / SECTOR_BYTES)
@@ -253,7 +251,7 @@ static void put_device(const struct query *q, struct wire_writer *w)
 #define UNICODE_ON_DISK      0x04u
 #define PERSISTENT_ACLS      0x08u
 
-/* Windows' clients know the features of NTFS alone; what is not served is not among them. */
+/* Windows clients expect the features of NTFS; unsupported ones are not set. */
 static void put_attributes(const struct query *q, struct wire_writer *w)
 {
     static const struct bytes name = BYTES("NTFS");
@@ -270,7 +268,7 @@ static void put_sector_size(const struct query *q, struct wire_writer *w)
     (void)q;
     wire_put_u32(w, SECTOR_BYTES);
     for (int i = 0; i < 3; i++)
-        wire_put_u32(w, FILE_CLUSTER_BYTES); /* what is written as one */
+        wire_put_u32(w, FILE_CLUSTER_BYTES); /* physical and atomic sector sizes */
     wire_put_zeros(w, 4 + 4 + 4);
 }
 
@@ -285,7 +283,7 @@ static const struct info_class share_classes[] = {
 };
 /* clang-format on */
 
-/* ---- the request ---- */
+/* ---- request ---- */
 
 static const struct info_class *find_class(const struct info_class classes[], size_t count,
                                            uint8_t number)
@@ -300,14 +298,14 @@ static const struct info_class *find_class(const struct info_class classes[], si
 #define CLASS_ALTERNATE_NAME  21u
 #define CLASS_NORMALIZED_NAME 48u
 
-/* What is asked of a file that has none of it. ms-smb2: 3.3.5.20.1 */
+/* Returns the status of an unsupported file information class. ms-smb2: 3.3.5.20.1 */
 static enum nt_status refuse_class(const struct smb_request *request, uint8_t number)
 {
     switch (number) {
     case CLASS_FULL_EA:
         return request->open->handle.granted & MAY_READ_EA ? STATUS_NO_EAS_ON_FILE
                                                            : STATUS_ACCESS_DENIED;
-    case CLASS_ALTERNATE_NAME: /* names of 8.3: decision 443 */
+    case CLASS_ALTERNATE_NAME: /* 8.3 names: decision 443 */
         return STATUS_NOT_SUPPORTED;
     default:
         return STATUS_INVALID_INFO_CLASS;
@@ -340,7 +338,7 @@ static enum smb_step query_share(struct smb_request *request, struct query *q, u
     return smb_decide(request, mount_size_attempt, &q->share);
 }
 
-/* ms-smb2: 3.3.5.20.3 */
+/* Starts a query for a security descriptor. ms-smb2: 3.3.5.20.3 */
 static enum smb_step query_descriptor(struct smb_request *request, struct query *q, uint32_t parts)
 {
     uint32_t granted = request->open->handle.granted;
@@ -363,7 +361,7 @@ enum smb_step smb_query_info_begin(struct smb_request *request, struct wire_read
     q->type = wire_u8(r);
     number = wire_u8(r);
     q->room = wire_u32(r);
-    wire_skip(r, 2 + 2 + 4); /* what is asked with it: only EAs and quotas do */
+    wire_skip(r, 2 + 2 + 4); /* input buffer, used by EAs and quotas only */
     parts = wire_u32(r);
     if (!wire_ok(r) || q->room > SMB_IO_MAX)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
@@ -384,12 +382,12 @@ enum smb_step smb_query_info_begin(struct smb_request *request, struct wire_read
     }
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
-/* A descriptor of which no part is asked that we have. MS-DTYP 2.4.6 */
+/* Security descriptor without any parts. MS-DTYP 2.4.6 */
 static const uint8_t no_parts[20] = { 1, 0, 0, CONTROL_SELF_RELATIVE >> 8 };
 
-/* In the message's arena. */
+/* Builds the output in the message's arena. */
 static struct bytes render(const struct query *q)
 {
     struct text text;
@@ -424,7 +422,7 @@ enum smb_step smb_query_info_decided(struct smb_request *request)
     return smb_refuse(request, STATUS_BUFFER_TOO_SMALL);
 }
 
-/* How large a buffer has to be, as the data of an error. ms-smb2: 2.2.2, 2.2.2.1 */
+/* Writes the required buffer size as error data. ms-smb2: 2.2.2, 2.2.2.1 */
 static void put_needed_size(const struct smb_request *request, uint32_t size, struct wire_writer *w)
 {
     bool has_contexts = request->message->connection->agreed.dialect == SMB_311;

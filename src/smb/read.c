@@ -1,16 +1,17 @@
-/* READ: bytes of one state of the file, whatever is written meanwhile. ms-smb2: 2.2.19, 2.2.20, 3.3.5.12 */
+/* READ: reads from one version of the file, unaffected by concurrent writes. ms-smb2: 2.2.19,
+ * 2.2.20, 3.3.5.12 */
 #include "smb/message.h"
 #include "smb/opens.h"
 
 #include "file/handle_io.h"
 
-/* Of an answer, before its data. ms-smb2: 2.2.20 */
+/* Size of the response before its data. ms-smb2: 2.2.20 */
 #define ANSWER_FIXED 16u
 
 struct read {
     struct handle_read read;
-    uint32_t least; /* fewer bytes: STATUS_END_OF_FILE */
-    char *bytes;    /* in the answer */
+    uint32_t least; /* MinimumCount; fewer bytes are STATUS_END_OF_FILE */
+    char *bytes;    /* buffer in the response */
     struct handle_reading reading;
     bool is_reading;
 };
@@ -87,7 +88,7 @@ enum smb_step smb_read_go_on(struct smb_request *request)
     return smb_refuse(request, nt_status_of_handle(e));
 }
 
-/* What it returns, go_on() finds again. */
+/* Ignores the result: smb_read_go_on() gets the same one. */
 void smb_read_load(struct smb_request *request)
 {
     struct read *read = request->parameters;

@@ -1,5 +1,5 @@
-/* A client that comes back to an open which was kept for it: what is kept is read and looked at, then the open is
- * made again in this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
+/* Reconnect of a disconnected durable open: reads and checks the stored state, then restores the
+ * open on this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 #include "smb/create.h"
 #include "smb/kept.h"
 #include "smb/service.h"
@@ -13,7 +13,7 @@ enum smb_step reconnect_begin(struct smb_request *request, struct create *create
     return smb_decide(request, handle_away_attempt, &reconnect->away);
 }
 
-/* A share that is gone took the open with it. */
+/* Maps a deleted share to STATUS_OBJECT_NAME_NOT_FOUND: its durable opens do not exist either. */
 static enum nt_status status_of(enum error e)
 {
     return e == E_ShareNotFound ? STATUS_OBJECT_NAME_NOT_FOUND : nt_status_of(e);
@@ -38,8 +38,8 @@ static enum nt_status check(struct smb_request *request, const struct create *cr
     return durable_may_return(ret_kept, &by);
 }
 
-/* What is kept may be come back to: its caching is listened to before, so that no break is missed. With a lease the
- * name counts, too. */
+/* Checks the stored state and starts the reconnect. Listens for breaks first, so that none is
+ * missed. With a lease the name must match too. */
 static enum smb_step found(struct smb_request *request, struct create *create)
 {
     struct reconnect *reconnect = &create->reconnect;
@@ -49,7 +49,7 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     enum nt_status status = check(request, create, &reconnect->kept);
 
     if (status == STATUS_OBJECT_NAME_NOT_FOUND && create->contexts.durable.wants_2) {
-        /* It is sent once more, and what it has opened has ended meanwhile. */
+        /* A replayed create whose open has been closed since: opens the file again. */
         kept_remove(request->message->connection->service->kept, reconnect->away.id);
         create->contexts.durable.returns_2 = false;
         return create_anew(request, create);
@@ -69,7 +69,7 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     return smb_decide(request, handle_return_attempt, back);
 }
 
-/* It is there again, as it was. */
+/* Restores the open from the stored state. */
 static enum smb_step came_back(struct smb_request *request, struct create *create)
 {
     const struct reconnect *reconnect = &create->reconnect;
@@ -88,7 +88,8 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     open->position = kept->position;
     open->allocated = kept->allocated;
     open_show_allocated(open, &create->open.info);
-    open->has_written = true; /* before, perhaps, and its CLOSE waits until that is durable */
+    /* it may have written before the disconnect; CLOSE then waits for durability */
+    open->has_written = true;
     open->channel.sequence = (uint16_t)request->header.status;
     if (kept->locks.ptr)
         memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);
@@ -96,7 +97,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
         open_set_create(open, &kept->create);
     open->durable = (struct smb_durable){ .kind = kept->kind, .timeout_ms = kept->timeout_ms };
     create->durable = open->durable;
-    open->is_fresh = create->contexts.durable.wants_2; /* it may be sent once more */
+    open->is_fresh = create->contexts.durable.wants_2; /* the create may be replayed again */
     if (request->tree->ends || request->session->state != SESSION_VALID) {
         open_leave(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);

@@ -3,9 +3,9 @@
 
 #include <assert.h>
 
-/* Sequences go round: half of all are newer. */
+/* Sequences wrap around: the next 0x7FFF count as newer. */
 #define NEWER_MAX     0x7FFFu
-/* Of a request that counted as one of before when it began. */
+/* Change number of a request with an outdated sequence. */
 #define CHANGE_BEFORE UINT64_MAX
 
 bool channel_sequence_begin(struct channel_sequence *open, uint16_t sequence, bool modifies,
@@ -41,7 +41,7 @@ void channel_sequence_end(struct channel_sequence *open, uint64_t change)
     --*count;
 }
 
-/* ---- locks ---- */
+/* ---- lock sequences ---- */
 
 struct lock_sequence lock_sequence_read(uint32_t field)
 {

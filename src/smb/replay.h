@@ -1,5 +1,5 @@
-/* What a client sends once more, because it does not know whether it came: by the channel sequence of its file, by the
- * GUID of a create, by the sequence of a lock. ms-smb2: 3.3.5.2.10, 3.3.5.9.10, 3.3.5.14 */
+/* Replay detection for requests that a client sends again after a disconnect: by ChannelSequence,
+ * CreateGuid or LockSequence. ms-smb2: 3.3.5.2.10, 3.3.5.9.10, 3.3.5.14 */
 #ifndef LAGRA_SMB_REPLAY_H
 #define LAGRA_SMB_REPLAY_H
 
@@ -8,17 +8,17 @@
 
 /* ---- channel sequences: pure ---- */
 
-/* Of an open, how many requests are in work by it: of its sequence, and of those before. Sequences go round, and a
- * request may last; so each change of the sequence has a number of its own. */
+/* The ChannelSequence of an open with its numbers of outstanding requests: of the current sequence
+ * (OutstandingRequestCount) and of earlier ones (OutstandingPreRequestCount). Sequences wrap around
+ * while a request is outstanding, so `changes` numbers each change of the sequence. */
 struct channel_sequence {
     uint16_t sequence;
     uint64_t changes;
     uint32_t now, before;
 };
-/* A request with this sequence begins. modifies: WRITE, SET_INFO, IOCTL.
- * *ret_change: for channel_sequence_end()
- * returns false: it comes too late, or what it repeats may still be in work; it does not count then.
- * ms-smb2: 3.3.5.2.10 */
+/* Starts a request with this sequence. modifies: WRITE, SET_INFO, IOCTL. *ret_change: for
+ * channel_sequence_end(). Returns false, without counting it, if the sequence is outdated or if the
+ * original of a replay may still be in progress. ms-smb2: 3.3.5.2.10 */
 bool channel_sequence_begin(struct channel_sequence *open, uint16_t sequence, bool modifies,
                             bool replays, uint64_t *ret_change);
 void channel_sequence_end(struct channel_sequence *open, uint64_t change);
@@ -28,13 +28,15 @@ void channel_sequence_end(struct channel_sequence *open, uint64_t change);
 #define LOCK_SEQUENCES     64u /* ms-smb2: 3.3.1.10 "LockSequenceArray" */
 #define LOCK_SEQUENCE_NONE 0xFFu
 
-/* What a LOCK says: an index of 1 to 64, and a number of 0 to 15; index 0, or beyond: it is not kept. */
+/* LockSequence of a LOCK request: an index from 1 to 64 and a number from 0 to 15. Other indexes
+ * disable replay detection. */
 struct lock_sequence {
     uint32_t index;
     uint8_t number;
 };
 struct lock_sequence lock_sequence_read(uint32_t field);
-/* It was done before. Else the entry is forgotten until lock_sequence_done(). */
+/* Returns whether the lock is a replay of a completed one. Otherwise invalidates the entry until
+ * lock_sequence_done(). */
 bool lock_sequence_is_repeated(uint8_t entries[LOCK_SEQUENCES], const struct lock_sequence *lock);
 void lock_sequence_done(uint8_t entries[LOCK_SEQUENCES], const struct lock_sequence *lock);
 

@@ -1,9 +1,9 @@
-/* The way of a request, top down: what happens to a command between its header and its answer.
+/* Request processing, top down, from header to response.
  *
- *   admit -> begin -> (decide -> decided) as often as the command has steps -> durable -> answer
+ *     admit -> begin -> (decide -> decided) for each step of the command -> durable -> answer
  *
- * These words are its states; README.md has the picture. A state that has to wait leaves the request WAITING:
- * it is entered again when a post brings the request back, so the connection's thread never waits. */
+ * These are the states of a request, drawn in README.md. A request that has to wait returns WAITING
+ * and enters its state again after a post, so that the connection's thread never blocks. */
 #include "smb/message.h"
 #include "smb/opens.h"
 #include "smb/service.h"
@@ -20,7 +20,7 @@ static struct smb_connection *connection_of(const struct smb_request *request)
 
 /* ---- BEGIN ---- */
 
-/* Attempts begin behind what is in the arena now, parameters included. */
+/* Prepares a decision, whose attempts allocate after the parameters in the arena. */
 static void prepare(struct smb_request *request)
 {
     const struct smb_service *service = connection_of(request)->service;
@@ -28,7 +28,7 @@ static void prepare(struct smb_request *request)
     uint64_t seen = d->seen;
 
     driver_begin(&request->driver, d, request->attempt, request->of);
-    if (d->store) { /* another step of the same command: what it has seen before counts on */
+    if (d->store) { /* a further decision of the command: keep the sequence that it depends on */
         deciding_end(d);
         d->seen_before = seen;
         d->attempts = 0;
@@ -61,7 +61,7 @@ static void load_in_pool(struct driver *driver)
     request->row->load(request);
 }
 
-/* What comes after a function of the command. */
+/* Returns the state that follows a step of the command. */
 static enum request_state after(struct smb_request *request, enum smb_step step)
 {
     switch (step) {
@@ -105,12 +105,12 @@ static enum request_state admit(struct smb_request *request)
     return request->header.command == SMB_CANCEL ? ANSWERED : PACED;
 }
 
-/* ---- PACED: its account has used up its rate ---- */
+/* ---- PACED: the account exceeds its rate ---- */
 
-/* How often a waiting request checks whether its connection has ended. */
+/* Interval at which a delayed request checks whether its connection has ended. */
 #define PACE_MAX_NS UINT64_C(500000000)
 
-/* Returns why the request cannot start any more. Its session, tree or file may have ended while it waited. */
+/* Returns an error if the session, tree connect or open has ended while the request was delayed. */
 static enum nt_status what_ended(const struct smb_request *request)
 {
     if (request->session->state != SESSION_VALID)
@@ -151,8 +151,8 @@ static enum request_state begin(struct smb_request *request)
 
 /* ---- DECIDE ---- */
 
-/* From now on it may take long: the client gets an interim answer, and may cancel it. ms-smb2: 3.3.4.2
- * returns STATUS_SUCCESS, or why it cannot wait */
+/* Parks the request, which may wait for long: sends an interim response and makes it cancellable.
+ * Returns STATUS_SUCCESS, or an error if it cannot be parked. ms-smb2: 3.3.4.2 */
 static enum nt_status park(struct smb_request *request)
 {
     struct smb_connection *connection = connection_of(request);
@@ -172,7 +172,7 @@ static enum nt_status park(struct smb_request *request)
     return STATUS_SUCCESS;
 }
 
-/* Waits for others unless nothing has changed, which decides it. Returns DECIDE to go on at once. */
+/* Waits for others unless the wait has timed out. Returns DECIDE to continue at once. */
 static enum request_state await_others(struct smb_request *request)
 {
     enum nt_status status;
@@ -212,7 +212,7 @@ static enum request_state decide(struct smb_request *request)
     return DECIDED;
 }
 
-/* The command's own word on what was decided: another step, or its answer. */
+/* Has the command handle the result of its decision. */
 static enum request_state conclude(struct smb_request *request)
 {
     if (request->row->decided)
@@ -220,14 +220,14 @@ static enum request_state conclude(struct smb_request *request)
     return refuse(request, nt_status_of(request->error));
 }
 
-/* ---- GOING_ON: a command that has steps of its own between its decisions ---- */
+/* ---- GOING_ON: steps of a command between its decisions ---- */
 
 static enum request_state go_on_with(struct smb_request *request)
 {
     return after(request, request->row->go_on(request));
 }
 
-/* ---- HELD, AWAITS: something in this process wakes it ---- */
+/* ---- HELD, AWAITS: woken by request_wake() ---- */
 
 static enum request_state hold(struct smb_request *request)
 {
@@ -237,7 +237,7 @@ static enum request_state hold(struct smb_request *request)
         request->is_woken = false;
         return GOING_ON;
     }
-    deciding_end(&request->decision); /* keeps nothing open meanwhile */
+    deciding_end(&request->decision); /* holds no read view while it waits */
     arena_end_decision(request->message->arena);
     if (request->state == HELD)
         status = park(request);
@@ -247,7 +247,7 @@ static enum request_state hold(struct smb_request *request)
     return request_wait(request);
 }
 
-/* ---- DURABLE: a crash must not undo anything that was reported ---- */
+/* ---- DURABLE: a crash must not undo what was reported ---- */
 
 static enum request_state become_durable(struct smb_request *request)
 {
@@ -279,8 +279,8 @@ static bool has_body(const struct smb_request *request)
            request->status == STATUS_MORE_PROCESSING_REQUIRED;
 }
 
-/* Those related to one that failed fail with it, unless there is a file that they can go on with; where it had no
- * session they are malformed. ms-smb2: 3.3.5.2.7.2 */
+/* Returns the status that related requests fail with: that of the failed request, unless they have
+ * an open to continue with; STATUS_INVALID_PARAMETER if it had no session. ms-smb2: 3.3.5.2.7.2 */
 static enum nt_status what_follows(const struct smb_request *request)
 {
     if (!nt_status_is_error(request->status) || request->message->open)
@@ -300,7 +300,7 @@ static enum request_state answer(struct smb_request *request)
     return ANSWERED;
 }
 
-/* ---- the state machine ---- */
+/* ---- state machine ---- */
 
 static enum request_state enter(struct smb_request *request)
 {
@@ -328,7 +328,7 @@ static enum request_state enter(struct smb_request *request)
     case WAITING:
         break;
     }
-    assert(false); /* a state that is not entered */
+    assert(false); /* never entered */
     return ANSWERED;
 }
 

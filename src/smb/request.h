@@ -1,4 +1,4 @@
-/* Inside smb/ only: a request on its way, whose states README.md draws. request.c */
+/* Internal to smb/: a request and its states, drawn in README.md. request.c */
 #ifndef LAGRA_SMB_REQUEST_H
 #define LAGRA_SMB_REQUEST_H
 
@@ -15,18 +15,18 @@ struct smb_session;
 struct smb_tree;
 
 enum request_state {
-    ADMIT,    /* what every command needs: admit.c */
-    PACED,    /* waits until the rates of its account allow it */
-    BEGIN,    /* its own function reads it */
+    ADMIT,    /* validation: admit.c */
+    PACED,    /* delayed by the rate limits of its account */
+    BEGIN,    /* row->begin */
     DECIDE,   /* the driver decides and commits (service/driver.h) */
-    DECIDED,  /* or committed: the command goes on, or is done */
-    DURABLE,  /* wait until what was seen and done is on disk */
-    ANSWER,   /* write the body */
-    GOING_ON, /* the command has a step of its own */
-    HELD,     /* it waits for something in this process, which wakes it: parked */
-    AWAITS,   /* the same, for so short a time that it is not parked */
-    ANSWERED, /* it is over */
-    WAITING,  /* only as a step's result: woken by a post; request->state is entered again */
+    DECIDED,  /* the decision is committed: row->decided */
+    DURABLE,  /* waits until what was read and written is durable */
+    ANSWER,   /* writes the response */
+    GOING_ON, /* row->go_on */
+    HELD,     /* parked until request_wake() */
+    AWAITS,   /* like HELD, for a short time: not parked */
+    ANSWERED, /* done */
+    WAITING,  /* result of a step: continues in request->state after a post */
 };
 
 struct smb_request {
@@ -34,92 +34,93 @@ struct smb_request {
     struct smb_request *next_woken;
     struct driver driver;
     enum request_state state;
-    bool waits; /* it is woken before it goes on */
+    bool waits; /* must be woken before it continues */
 
     struct smb_header header;
-    struct bytes bytes; /* from its header to the next one's */
+    struct bytes bytes; /* from its header to the next one */
     uint64_t began_ns;
     const struct smb_row *row;
     struct smb_session *session; /* held */
     struct smb_tree *tree;       /* held */
     struct smb_open *open;       /* held */
-    bool is_in_work;             /* counts as one of open->in_work */
-    bool has_sequence;           /* counts in open->channel */
+    bool is_in_work;             /* counted in open->in_work */
+    bool has_sequence;           /* counted in open->channel */
     uint64_t sequence_change;    /* for channel_sequence_end() */
     bool is_related;
-    bool is_signed; /* the request was: so is the answer */
-    bool
-        is_parked; /* an interim answer was sent, or is due: counts as one of connection->parked_count */
+    bool is_signed; /* the request was signed, so the response is */
+    bool is_parked; /* interim response sent or due; counted in connection->parked_count */
     bool is_cancelled;
     enum nt_status cancelled_with;
-    bool was_paced;           /* waited for the rate of its account */
+    bool was_paced;           /* delayed by the rate limits of its account */
     bool is_woken;            /* by request_wake() */
-    uint64_t async_id;        /* once parked */
-    enum smb_lasting lasting; /* the row's, unless it asks for more */
-    bool has_body;            /* with an error, too */
+    uint64_t async_id;        /* 0 until parked */
+    enum smb_lasting lasting; /* the row's unless the command changes it */
+    bool has_body;            /* writes row->answer even with an error status */
     enum nt_status status;
 
-    /* Of one that decides. */
+    /* The decision. */
     struct problem problem;
     struct input input;
     attempt_fn *attempt;
     void *of;
-    enum error error;         /* of the newest decision, once DECIDED */
-    void *parameters;         /* the command's own */
-    struct decision decision; /* the last: see struct flow */
+    enum error error;         /* result, valid in DECIDED */
+    void *parameters;         /* of the command */
+    struct decision decision; /* must be last: see struct flow */
 };
 
-/* Begins or goes on, until it is answered or waits. */
+/* Runs the request until it is done or waits. */
 void request_run(struct smb_request *request);
 
-/* ---- how it waits: request_wait.c ---- */
+/* ---- waiting: request_wait.c ---- */
 
 void request_init_pause(struct smb_request *request);
 static inline struct smb_request *request_of_driver(struct driver *driver)
 {
     return (struct smb_request *)(void *)((char *)driver - offsetof(struct smb_request, driver));
 }
-/* After the waiter was kept: until it is woken. returns WAITING */
+/* Suspends the request, whose waiter is registered, until it is woken. Returns WAITING. */
 enum request_state request_wait(struct smb_request *request);
-/* Runs the step in the pool. returns WAITING */
+/* Runs the step in the pool. Returns WAITING. */
 enum request_state request_to_pool(struct smb_request *request,
                                    void (*step)(struct driver *driver));
-/* The waiter for whatever wakes it: before STEP_WAIT. */
+/* Returns the waiter to register before STEP_WAIT. */
 struct waiter *request_arm(struct smb_request *request);
-/* Wakes one after STEP_HOLD or STEP_AWAIT. Owner's thread. */
+/* Wakes a request in STEP_HOLD or STEP_AWAIT. Called on the owner's thread. */
 void request_wake(struct smb_request *request);
-/* One that waits in service/waiting.h goes on now. Owner's thread. */
+/* Ends the request's wait in service/waiting.h early. Called on the owner's thread. */
 void request_hurry(struct smb_request *request);
-/* CANCEL, or its session, tree or connection ends: one that is parked is answered with STATUS_CANCELLED soon;
- * others go on. */
+/* Cancels a request on CANCEL, or at the end of its session, tree or connection. A parked request
+ * soon gets STATUS_CANCELLED; others continue. */
 void request_cancel(struct smb_request *request, enum nt_status status);
-/* Releases what it holds. */
+/* Frees what the request holds. */
 void request_over(struct smb_request *request);
-/* It is answered so: to the logs that want it. log.c */
+/* Logs the response. log.c */
 void smb_log(const struct smb_request *request, enum nt_status status);
-/* The same to Storage Analytics, where its account asked for metrics. answered: bytes of the answer */
+/* Counts the request in Storage Analytics if its account has metrics enabled. answered: size of the
+ * response */
 void smb_count(const struct smb_request *request, enum nt_status status, size_t answered);
 
-/* ---- limits of its account: account_limits.c ---- */
+/* ---- account limits: account_limits.c ---- */
 
-/* Counts the request. Returns 0, or how long it has to wait before it may ask again, in ns. */
+/* Counts the request. Returns how long it must be delayed, in ns, or 0. */
 uint64_t smb_pace(const struct smb_request *request);
-/* Counts the bytes of its response. */
+/* Counts the size of the response. */
 void smb_pay(const struct smb_request *request, size_t answered);
-/* Returns whether the account has room for the bytes, and counts them if so. */
+/* Reserves capacity of the account. Returns false if it is exhausted. */
 bool smb_may_keep(const struct smb_request *request, uint64_t bytes);
 /* Returns whether the account has reached its capacity. */
 bool smb_is_full(const struct smb_request *request);
-/* Requests a new count of the account's bytes, after a decision failed with E_InsufficientAccountCapacity. */
+/* Requests a recount of the account's bytes after a decision failed with
+ * E_InsufficientAccountCapacity. */
 void smb_refused_full(const struct smb_request *request);
 
-/* What a command's functions return. */
+/* Sets the status of the response. For a command's functions to return. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)
 {
     request->status = status;
     return STEP_ANSWER;
 }
-/* Decides next: the attempt, on parameters that lie in the message's arena. */
+/* Starts a decision. of: parameters of the attempt, in the message's arena */
 static inline enum smb_step smb_decide(struct smb_request *request, attempt_fn *attempt, void *of)
 {
     request->attempt = attempt;
@@ -131,14 +132,12 @@ static inline struct arena *request_arena(const struct smb_request *request)
     return request->decision.arena;
 }
 
-/* ---- admission: admit.c ---- */
+/* ---- validation: admit.c ---- */
 
-/* returns STATUS_SUCCESS, or what it is refused with. A compound's first failure counts for those related to
- * it. *ret_breaks: the connection is to be closed, without an answer */
+/* Validates the request. Returns STATUS_SUCCESS or the error to respond with. Requests related to a
+ * failed one of their compound fail too. *ret_breaks: close the connection without a response */
 enum nt_status request_admit(struct smb_request *request, bool *ret_breaks);
 
-/* The file that a request names at an offset in its body, or the one that goes on in a compound: request->open.
- * returns STATUS_SUCCESS, STATUS_FILE_CLOSED, STATUS_INVALID_PARAMETER */
 enum nt_status request_find_open(struct smb_request *request, size_t file_at);
 
 #endif

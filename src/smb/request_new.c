@@ -1,4 +1,4 @@
-/* Messages and their requests, as they begin. */
+/* Creation of messages and requests. */
 #include "smb/message.h"
 #include "smb/opens.h"
 

@@ -1,4 +1,4 @@
-/* How a request waits: without a thread, for a post of whoever wakes it; or in the pool, where it may block. */
+/* Waiting without a thread, for a post, or in the pool if the step may block. */
 #include "smb/message.h"
 #include "smb/service.h"
 #include "smb/sessions.h"
@@ -17,7 +17,7 @@ static void wake(struct waiter *waiter)
         (struct smb_request *)(void *)((char *)pause - offsetof(struct smb_request, driver.pause));
     struct smb_connection *connection = connection_of(request);
 
-    /* Once it says WOKEN, or is posted, the owner may go on and end all of it: touch nothing after. */
+    /* The owner may resume and free the request as soon as the pause has ended or it is posted. */
     atomic_fetch_add(&connection->posters, 1);
     if (pause_end(pause))
         smb_post(connection, request);
@@ -52,7 +52,7 @@ enum request_state request_to_pool(struct smb_request *request, void (*step)(str
     return request_wait(request);
 }
 
-/* ---- woken by name ---- */
+/* ---- waking ---- */
 
 void request_wake(struct smb_request *request)
 {

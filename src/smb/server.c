@@ -1,6 +1,6 @@
-/* SMB connections on sockets: see server.h. A turn runs what was woken, sends what is to be sent, and receives
- * while the machine has room. What ends, ends in two steps: the machine closes its handles, which takes other
- * threads, and then the connection is given back. */
+/* See server.h. Each turn runs woken requests, sends packets, and receives while the machine has
+ * capacity. A connection ends in two steps: the machine closes its handles, which involves other
+ * threads, and then the connection is released. */
 #include "smb/server.h"
 
 #include <assert.h>
@@ -17,28 +17,28 @@
 #include "smb/limits.h"
 
 #define LENGTH_SIZE   4u
-/* A message longer than this that has come in part goes on in memory of its own, which is charged to the
- * budget of the process: what strangers can make it hold without that is small. */
+/* Size beyond which an incomplete message is received into separate memory, charged to the memory
+ * budget. Limits the uncharged memory that unauthenticated clients can use. */
 #define PART_MAX      ((size_t)16 << 10)
 #define PARTS_MAX     16
-/* A machine that is gone is noticed after so long. */
+/* TCP keepalive: a vanished client is detected after this idle time and this many probes. */
 #define ALIVE_IDLE_S  120
 #define ALIVE_EVERY_S 30
 #define ALIVE_TIMES   4
 
 struct smb_link {
-    struct connection connection; /* first */
+    struct connection connection; /* must be first */
     struct smb_host host;
-    struct smb_connection *machine; /* NULL: refused */
-    /* A message of which a part has come, where it is more than the input takes; in its arena. */
+    struct smb_connection *machine; /* NULL if the connection was refused */
+    /* A message larger than the input buffer, received in part; in `arena`. */
     char *message;
     struct arena *arena;
     size_t size, have;
-    /* Packets that wait to be sent, the oldest first; how much of that one has left. */
+    /* Unsent packets, oldest first, and the number of bytes of the first already sent. */
     struct smb_packet *first, **end;
     size_t sent;
-    atomic_bool is_posted; /* posted() was not called yet */
-    bool runs;             /* the machine is to be run */
+    atomic_bool is_posted; /* posted() has not been called yet */
+    bool runs;             /* the machine must be run */
     bool ends;             /* smb_connection_end() was called */
     bool has_ended;
 };
@@ -53,7 +53,7 @@ static struct smb_link *link_of_host(struct smb_host *host)
     return (struct smb_link *)(void *)((char *)host - offsetof(struct smb_link, host));
 }
 
-/* ---- what the machine asks for ---- */
+/* ---- callbacks of the machine ---- */
 
 static void on_send(struct smb_host *host, struct smb_packet *packet)
 {
@@ -93,7 +93,7 @@ static void on_ended(struct smb_host *host)
     link_of_host(host)->has_ended = true;
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
 static void drop_message(struct smb_link *link)
 {
@@ -112,17 +112,18 @@ static void begin_end(struct smb_link *link)
     drop_message(link);
     connection_is_ours(&link->connection);
     smb_connection_end(link->machine);
-    if (!link->has_ended) /* a session may keep the machine: the client is to see the end */
+    /* the session may keep the machine, but the client must see the connection close */
+    if (!link->has_ended)
         shutdown(link->connection.fd, SHUT_RDWR);
 }
 
-/* Nobody posts it any more, and no post is on its way. */
+/* Returns whether no more posts are pending or possible. */
 static bool is_over(const struct smb_link *link)
 {
     return link->has_ended && !atomic_load(&link->is_posted);
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static void packet_sent(struct smb_link *link)
 {
@@ -156,7 +157,7 @@ static int collect(const struct smb_link *link, struct iovec parts[PARTS_MAX])
     return count;
 }
 
-/* returns 0: all is sent; TRANSPORT_WAITS, TRANSPORT_FAILED */
+/* Returns 0 if everything is sent, TRANSPORT_WAITS or TRANSPORT_FAILED. */
 static ssize_t send_packets(struct smb_link *link)
 {
     const struct smb_service *service = connection_context(&link->connection);
@@ -186,9 +187,9 @@ static ssize_t send_packets(struct smb_link *link)
     return 0;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
-/* What a step of receiving came to. */
+/* Result of a receive step. */
 enum received { RECEIVED, RECEIVES_LATER, RECEIVES_NO_MORE };
 
 static enum received take(struct smb_link *link, struct bytes message, struct arena *arena)
@@ -206,7 +207,7 @@ static enum received of_count(struct smb_link *link, ssize_t n)
     return RECEIVED;
 }
 
-/* The rest of one that is larger than the input. */
+/* Receives the rest of a message that is larger than the input buffer. */
 static enum received receive_rest(struct smb_link *link)
 {
     enum received result;
@@ -221,12 +222,12 @@ static enum received receive_rest(struct smb_link *link)
     if (result != RECEIVED || link->have < link->size)
         return result;
     result = take(link, bytes_of(link->message, link->size), link->arena);
-    link->arena = NULL; /* the machine's now */
+    link->arena = NULL; /* owned by the machine */
     drop_message(link);
     return result;
 }
 
-/* One that does not fit the input goes on in memory of its own. */
+/* Moves the received part of a large message to separate memory. */
 static enum received begin_rest(struct smb_link *link, struct bytes have, size_t size)
 {
     struct arena *arena = smb_message_arena(link->machine);
@@ -249,7 +250,7 @@ static enum received receive_more(struct smb_link *link)
     return of_count(link, input_receive(&link->connection, CONNECTION_INPUT_BYTES));
 }
 
-/* A whole message is there. */
+/* Processes a complete message in the input buffer. */
 static enum received take_first(struct smb_link *link, struct bytes message)
 {
     enum received result = take(link, message, NULL);
@@ -268,7 +269,8 @@ static enum received receive(struct smb_link *link)
     if (have.len < LENGTH_SIZE)
         return receive_more(link);
     size = be32_get(have.ptr);
-    if (size > smb_connection_message_max(link->machine)) /* its first byte is 0, too */
+    if (size >
+        smb_connection_message_max(link->machine)) /* also rejects a first byte other than 0 */
         return RECEIVES_NO_MORE;
     have = bytes_from(have, LENGTH_SIZE);
     if (have.len >= size)
@@ -278,7 +280,7 @@ static enum received receive(struct smb_link *link)
 
 /* ---- turns ---- */
 
-/* What the client owes now. */
+/* Sets the timeout for what the client must do next. */
 static enum turn wait(struct smb_link *link)
 {
     struct connection *connection = &link->connection;
@@ -294,7 +296,7 @@ static enum turn wait(struct smb_link *link)
     return TURN_WAITS;
 }
 
-/* Runs, sends, receives, once. returns TURN_GOES_ON, TURN_WAITS, TURN_ENDS */
+/* Runs, sends and receives once. Returns TURN_GOES_ON, TURN_WAITS or TURN_ENDS. */
 static enum turn step(struct smb_link *link)
 {
     enum received received;
@@ -313,12 +315,12 @@ static enum turn step(struct smb_link *link)
     }
     if (sent == 0 && smb_connection_has_room(link->machine))
         received = receive(link);
-    else /* a client that has gone reads no answers: its requests need not be waited for */
+    else /* does not wait for the requests of a disconnected client */
         received = link->connection.ended ? RECEIVES_NO_MORE : RECEIVES_LATER;
     if (received == RECEIVES_LATER)
         return wait(link);
     if (received == RECEIVES_NO_MORE) {
-        send_packets(link); /* what was answered before */
+        send_packets(link); /* responses to earlier requests */
         begin_end(link);
     }
     return TURN_GOES_ON;
@@ -355,7 +357,7 @@ static void keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-/* Zeros where the socket does not say. */
+/* Returns zeros if the address is unknown. */
 static void local_address(int fd, uint8_t ret_address[16])
 {
     struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
@@ -388,7 +390,8 @@ static void begin(struct connection *connection)
                                        bytes_from_string(connection->peer));
 }
 
-/* One that never had a turn has nothing that could wait. */
+/* Frees the machine. A connection that never had a turn ends at once, as it has nothing to wait
+ * for. */
 static void end(struct connection *connection)
 {
     struct smb_link *link = link_of(connection);

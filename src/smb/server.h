@@ -1,14 +1,14 @@
-/* SMB connections on sockets: net/ serves them, by this protocol, each with a machine of its own
- * (connection.h). Direct TCP alone, without NetBIOS sessions. ms-smb2: 2.1 */
+/* SMB over direct TCP, without NetBIOS sessions: the protocol that net/ serves on sockets, with a
+ * state machine per connection (connection.h). ms-smb2: 2.1 */
 #ifndef LAGRA_SMB_SERVER_H
 #define LAGRA_SMB_SERVER_H
 
 #include "net/net.h"
 
-/* For net_start(); context: a struct smb_service */
+/* For net_start(). context: a struct smb_service */
 extern const struct net_protocol smb_protocol;
-/* Deadlines as they suit clients that keep files open: after log-on a connection may be idle for a day, if its machine
- * is there (keepalive); before log-on it has a minute. */
+/* Timeouts for clients that keep files open: a connection may be idle for a day as long as TCP
+ * keepalive succeeds; logon must complete within 30 s. */
 extern const struct net_limits smb_limits_default;
 
 #endif

@@ -1,4 +1,4 @@
-/* What all connections share: see service.h. */
+/* See service.h. */
 #include "smb/service.h"
 
 #include <assert.h>
@@ -64,7 +64,8 @@ static struct smb_session *find(struct smb_service *service, uint64_t id)
     return session;
 }
 
-/* Random, and of 32 bits, which some clients take to be enough (smbtorture smb2.session-id). */
+/* Returns a random number, of which session ids use 32 bits, as some clients expect (smbtorture
+ * smb2.session-id). */
 static uint64_t random_id(void)
 {
     struct guid guid = guid_new();
@@ -85,7 +86,7 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
     lock_give(&service->lock);
 }
 
-/* ---- of a client ---- */
+/* ---- sessions of a client ---- */
 
 static struct smb_client_sessions *client_bucket(struct smb_service *service,
                                                  const struct guid *guid)
@@ -150,7 +151,7 @@ void service_unlist_session(struct smb_service *service, struct smb_session *ses
     lock_give(&service->lock);
 }
 
-/* Removes it from its bucket. Returns what waits for its end. */
+/* Removes the session from its bucket. Returns the requests that wait for its end. */
 static struct session_wait *forget(struct smb_service *service, struct smb_session *session)
 {
     struct smb_session **at = bucket_of(service, session->id);
@@ -177,12 +178,13 @@ void service_remove_session(struct smb_service *service, struct smb_session *ses
         awaiting = forget(service, session);
     lock_give(&service->lock);
     for (; awaiting; awaiting = next) {
-        next = awaiting->next; /* it belongs to a request that may be over once it is woken */
+        next = awaiting->next; /* `awaiting` may be freed once it is woken */
         awaiting->waiter->wake(awaiting->waiter);
     }
 }
 
-/* Has its connection come to the caller's thread, and wake the caller there; it may be called by one at a time. */
+/* Has the connection move to the caller's thread and then wake the caller. Returns false if another
+ * request is doing so. */
 static bool call(struct smb_connection *connection, struct smb_request *by, const void *place)
 {
     struct smb_request *nobody = NULL;
@@ -220,8 +222,8 @@ enum found service_find_session(struct smb_request *request, uint64_t id, enum w
     return found;
 }
 
-/* What is read of the other session is set before it is listed as valid, and its connection outlives its being
- * known. */
+/* The fields read here are set before the session is listed as valid. Its connection exists as long
+ * as the session is known. */
 bool service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by,
                           struct session_wait *wait)
 {

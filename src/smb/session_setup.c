@@ -1,5 +1,6 @@
-/* SESSION_SETUP and LOGOFF. Who logs on is an account, by either of its keys; there are no guests. What goes wrong
- * before a logon is over says nothing of the account. ms-smb2: 3.3.5.5, 3.3.5.6 */
+/* SESSION_SETUP and LOGOFF. Users are accounts, with either of their keys; there are no guests.
+ * Errors before the end of authentication reveal nothing about the account. ms-smb2: 3.3.5.5,
+ * 3.3.5.6 */
 #include "smb/session_setup.h"
 #include "smb/channels.h"
 
@@ -9,11 +10,11 @@
 #include "smb/service.h"
 #include "smb/spnego.h"
 
-#define SESSION_ENCRYPTED 0x04u /* SESSION_FLAG_ENCRYPT_DATA, of the answer */
+#define SESSION_ENCRYPTED 0x04u /* SESSION_FLAG_ENCRYPT_DATA in the response */
 
-/* ---- the end of a logon ---- */
+/* ---- end of authentication ---- */
 
-/* The first logon of a session gives it its keys. ms-smb2: 3.3.5.5.3 */
+/* Derives the session's keys after the first authentication. ms-smb2: 3.3.5.5.3 */
 static void take_keys(struct smb_session *session, struct bytes session_key)
 {
     const struct smb_agreement *agreed = &session->connection->agreed;
@@ -39,7 +40,8 @@ static bool is_account_of(const struct smb_session *session, struct bytes name)
     return bytes_is(name, session->account);
 }
 
-/* Somebody new. A session that cannot be sealed is refused unless the operator allows it. */
+/* Makes the session valid. A session that cannot be encrypted is rejected unless the operator
+ * allows it. */
 static enum nt_status become_valid(struct smb_session *session, struct smb_request *request)
 {
     struct session_setup *setup = request->parameters;
@@ -59,7 +61,7 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
     setup->previous_end.waiter = request_arm(request);
     setup->awaits_previous =
         service_end_previous(connection->service, setup->previous, session, &setup->previous_end);
-    request->is_signed = true; /* whatever is agreed on: it proves that the server has the key */
+    request->is_signed = true; /* even if not negotiated: proves that the server has the key */
     connection_authenticated(connection, session->of);
     return STATUS_SUCCESS;
 }
@@ -68,7 +70,7 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 {
     enum nt_status status = STATUS_SUCCESS;
 
-    /* A session that logs on again keeps its account and the keys of the first time. ms-smb2: 3.3.5.5.2 */
+    /* After reauthentication a session keeps its account and its first keys. ms-smb2: 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))
             status = STATUS_ACCESS_DENIED;
@@ -81,8 +83,7 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 
 /* ---- SESSION_SETUP ---- */
 
-/* One that fails is gone with its session, also where a session that stood was logged on again.
- * ms-smb2: 3.3.5.5.3 */
+/* Rejects the request and ends its session, even one that was valid. ms-smb2: 3.3.5.5.3 */
 static enum smb_step refuse_logon(struct smb_request *request, enum nt_status status)
 {
     struct smb_session *session = request->session;
@@ -108,7 +109,7 @@ static enum smb_step step(struct smb_request *request)
                                                                 : refuse_logon(request, status);
 }
 
-/* What does not bind; once more after it has waited. */
+/* Authenticates without binding; called again after a wait. */
 static enum smb_step log_on(struct smb_request *request)
 {
     const struct session_setup *setup = request->parameters;
@@ -157,7 +158,7 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
             (connection->is_authenticated ? SMB_SESSIONS_MAX : SMB_SESSIONS_AT_FIRST))
             return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
         request->session = session_hold(session_new(connection));
-        request->header.session_id = request->session->id; /* so does the answer say */
+        request->header.session_id = request->session->id; /* for the response */
     }
     return log_on(request);
 }
@@ -185,7 +186,7 @@ enum smb_step smb_logoff_begin(struct smb_request *request, struct wire_reader *
     return smb_logoff_go_on(request);
 }
 
-/* Once its handles are closed. */
+/* Waits until the session's opens are closed. */
 enum smb_step smb_logoff_go_on(struct smb_request *request)
 {
     struct smb_session *session = request->session;

@@ -1,4 +1,4 @@
-/* What session_setup.c and bind.c share. */
+/* Shared by session_setup.c and bind.c. */
 #ifndef LAGRA_SMB_SESSION_SETUP_H
 #define LAGRA_SMB_SESSION_SETUP_H
 
@@ -9,34 +9,34 @@
 struct spnego;
 
 struct session_setup {
-    bool awaits_previous; /* all is done, once the client's previous session has ended */
+    bool awaits_previous; /* done once the client's previous session has ended */
     struct session_wait previous_end;
     bool binds;
-    unsigned moves;     /* of one that binds */
+    unsigned moves;     /* number of moves while binding */
     uint8_t mode;       /* SecurityMode */
     uint64_t previous;  /* PreviousSessionId */
-    instant held_until; /* where it waits its turn, as the connection's one that does; else 0 */
-    struct bytes given; /* the client's token */
-    struct bytes token; /* of the answer */
+    instant held_until; /* end of its delay after failed logons; 0 if not delayed */
+    struct bytes given; /* security token received */
+    struct bytes token; /* security token to send */
 };
 
-/* Where so many logons have failed that no more are looked at for a while: false. */
+/* Returns false while the address is locked out after too many failed logons. */
 bool session_setup_may_try(const struct smb_connection *connection);
-/* Then: has it wait, and looked at again, one of a connection at a time. False: it has waited long
- * enough, and is to be refused. decision: 359 */
+/* Delays a logon that is locked out; each connection delays at most one. Returns false if the
+ * maximum delay has passed and it must be rejected. decision: 359 */
 bool session_setup_hold(struct smb_request *request);
-/* The status of one that is refused so, which is counted. */
+/* Returns the status for a locked-out logon. */
 enum nt_status session_setup_locked_out(void);
-/* Takes the client's token, by setup->given; *logon is made at the first one. preauth: what the keys are made of in
- * 3.1.1 grows by it and by the answer; NULL: the keys stay.
- * returns STATUS_SUCCESS: *logon has the account, which may use this connection
- *         STATUS_MORE_PROCESSING_REQUIRED; others: it is refused */
+/* Processes the client's token, setup->given; creates *logon for the first one. preauth: extended
+ * by the request and the response, for the keys of 3.1.1; NULL to keep the keys. Returns
+ * STATUS_SUCCESS if *logon has an account that may use the connection,
+ * STATUS_MORE_PROCESSING_REQUIRED, or an error. */
 enum nt_status session_setup_step(struct smb_request *request, struct spnego **logon,
                                   struct preauth *preauth);
-/* Somebody was authenticated on it. */
+/* Records the first authentication on the connection. */
 void connection_authenticated(struct smb_connection *connection, const struct account *account);
 
-/* The setup binds the connection to a session of another one. */
+/* Continues a SESSION_SETUP that binds the connection to an existing session. */
 enum smb_step bind_go_on(struct smb_request *request);
 
 #endif

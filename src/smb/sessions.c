@@ -1,4 +1,4 @@
-/* Sessions of a connection: found by id, held by their requests, trees and opens, freed by the last of them. */
+/* Sessions and tree connects of a connection: lookup by id, references. */
 #include "smb/sessions.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ struct smb_session *session_new(struct smb_connection *connection)
 
     session->connection = connection;
     session->preauth = connection->agreed.preauth;
-    session->holders = 1; /* until session_end() */
+    session->holders = 1; /* released by session_end() */
     atomic_init(&session->is_to_end, false);
     session->next = connection->sessions;
     connection->sessions = session;
@@ -61,7 +61,7 @@ static void session_free(struct smb_session *session)
     sealer_free(session->sealer);
     sealer_free(session->opener);
     free(session);
-    /* Its home has ended before it: that is over now. */
+    /* The session's home has ended before it and can now be freed. */
     if (connection->ends && connection->depth == 0)
         smb_post(connection, NULL);
 }
@@ -73,14 +73,14 @@ void session_release(struct smb_session *session)
         session_free(session);
 }
 
-/* ---- trees ---- */
+/* ---- tree connects ---- */
 
 struct smb_tree *smb_tree_new(struct smb_session *session)
 {
     struct smb_tree *tree = xcalloc(1, sizeof *tree);
 
     tree->session = session_hold(session);
-    tree->holders = 1; /* until smb_tree_end() */
+    tree->holders = 1; /* released by smb_tree_end() */
     tree->id = ++session->next_tree_id;
     tree->next = session->trees;
     session->trees = tree;

@@ -1,4 +1,4 @@
-/* Inside smb/ only: sessions, and trees of them. README.md says who owns what. */
+/* Internal to smb/: sessions and their tree connects. README.md describes ownership. */
 #ifndef LAGRA_SMB_SESSIONS_H
 #define LAGRA_SMB_SESSIONS_H
 
@@ -13,75 +13,77 @@ struct smb_connection;
 struct smb_request;
 
 enum session_state {
-    SESSION_IN_PROGRESS, /* not authenticated yet */
+    SESSION_IN_PROGRESS, /* not authenticated */
     SESSION_VALID,
-    SESSION_ENDS, /* logged off, or ended by another connection: nobody finds it, its opens are closed */
+    /* logged off or ended: cannot be found; its opens are being closed */
+    SESSION_ENDS,
 };
 
 struct smb_session {
-    struct smb_session *next;          /* of the connection */
-    struct smb_session *next_id;       /* of the service's bucket */
-    struct smb_connection *connection; /* that it began on: constant */
-    struct smb_channel *channels;      /* other connections; linked by next */
+    struct smb_session *next;          /* in the connection's list */
+    struct smb_session *next_id;       /* in the hash bucket */
+    struct smb_connection *connection; /* home: created on it; constant */
+    struct smb_channel *channels;      /* additional connections; linked by next */
     unsigned channel_count;
     uint64_t id;
     enum session_state state;
-    atomic_bool is_to_end; /* another connection ended it */
-    struct spnego *logon;  /* while it authenticates, also again; NULL: not */
-    /* Under the service's lock: */
-    bool is_known;                 /* found by its id: until its last handle is closed */
-    bool was_valid;                /* its account is constant */
-    bool is_listed;                /* it is valid, and may be ended by another */
-    struct session_wait *awaiting; /* its end; linked by next */
-    struct smb_session *next_of_client, *before_of_client; /* under that lock: service.h */
-    uint64_t place;                                        /* in that order; 0: not yet */
-    struct smb_request *awaited_by;                        /* LOGOFF, until the last open is gone */
-    struct preauth preauth;                                /* 3.1.1 */
-    char account[ACCOUNT_NAME_MAX + 1];                    /* that it is of, once valid */
-    const struct account *of;                              /* the same */
+    atomic_bool is_to_end; /* ended by another connection */
+    struct spnego *logon;  /* authentication in progress, or NULL */
+    /* Protected by the service's lock: */
+    bool is_known;                 /* can be found by id: until its last handle is closed */
+    bool was_valid;                /* its account no longer changes */
+    bool is_listed;                /* valid; may be ended by another connection */
+    struct session_wait *awaiting; /* requests that wait for its end; linked by next */
+    struct smb_session *next_of_client, *before_of_client; /* in struct smb_client_sessions */
+    uint64_t place;                     /* order in that list; 0 if not added yet */
+    struct smb_request *awaited_by;     /* LOGOFF waiting for the last open */
+    struct preauth preauth;             /* for 3.1.1 */
+    char account[ACCOUNT_NAME_MAX + 1]; /* account name, once valid */
+    const struct account *of;           /* that account */
     bool requires_signing;
-    bool seals;                     /* all of it is sealed: SESSION_FLAG_ENCRYPT_DATA */
-    bool has_sealed;                /* a sealed message has come: breaks are sent sealed, too */
-    struct signer *signer;          /* NULL: not valid yet */
-    struct sealer *sealer, *opener; /* NULL: it cannot */
+    bool seals;            /* EncryptData: all messages must be encrypted */
+    bool has_sealed;       /* the client has sent an encrypted message: breaks are encrypted too */
+    struct signer *signer; /* NULL until valid */
+    struct sealer *sealer, *opener; /* encryption and decryption, or NULL */
     struct smb_tree *trees;
     unsigned tree_count;
     uint32_t next_tree_id;
     unsigned open_count;
-    unsigned holders; /* requests that use it, and its opens */
+    unsigned holders; /* requests and opens that refer to it */
 };
 
 struct smb_session *session_new(struct smb_connection *connection);
-/* One that began on the connection, or that it is a channel of. */
+/* Finds a session created on the connection, or bound to it. */
 struct smb_session *session_find(struct smb_connection *connection, uint64_t id);
 struct smb_session *session_hold(struct smb_session *session);
 void session_release(struct smb_session *session);
-/* Nobody finds it from now on; its trees and opens are closed by and by. */
+/* Hides the session; closes its tree connects and opens step by step. */
 void session_end(struct smb_session *session);
-/* Closes up to SMB_CLOSED_AT_ONCE handles of sessions and trees that have ended, and posts the connection if more remain. */
+/* Closes up to SMB_CLOSED_AT_ONCE handles of ended sessions and tree connects. Posts the connection
+ * if more remain. */
 void connection_close_some(struct smb_connection *connection);
 
-/* ---- trees: tree_connect.c ---- */
+/* ---- tree connects: tree_connect.c ---- */
 
 struct smb_tree {
-    struct smb_tree *next; /* of the session */
+    struct smb_tree *next; /* in the session's list */
     struct smb_session *session;
     uint32_t id;
     bool is_pipes;             /* IPC$ */
-    struct mount mount;        /* its share's name is owned */
-    struct access_token token; /* that mount.token may point to */
+    struct mount mount;        /* owns its share name */
+    struct access_token token; /* mount.token may point to it */
     bool ends;
     unsigned holders, open_count;
-    struct smb_request *awaited_by; /* TREE_DISCONNECT, until the last open is gone */
+    struct smb_request *awaited_by; /* TREE_DISCONNECT waiting for the last open */
 };
 struct smb_tree *smb_tree_new(struct smb_session *session);
 
 struct smb_tree *smb_tree_find(struct smb_session *session, uint32_t id);
 struct smb_tree *smb_tree_hold(struct smb_tree *tree);
 void smb_tree_release(struct smb_tree *tree);
-/* Its files may be opened with handles that persist. */
+/* Returns whether the share is continuously available and grants persistent handles. */
 bool smb_tree_is_available(const struct smb_tree *tree);
-/* Nobody finds it from now on. */
+/* Hides the tree connect; its opens are closed step by step. */
 void smb_tree_end(struct smb_tree *tree);
 
 #endif

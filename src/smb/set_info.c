@@ -1,5 +1,5 @@
-/* SET_INFO: times and attributes, length, name, deletion and security descriptor of an open file.
- * ms-smb2: 2.2.39, 2.2.40, 3.3.5.21; MS-FSCC 2.4; MS-FSA 2.1.5.15 */
+/* SET_INFO: sets times, attributes, length, name, deletion and security descriptor. ms-smb2:
+ * 2.2.39, 2.2.40, 3.3.5.21; MS-FSCC 2.4; MS-FSA 2.1.5.15 */
 #include "smb/message.h"
 #include "smb/opens.h"
 
@@ -7,10 +7,10 @@
 #include "smb/info.h"
 
 struct set;
-/* Reads the buffer, whose fixed part is there. */
+/* Reads the buffer, whose fixed part is complete. */
 typedef enum smb_step read_fn(struct smb_request *request, struct set *set, struct wire_reader *r);
 
-/* A class: the bytes that its buffer has at least, and the access that its handle needs. */
+/* An information class: minimum size of the buffer and required access. */
 struct set_class {
     uint8_t number;
     uint8_t fixed;
@@ -19,8 +19,8 @@ struct set_class {
 };
 
 struct set {
-    const struct set_class *class; /* NULL: a security descriptor */
-    /* One of them, by the class. */
+    const struct set_class *class; /* NULL for a security descriptor */
+    /* Only the member of the class is used. */
     struct handle_set_basic basic;
     struct handle_set_length length;
     struct handle_set_disposition disposition;
@@ -30,7 +30,8 @@ struct set {
 
 /* ---- times and attributes ---- */
 
-/* MS-FSCC 2.4.7: 0, -1, -2 have meanings of their own, others below 0 have none. */
+/* Reads a time, in which 0, -1 and -2 have special meanings. Returns false for other negative
+ * values. MS-FSCC 2.4.7 */
 static bool read_time(struct wire_reader *r, struct basic_time_given *ret_time)
 {
     uint64_t filetime = wire_u64(r);
@@ -99,8 +100,7 @@ static enum smb_step read_allocation(struct smb_request *request, struct set *se
 
 /* ---- name and deletion ---- */
 
-/* FileRenameInformation for SMB2: the new name is one from the root of the share. MS-FSCC
- * 2.4.42.2 */
+/* Reads FileRenameInformation for SMB2, with a path from the root of the share. MS-FSCC 2.4.42.2 */
 static enum smb_step read_rename(struct smb_request *request, struct set *set,
                                  struct wire_reader *r)
 {
@@ -139,7 +139,7 @@ static enum smb_step read_disposition(struct smb_request *request, struct set *s
     return smb_decide(request, handle_set_disposition_attempt, &set->disposition);
 }
 
-/* ---- what is the handle's alone ---- */
+/* ---- properties of the open ---- */
 
 static enum smb_step read_position(struct smb_request *request, struct set *set,
                                    struct wire_reader *r)
@@ -153,8 +153,8 @@ static enum smb_step read_position(struct smb_request *request, struct set *set,
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
-/* Modes that may change on an open handle: FILE_WRITE_THROUGH, FILE_SEQUENTIAL_ONLY, and those
- * of synchronous handles. MS-FSCC 2.4.26 */
+/* Mode flags that may change on an open: FILE_WRITE_THROUGH, FILE_SEQUENTIAL_ONLY and the flags for
+ * synchronous I/O. MS-FSCC 2.4.26 */
 #define MODE_CHANGES 0x36u
 
 static enum smb_step read_mode(struct smb_request *request, struct set *set, struct wire_reader *r)
@@ -168,7 +168,7 @@ static enum smb_step read_mode(struct smb_request *request, struct set *set, str
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
-/* ---- what is not served ---- */
+/* ---- not supported ---- */
 
 static enum smb_step refuse_eas(struct smb_request *request, struct set *set, struct wire_reader *r)
 {
@@ -202,7 +202,7 @@ static const struct set_class classes[] = {
 };
 /* clang-format on */
 
-/* ---- the request ---- */
+/* ---- request ---- */
 
 static enum smb_step set_file(struct smb_request *request, struct set *set, uint8_t number,
                               struct bytes buffer)
@@ -222,7 +222,7 @@ static enum smb_step set_file(struct smb_request *request, struct set *set, uint
     return set->class->read(request, set, &r);
 }
 
-/* ms-smb2: 3.3.5.21.3 */
+/* Sets parts of the security descriptor. ms-smb2: 3.3.5.21.3 */
 static enum smb_step set_descriptor(struct smb_request *request, struct set *set, uint32_t parts,
                                     struct bytes buffer)
 {
@@ -261,7 +261,7 @@ enum smb_step smb_set_info_begin(struct smb_request *request, struct wire_reader
         return set_file(request, set, number, buffer);
     case INFO_SECURITY:
         return set_descriptor(request, set, parts, buffer);
-    case INFO_FILE_SYSTEM: /* labels and quotas of volumes */
+    case INFO_FILE_SYSTEM: /* volume labels and quotas */
     case INFO_QUOTA:
         return smb_refuse(request, STATUS_NOT_SUPPORTED);
     default:
@@ -269,9 +269,9 @@ enum smb_step smb_set_info_begin(struct smb_request *request, struct wire_reader
     }
 }
 
-/* ---- what comes of it ---- */
+/* ---- result ---- */
 
-/* What is refused to a handle has other statuses than to a path. MS-FSA 2.1.5.15.3, 2.1.5.15.5 */
+/* Maps errors whose status differs between handles and paths. MS-FSA 2.1.5.15.3, 2.1.5.15.5 */
 static enum nt_status status_of(const struct smb_request *request)
 {
     bool deletes = request->attempt == handle_set_disposition_attempt;
@@ -313,5 +313,5 @@ enum smb_step smb_set_info_decided(struct smb_request *request)
 void smb_set_info_answer(struct smb_request *request, struct wire_writer *w)
 {
     (void)request;
-    wire_put_u16(w, 2); /* StructureSize: all of it */
+    wire_put_u16(w, 2); /* StructureSize; there are no other fields */
 }

@@ -1,4 +1,4 @@
-/* What SMB shows of a file, in one way wherever it does. */
+/* Encoding of file information, shared by all commands. */
 #include "smb/shown.h"
 
 #include "base/endian.h"

@@ -1,4 +1,4 @@
-/* Inside smb/ only: what SMB shows of a file. shown.c */
+/* Internal to smb/: encoding of file information. shown.c */
 #ifndef LAGRA_SMB_SHOWN_H
 #define LAGRA_SMB_SHOWN_H
 
@@ -7,11 +7,11 @@
 
 struct smb_tree;
 
-/* CreationTime, LastAccessTime, LastWriteTime, ChangeTime */
+/* Writes CreationTime, LastAccessTime, LastWriteTime and ChangeTime. */
 void smb_put_info_times(struct wire_writer *w, const struct handle_info *info);
-/* FileAttributes: FILE_ATTRIBUTE_NORMAL where there is no other. MS-FSCC 2.6 */
+/* Returns FileAttributes, FILE_ATTRIBUTE_NORMAL if there are no others. ms-fscc: 2.6 */
 uint32_t smb_attributes(const struct handle_info *info);
-/* The share's, as VolumeId and serial number. */
+/* Returns the share's VolumeId, also used as its serial number. */
 uint64_t smb_volume_id(const struct smb_tree *tree);
 
 #endif

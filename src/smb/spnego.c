@@ -1,4 +1,4 @@
-/* The SPNEGO acceptor: see spnego.h. */
+/* See spnego.h. */
 #include "smb/spnego.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 #include "smb/der.h"
 
-/* 1.3.6.1.5.5.2 and 1.3.6.1.4.1.311.2.2.10, without tag and length. */
+/* 1.3.6.1.5.5.2 and 1.3.6.1.4.1.311.2.2.10, without tag and length */
 static const struct bytes oid_spnego = BYTES("\x2B\x06\x01\x05\x05\x02");
 static const struct bytes oid_ntlm = BYTES("\x2B\x06\x01\x04\x01\x82\x37\x02\x02\x0A");
 
@@ -16,16 +16,16 @@ enum neg_state { ACCEPT_COMPLETED = 0, ACCEPT_INCOMPLETE = 1, REQUEST_MIC = 3 };
 
 enum state {
     EXPECTS_FIRST, /* nothing has come */
-    RAW,           /* NTLM's tokens as they are */
-    NEGOTIATING,   /* in NegTokenResp */
+    RAW,           /* raw NTLM tokens */
+    NEGOTIATING,   /* NegTokenResp expected */
     ENDED,
 };
 
 struct spnego {
     struct ntlm *ntlm;
     enum state state;
-    struct bytes methods; /* mechTypes as the client sent them, what is signed; owned */
-    bool must_sign;       /* the client has to sign them */
+    struct bytes methods; /* mechTypes as received, which mechListMIC signs; owned */
+    bool must_sign;       /* the client must sign them */
 };
 
 /* ---- writing ---- */
@@ -52,7 +52,7 @@ struct bytes spnego_offer(struct arena *arena)
     return der_put(arena, DER_APPLICATION, body, 2);
 }
 
-/* method, token, mic: of ptr NULL where there is none. */
+/* Builds a NegTokenResp. method, token, mic: ptr NULL to omit */
 static struct bytes put_response(struct arena *arena, enum neg_state state, struct bytes method,
                                  struct bytes token, struct bytes mic)
 {
@@ -74,12 +74,12 @@ static struct bytes put_response(struct arena *arena, enum neg_state state, stru
 /* ---- reading ---- */
 
 struct neg_token {
-    struct bytes methods; /* of NegTokenInit: mechTypes with tag and length */
-    struct bytes token;   /* ptr NULL: none */
-    struct bytes mic;     /* ptr NULL: none */
+    struct bytes methods; /* mechTypes of NegTokenInit, with tag and length */
+    struct bytes token;   /* ptr NULL if missing */
+    struct bytes mic;     /* ptr NULL if missing */
 };
 
-/* What stands in [n], if that comes next. */
+/* Returns the contents of the optional element [n], or ptr NULL. */
 static struct bytes take_optional(struct der *d, uint8_t n, uint8_t tag)
 {
     struct der inner;
@@ -93,8 +93,8 @@ static struct bytes take_optional(struct der *d, uint8_t n, uint8_t tag)
     return value;
 }
 
-/* NegTokenInit { mechTypes [0], reqFlags [1], mechToken [2], mechListMIC [3] }; [3] of
- * NegTokenInit2 is its hints, which only servers send. rfc: 4178 4.2.1 */
+/* Parses NegTokenInit { mechTypes [0], reqFlags [1], mechToken [2], mechListMIC [3] }. In
+ * NegTokenInit2, which only servers send, [3] contains the hints. rfc: 4178 4.2.1 */
 static bool parse_init(struct bytes token, struct neg_token *ret)
 {
     struct der whole = der_of(token), outer = der_enter(&whole, DER_APPLICATION), choice, fields,
@@ -114,7 +114,7 @@ static bool parse_init(struct bytes token, struct neg_token *ret)
     return !types.bad && !fields.bad && der_at_end(&fields);
 }
 
-/* NegTokenResp { negState [0], supportedMech [1], responseToken [2], mechListMIC [3] }. rfc:
+/* Parses NegTokenResp { negState [0], supportedMech [1], responseToken [2], mechListMIC [3] }. rfc:
  * 4178 4.2.2 */
 static bool parse_response(struct bytes token, struct neg_token *ret)
 {
@@ -129,7 +129,7 @@ static bool parse_response(struct bytes token, struct neg_token *ret)
     return !fields.bad && der_at_end(&fields);
 }
 
-/* Place of NTLM among the methods; -1: it is not there, or the list is malformed. */
+/* Returns the index of NTLM among the mechanisms, or -1 if it is missing or the list malformed. */
 static int place_of_ntlm(struct bytes methods)
 {
     struct der whole = der_of(methods), list = der_enter(&whole, DER_SEQUENCE);
@@ -141,7 +141,7 @@ static int place_of_ntlm(struct bytes methods)
     return -1;
 }
 
-/* ---- the acceptor ---- */
+/* ---- acceptor ---- */
 
 struct spnego *spnego_new(const struct accounts *accounts,
                           const uint8_t challenge[NTLM_CHALLENGE_SIZE])
@@ -151,7 +151,7 @@ struct spnego *spnego_new(const struct accounts *accounts,
     ssize_t got;
 
     if (!challenge) {
-        /* So few bytes never come in part. */
+        /* Requests this small are never returned in part. */
         got = getrandom(random, sizeof random, 0);
         assert(got == (ssize_t)sizeof random);
         challenge = random;
@@ -169,7 +169,7 @@ void spnego_free(struct spnego *spnego)
     free(spnego);
 }
 
-/* The last token: with the list of methods signed, if the client has signed it. */
+/* Builds the last token, with mechListMIC if the client sent one. */
 static enum spnego_step finish(struct spnego *spnego, struct arena *arena, struct bytes client_mic,
                                struct bytes *ret_token)
 {
@@ -185,7 +185,8 @@ static enum spnego_step finish(struct spnego *spnego, struct arena *arena, struc
     return SPNEGO_DONE;
 }
 
-/* method: to be named in the answer; ptr NULL: it has been. */
+/* Processes a wrapped NTLM token. method: supportedMech of the response; ptr NULL if already
+ * sent */
 static enum spnego_step step_wrapped(struct spnego *spnego, struct arena *arena,
                                      const struct neg_token *t, instant now, struct bytes method,
                                      struct bytes *ret_token)
@@ -202,7 +203,7 @@ static enum spnego_step step_wrapped(struct spnego *spnego, struct arena *arena,
     return step == SPNEGO_DONE ? finish(spnego, arena, t->mic, ret_token) : step;
 }
 
-/* They are kept until the logon is over, for whoever it may be. */
+/* Maximum size of the mechanisms, which are stored before the client is authenticated. */
 #define METHODS_MAX 1024
 
 static enum spnego_step step_first(struct spnego *spnego, struct arena *arena, struct bytes token,

@@ -1,4 +1,4 @@
-/* NT statuses, and those of a decision's answers: see status.h. */
+/* See status.h. */
 #include "smb/status.h"
 
 #include <assert.h>
@@ -29,16 +29,16 @@ bool nt_status_is_error(enum nt_status status)
     return nt_status_value(status) >> 30 == 3;
 }
 
-/* What the answers that a decision over files gives are to an SMB client; those that are not
- * named are STATUS_INVALID_PARAMETER. ms-fsa: 2.1.5; ms-smb2: 3.3.5; ms-erref: 2.3.1; semantics
- * 8.2, 8.3 */
+/* NTSTATUS of decision errors; STATUS_INVALID_PARAMETER for errors not listed. ms-fsa: 2.1.5;
+ * ms-smb2: 3.3.5; ms-erref: 2.3.1; semantics 8.2, 8.3 */
 static const enum nt_status answers[ERROR_COUNT] = {
     [E_AccountIsDisabled] = STATUS_ACCESS_DENIED,
     [E_AuthenticationFailed] = STATUS_LOGON_FAILURE,
     [E_AuthorizationFailure] = STATUS_ACCESS_DENIED,
     [E_AuthorizationPermissionMismatch] = STATUS_ACCESS_DENIED,
     [E_CannotDeleteFileOrDirectory] = STATUS_CANNOT_DELETE,
-    [E_ClientCacheFlushDelay] = STATUS_SHARING_VIOLATION, /* the other client still has it */
+    /* another client still has the file open */
+    [E_ClientCacheFlushDelay] = STATUS_SHARING_VIOLATION,
     [E_DeletePending] = STATUS_DELETE_PENDING,
     [E_DirectoryNotEmpty] = STATUS_DIRECTORY_NOT_EMPTY,
     [E_FileInvalidPermission] = STATUS_INVALID_SECURITY_DESCR,

@@ -1,5 +1,5 @@
-/* What SMB answers: NT statuses as one table (status.def), and what each answer of a decision
- * (base/errors.def) is to an SMB client. Any thread. ms-erref: 2.3.1 */
+/* NTSTATUS codes (status.def) and the mapping of decision errors (base/errors.def) to them.
+ * Thread-safe. ms-erref: 2.3.1 */
 #ifndef LAGRA_SMB_STATUS_H
 #define LAGRA_SMB_STATUS_H
 
@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 
-/* Ordinals; the numbers of the wire are nt_status_value()'s. STATUS_SUCCESS is 0. */
+/* Ordinals, with STATUS_SUCCESS 0; nt_status_value() returns the codes. */
 enum nt_status {
 #define NT_STATUS(name, value) name,
 #include "smb/status.def"
@@ -17,17 +17,17 @@ enum nt_status {
 };
 
 uint32_t nt_status_value(enum nt_status status);
-/* "STATUS_ACCESS_DENIED": for logs. */
+/* For logs: "STATUS_ACCESS_DENIED". */
 const char *nt_status_name(enum nt_status status);
-/* Severity "error" (ms-erref: 2.3): a compound's related commands fail with it; a body of its
- * own is an error's. */
+/* Returns whether the severity is "error" (ms-erref: 2.3): the response is an ERROR Response, and
+ * related requests of a compound fail too. */
 bool nt_status_is_error(enum nt_status status);
 
-/* Of a decision about a file, directory or share. What only other services answer, and what only
- * HTTP can be wrong in, is STATUS_INVALID_PARAMETER; none of the DECIDE_ values may come here. */
+/* Maps the result of a decision about a file, directory or share. Errors of other services and of
+ * HTTP map to STATUS_INVALID_PARAMETER. `e` must not be a DECIDE_* value. */
 enum nt_status nt_status_of(enum error e);
-/* Of a decision by a handle: what is not found is the handle, which was closed by force, or its
- * file is gone. */
+/* Like nt_status_of(), for decisions on a handle: "not found" means that the handle was closed by
+ * the server or its file deleted. */
 enum nt_status nt_status_of_handle(enum error e);
 
 #endif

@@ -1,5 +1,5 @@
-/* TREE_CONNECT and TREE_DISCONNECT. A tree is a share of the session's account, or IPC$, which clients probe and
- * which has nothing in it. ms-smb2: 3.3.5.7, 3.3.5.8 */
+/* TREE_CONNECT and TREE_DISCONNECT, for shares of the session's account and for IPC$, which clients
+ * probe and which has no pipes. ms-smb2: 3.3.5.7, 3.3.5.8 */
 #include "smb/negotiate.h"
 #include "smb/service.h"
 #include "smb/sessions.h"
@@ -8,12 +8,11 @@
 
 #define SHARE_TYPE_DISK    0x01u
 #define SHARE_TYPE_PIPE    0x02u
-#define ACCESS_EVERY       0x001F01FFu /* FILE_ALL_ACCESS: what is in it may say otherwise */
+#define ACCESS_EVERY       0x001F01FFu /* FILE_ALL_ACCESS; files may grant less */
 
-/* Of Capabilities: handles may persist. */
 #define SHARE_IS_AVAILABLE 0x00000010u /* SMB2_SHARE_CAP_CONTINUOUS_AVAILABILITY */
 
-/* Of ShareFlags: clients do not cache files of their own accord (manual caching is 0). */
+/* ShareFlags: no client-side caching (0 is manual caching). */
 #define SHARE_NO_CACHING   0x00000030u
 
 struct tree_connect {
@@ -21,7 +20,7 @@ struct tree_connect {
     struct mount_find find;
 };
 
-/* The last part of \\server\share. ptr NULL: malformed. */
+/* Returns the share of \\server\share, or ptr NULL if malformed. */
 static struct bytes share_of_path(struct bytes path)
 {
     struct bytes server, share, rest;
@@ -42,7 +41,7 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
     struct bytes path, share;
 
     request->parameters = asked;
-    wire_skip(r, 2); /* Flags: of clustered servers */
+    wire_skip(r, 2); /* Flags, used by clustered servers */
     offset = wire_u16(r);
     length = wire_u16(r);
     path = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 8);
@@ -54,7 +53,7 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
     if (!share.ptr)
         return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
     asked->is_pipes = bytes_is_nocase(share, "IPC$");
-    /* Names of shares have small letters alone; clients send any. */
+    /* Share names are lowercase; clients send any case. */
     asked->find = (struct mount_find){
         .account = bytes_from_string(request->session->account),
         .share = arena_copy_lower(request->message->arena, share),
@@ -63,7 +62,7 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
                            : smb_decide(request, mount_find_attempt, &asked->find);
 }
 
-/* A share of another account, a name that no share can have: all the same as none. */
+/* Responds to another account's share, or to an invalid name, as to a missing share. */
 enum smb_step smb_tree_connect_decided(struct smb_request *request)
 {
     const struct tree_connect *asked = request->parameters;
@@ -120,7 +119,7 @@ enum smb_step smb_tree_disconnect_begin(struct smb_request *request, struct wire
     return smb_tree_disconnect_go_on(request);
 }
 
-/* Once its handles are closed. */
+/* Waits until the opens of the tree connect are closed. */
 enum smb_step smb_tree_disconnect_go_on(struct smb_request *request)
 {
     struct smb_tree *tree = request->tree;

@@ -1,4 +1,4 @@
-/* Bytes of SMB2 messages: see wire.h. */
+/* See wire.h. */
 #include "smb/wire.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@ void wire_reader_init(struct wire_reader *r, struct bytes message)
     *r = (struct wire_reader){ .message = (const uint8_t *)message.ptr, .size = message.len };
 }
 
-/* The next bytes, or NULL. */
+/* Returns the next bytes, or NULL if there are not enough. */
 static const uint8_t *take(struct wire_reader *r, size_t count)
 {
     const uint8_t *at;
@@ -76,7 +76,7 @@ void wire_skip(struct wire_reader *r, size_t count)
     wire_bytes(r, count);
 }
 
-/* What is missing to a multiple of `alignment`. */
+/* Returns the padding needed at offset `at`. */
 static size_t padding(size_t at, size_t alignment)
 {
     assert(alignment > 0 && (alignment & (alignment - 1)) == 0);
@@ -237,14 +237,14 @@ instant filetime_instant(uint64_t filetime)
     return filetime > 0 && filetime <= INT64_MAX ? filetime + FILETIME_EPOCH : 0;
 }
 
-/* ---- the header ---- */
+/* ---- SMB2 header ---- */
 
 static const uint8_t plain_id[4] = { 0xFE, 'S', 'M', 'B' };
 static const uint8_t sealed_id[4] = { 0xFD, 'S', 'M', 'B' };
 static const uint8_t compressed_id[4] = { 0xFC, 'S', 'M', 'B' };
 static const uint8_t smb1_id[4] = { 0xFF, 'S', 'M', 'B' };
 
-/* ms-smb2: 2.2.1.1, 2.2.1.2 */
+/* Reads both forms of the header, ASYNC and SYNC. ms-smb2: 2.2.1.1, 2.2.1.2 */
 bool smb_header_read(struct wire_reader *r, struct smb_header *ret_header)
 {
     struct smb_header h = { 0 };
@@ -297,7 +297,7 @@ void smb_header_write(struct wire_writer *w, const struct smb_header *header)
     assert(wire_place(w) == SMB_HEADER_SIZE);
 }
 
-/* ---- the transform header ---- */
+/* ---- transform header ---- */
 
 enum smb_frame smb_frame_kind(struct bytes frame)
 {
@@ -317,8 +317,8 @@ enum smb_frame smb_frame_kind(struct bytes frame)
     return SMB_FRAME_UNKNOWN;
 }
 
-/* Flags of 3.1.1; below it EncryptionAlgorithm, whose only value (AES-128-CCM) is the same.
- * ms-smb2: 2.2.41 */
+/* Flags in 3.1.1. In 3.0 the field is EncryptionAlgorithm, whose only value, AES-128-CCM, is also
+ * 1. ms-smb2: 2.2.41 */
 #define TRANSFORM_ENCRYPTED 1
 
 bool smb_transform_read(struct bytes frame, struct smb_transform *ret_transform)

@@ -1,5 +1,5 @@
-/* WRITE: a large one goes to pieces first, which are on the disk before it is decided.
- * ms-smb2: 2.2.21, 2.2.22, 3.3.5.13 */
+/* WRITE: the data of a large write is first staged in pieces, which are on disk before the write is
+ * decided. ms-smb2: 2.2.21, 2.2.22, 3.3.5.13 */
 #include "smb/message.h"
 #include "smb/opens.h"
 #include "smb/service.h"
@@ -38,7 +38,8 @@ enum smb_step smb_write_begin(struct smb_request *request, struct wire_reader *r
         return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
     if (!(open->handle.granted & (MAY_WRITE_DATA | MAY_APPEND_DATA)))
         return smb_refuse(request, STATUS_ACCESS_DENIED);
-    /* A handle with FILE_APPEND_DATA alone writes at the end, whatever the offset. MS-FSA 2.1.5.4 */
+    /* An open with FILE_APPEND_DATA but not FILE_WRITE_DATA writes at the end, whatever the offset.
+     * MS-FSA 2.1.5.4 */
     write->write = (struct handle_write){
         .mount = &request->tree->mount,
         .handle = &open->handle,

@@ -1,6 +1,7 @@
 /* The resource of a Table service request: names, partitions, permissions, and the state of the
  * table or entity. */
 #include "service/names.h"
+#include "service/placement.h"
 #include "service/small_record.h"
 #include "table/key_limits.h"
 #include "table/tables.h"
@@ -71,10 +72,13 @@ static enum error read_table(struct decision *d, struct partition at, struct tab
     struct decision_part *owner = decision_open(d, at, NULL);
     enum store_result result = table_read(owner->before, d->arena, ret_table);
 
+    enum error e = OK;
+
+    if (result)
+        e = result == STORE_NOT_FOUND ? placement_missing(d, owner->before, E_TableNotFound)
+                                      : decision_fail_store(d, result);
     decision_leave_owner(d, owner);
-    if (result == STORE_NOT_FOUND)
-        return E_TableNotFound;
-    return result ? decision_fail_store(d, result) : OK;
+    return e;
 }
 
 enum error table_locate(struct decision *d, struct partition *ret_partition)
@@ -106,7 +110,7 @@ static enum error load_table(struct decision *d, enum error missing)
     enum store_result result = table_read(d->before, d->arena, &table_state(d)->table);
 
     if (result == STORE_NOT_FOUND)
-        return missing;
+        return placement_missing(d, d->before, missing);
     if (result)
         return decision_fail_store(d, result);
     d->subject = (struct subject){ .exists = true };

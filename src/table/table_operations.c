@@ -1,6 +1,8 @@
 /* Decisions of the operations on tables: see table_operations.h. */
 #include "table/table_operations.h"
 
+#include "service/placement.h"
+
 /* ---- Create Table ---- */
 
 /* Creates a table with a new space, so it contains nothing of a deleted table with the same name.
@@ -12,12 +14,17 @@ enum error create_table_decide(struct decision *d, const struct create_table_par
 {
     struct table table;
     enum store_result result = table_read(d->before, d->arena, &table);
+    bool is_elsewhere;
+    enum error e;
 
     (void)r;
     if (result == STORE_OK)
         return E_TableAlreadyExists;
     if (result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
+    e = placement_of_new(d, &is_elsewhere);
+    if (e || is_elsewhere)
+        return e;
     table = (struct table){ .space = p->space, .name = p->name, .created = d->now };
     table_write(d->changes, d->arena, &table);
     return OK;
@@ -30,11 +37,14 @@ enum error create_table_decide(struct decision *d, const struct create_table_par
 enum error delete_table_decide(struct decision *d, const struct delete_table_parameters *p,
                                struct delete_table_result *r)
 {
+    enum store_result result;
+
     (void)p;
     (void)r;
     table_delete_record(d->changes);
     changes_drop_space(d->changes, table_state(d)->table.space);
-    return OK;
+    result = placement_deleted(d);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* ---- Get and Set Table ACL ---- */

@@ -38,7 +38,8 @@ OPERATION_DECLARE(get_table);
 struct table_sink {
     bool full; /* the page is full */
     void (*begin)(struct table_sink *sink);
-    void (*add)(struct table_sink *sink, struct bytes name);
+    /* key: the name in lower case, by which tables are ordered */
+    void (*add)(struct table_sink *sink, struct bytes key, struct bytes name);
 };
 struct query_tables_parameters {
     struct parameters base;

@@ -507,14 +507,15 @@ test('an owner without a lease sends nothing to other front ends either', async 
 
 /* ---- what others send ---- */
 
-function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 1 } = {}) {
-    const bytes = Buffer.alloc(40);
+function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 2, placement = 0 } = {}) {
+    const bytes = Buffer.alloc(48);
     bytes.write('LgFw', 'latin1');
     bytes.set([version, service, flags, hops], 4);
     bytes.writeUInt32BE(1, 8);
     bytes.writeBigUInt64BE(BigInt(incarnation), 12);
     bytes.set([255, 255, ...client], 30);
     bytes.writeUInt16BE(port, 36);
+    bytes.writeBigUInt64BE(BigInt(placement), 40);
     return bytes;
 }
 
@@ -587,7 +588,7 @@ test('the internal endpoint serves who has the key of the cluster, and believes 
     await assert.rejects(openInternal(owner, 'other', psk));
 
     /* With it, but without an envelope that is valid. */
-    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }), signedHead(owner)]),
+    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 1 }).subarray(0, 40), signedHead(owner)]), Buffer.concat([envelope({ version: 3 }), signedHead(owner)]),
         Buffer.concat([envelope({ service: 9 }), signedHead(owner)]), Buffer.concat([envelope({ flags: 255 }), signedHead(owner)]), randomBytes(1000)]) {
         const socket = await openInternal(owner, id, psk);
         const received = receive(socket);

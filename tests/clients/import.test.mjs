@@ -496,7 +496,7 @@ test('what an import refuses', async (t) => {
         assert.match(errors, expected);
     };
     await says(['import'], /specify the source/);
-    await says(['import', '--from', 'ftp://x/y'], /no URL of http or https/);
+    await says(['import', '--from', 'ftp://x/y'], /not an http or https URL/);
     await says(['import', '--from', 'http://127.0.0.1:1/other'], /not signed and there is no key/);
     await says(['import', '--from', 'http://127.0.0.1:1/a/b'], /is that of an account/);
     await says(['import', '--workers', '0', '--from', 'http://127.0.0.1:1/devstoreaccount1'], /from 1 to 256/);
@@ -513,6 +513,6 @@ test('what an import refuses', async (t) => {
     await says(['import', 'in', '--to-key-file', 'bad'], /--to-key-file has no effect without --to/);
     await says(['export', 'out', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
     await writeFile(path.join(folder, 'lagra-import.journal'), randomBytes(100));
-    await says(['import'], /it is no journal/, { from: to, to });
+    await says(['import'], /not an import journal/, { from: to, to });
     assert.equal((await readFile(path.join(folder, 'lagra-import.journal'))).length, 100);
 });

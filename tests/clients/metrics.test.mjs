@@ -130,7 +130,7 @@ test('beyond this machine without a token, or with one that is guessed: refused 
     await writeFile(short, 'short\n');
     const start = (args) => run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', ...args]);
     for (const [args, code, message] of [
-        [['--managementPort', 'any', '--managementHost', '0.0.0.0'], 1, /takes --managementToken/],
+        [['--managementPort', 'any', '--managementHost', '0.0.0.0'], 1, /requires --managementToken/],
         [['--managementPort', 'any', '--managementToken', short], 1, /at least 16 characters/],
         [['--managementPort', 'any', '--managementToken', '/nowhere'], 1, /cannot read \/nowhere/],
         [['--managementPort', '0', '--managementHost', '127.0.0.1'], 2, /require --managementPort/],

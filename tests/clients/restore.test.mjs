@@ -249,7 +249,7 @@ test('all of an account; what is there already is said, the rest comes', async (
     await files.deleteShare('team');
     const { code, errors, output } = await lagra(server, 'restore', 'account', folder, '--json');
     assert.equal(code, 1);
-    assert.match(errors, /There is one already/);
+    assert.match(errors, /one already exists/);
     assert.equal(JSON.parse(output.trim().split('\n').at(-1)).restored, 4);
     assert.deepEqual((await collect(blobs.listContainers())).map(({ name }) => name), ['one', 'two']);
     assert.deepEqual((await collect(tables.listTables())).map(({ name }) => name), ['People']);
@@ -267,7 +267,7 @@ test('refusals, and a backup that is damaged', async (t) => {
     await fails(server, /no queue photos/, 'restore', 'queue', folder, 'photos');
     await fails(server, /InvalidResourceName/, 'restore', 'container', folder, 'photos', '--as', 'No_Name');
     await fails(server, /There is no account nobody|no container photos/, 'restore', 'container', folder, 'photos', '--account', 'nobody');
-    await fails(server, /is no backup/, 'restore', 'container', server.location, 'photos');
+    await fails(server, /is not a backup/, 'restore', 'container', server.location, 'photos');
     const backup = path.join(folder, (await readdir(folder))[0]);
     const extent = path.join(backup, 'extents', (await readdir(path.join(backup, 'extents')))[0]);
     const bytes = await readFile(extent);

@@ -18,7 +18,7 @@ import { Shim } from './shim.mjs';
 const STORE_FAILED = 3;
 const LIMIT_MS = 60000;
 const MIB = 1 << 20;
-const SAYS = /a write or sync of its store failed/;
+const SAYS = /a disk write or sync failed/;
 
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-ends-'));
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -207,7 +207,6 @@ static void note_tenure(void)
 
 static noreturn void own(void)
 {
-    void *tags[SERVICE_COUNT] = { NULL };
     const char *problem;
 
     if (world->has_started)
@@ -224,9 +223,9 @@ static noreturn void own(void)
     }
     if (!take_stock())
         leave(EXIT_STORE_FAILED);
-    tags[own_service()] = server_tag(server);
+    cell.front.doors[own_service()].tag = server_tag(server);
     machine()->incarnation = cell.owner.record.incarnation;
-    cell_serve(&cell, tags);
+    cell_serve(&cell);
     check_others();
     machine()->serves = true;
     world_say("%.6f front end %u serves, incarnation %llu", (double)world->now_ns / 1e9, self,
@@ -234,7 +233,7 @@ static noreturn void own(void)
     while (!machine()->is_told_to_stop) {
         note_tenure();
         sched_sleep(5 * MS_NS);
-        cell_look(&cell);
+        cell_look(&cell, NULL);
         end_if_failed();
     }
     fleet_trouble("a handover");

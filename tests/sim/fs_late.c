@@ -19,17 +19,6 @@ static bool is_known(const struct fs_slot *slot)
            !slot->ask->smb.replays && !fs_has_source(slot->ask->fs.op);
 }
 
-/* The id of the node that its path leads to; 0: none, or it is asked by a handle. */
-static uint64_t node_in(const struct fs_slot *slot, const struct fs_state *state)
-{
-    const struct ask *ask = slot->ask;
-    const struct fs_path *path = ask->smb.op == SM_NOTHING ? &ask->fs.path : &ask->smb.path;
-    unsigned at =
-        ask->smb.op == SM_NOTHING || ask->smb.op == SM_OPEN ? fs_find(state, path) : FS_NODES;
-
-    return at < FS_NODES ? state->nodes[at].id : 0;
-}
-
 void fs_judge_lateness(const struct fs_slot *slot, waits_fn *waits, bool has_waited)
 {
     const struct fs_state *state = fs_state_at(world->commits);
@@ -43,10 +32,7 @@ void fs_judge_lateness(const struct fs_slot *slot, waits_fn *waits, bool has_wai
         if (state->since <= slot->before)
             return; /* nothing was in its way */
     }
-    /* A path that leads elsewhere by now wakes nobody: it waits for the file that it led to. */
-    if (!state || node_in(slot, state) != node_in(slot, fs_state_at(world->commits)))
-        return;
-    if (free_ns == 0 || free_ns + SOON_NS >= world->now_ns)
+    if (!state || free_ns == 0 || free_ns + SOON_NS >= world->now_ns)
         return;
     world_say("it could have been decided since %.6f, by commit %" PRIu64, (double)free_ns / 1e9,
               since);

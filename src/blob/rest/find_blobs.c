@@ -111,6 +111,10 @@ static void begin_page(struct tagged_sink *sink)
     sink->full = false;
     page->has_entry = false;
     text_init(&page->out, page->call->arena, 4096);
+    if (page->call->is_for_cell) {
+        cell_page_begin(&page->out);
+        return;
+    }
     xml_begin(&page->out);
     text_add_string(&page->out, "<EnumerationResults ServiceEndpoint=\"");
     xml_escape(&page->out, page->call->url_prefix);
@@ -122,10 +126,9 @@ static void begin_page(struct tagged_sink *sink)
         xml_element_u64(&page->out, "MaxResults", page->listing.max);
 }
 
-static void add_entry(struct tagged_sink *sink, struct bytes container, struct bytes name,
-                      struct bytes tags)
+static void add_blob(struct tagged_page *page, struct bytes container, struct bytes name,
+                     struct bytes tags)
 {
-    struct tagged_page *page = page_of(sink);
     struct text *out = &page->out;
 
     if (!page->has_entry)
@@ -139,7 +142,19 @@ static void add_entry(struct tagged_sink *sink, struct bytes container, struct b
     else
         xml_element(out, "TagValue", tags_value(tags, find_blobs_driver(page->where)->name));
     text_add_string(out, "</Blob>");
-    sink->full = out->len > LISTING_PAGE_BYTES;
+}
+
+static void add_entry(struct tagged_sink *sink, struct bytes container, struct bytes name,
+                      struct bytes key, struct bytes tags)
+{
+    struct tagged_page *page = page_of(sink);
+    const struct page_key at = { { container, key, name } };
+
+    if (page->call->is_for_cell)
+        cell_page_add(&page->out, &at, tags);
+    else
+        add_blob(page, container, name, tags);
+    sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
 static enum error check(struct call *call, struct find_blobs *asked)
@@ -163,14 +178,22 @@ static enum error check(struct call *call, struct find_blobs *asked)
     page->listing = listing;
     page->all_tags = call_since(call, "2020-04-08");
     asked->sink = &page->sink;
+    call->input.merged.from =
+        (struct page_key){ { asked->from.container, asked->from.key, asked->from.name } };
+    call->input.merged.max = asked->max;
     return OK;
 }
 
 static void answer(struct answer *a, const struct find_blobs *asked, const struct found_place *next)
 {
     struct tagged_page *page = page_of(asked->sink);
+    const struct page_key key = { { next->container, next->key, next->name } };
     struct bytes marker = { NULL, 0 };
 
+    if (page->call->is_for_cell) {
+        answer_cell_page(a, &page->out, next->container.ptr ? &key : NULL);
+        return;
+    }
     if (next->container.ptr)
         marker = encode_marker(a->arena, next);
     text_add_string(&page->out, page->has_entry ? "</Blobs>" : "<Blobs />");

@@ -57,7 +57,7 @@
 
 /* The four functions of an operation, as one value for a row. */
 OPERATION(get_account_information);
-OPERATION(list_containers);
+OPERATION_MERGED(list_containers, "");
 OPERATION_BATCH(blob_batch);
 OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
@@ -106,7 +106,7 @@ OPERATION_GATHERED(put_blob_from_url, put_blob);
 OPERATION_GATHERED(put_block_from_url, put_block);
 OPERATION(get_blob_tags);
 OPERATION_WITH_PARSE(set_blob_tags);
-OPERATION(find_blobs);
+OPERATION_MERGED(find_blobs, "");
 OPERATION(find_blobs_in_container);
 OPERATION(set_blob_tier);
 

@@ -21,7 +21,7 @@
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
 
-OPERATION(list_shares);
+OPERATION_MERGED(list_shares, "");
 OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);

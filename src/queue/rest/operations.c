@@ -17,7 +17,7 @@
 /* A message with every character in its longest escape, and the elements. */
 #define MESSAGE_BODY_MAX (UINT64_C(512) << 10)
 
-OPERATION(list_queues);
+OPERATION_MERGED(list_queues, "");
 OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION(get_service_stats);

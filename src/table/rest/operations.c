@@ -23,7 +23,7 @@ OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION(get_service_stats);
 OPERATION(preflight);
-OPERATION(query_tables);
+OPERATION_MERGED(query_tables, "Tables");
 OPERATION(get_table);
 OPERATION_WITH_PARSE(create_table);
 OPERATION(delete_table);

@@ -59,14 +59,20 @@ static void begin_page(struct table_sink *sink)
 
     sink->full = false;
     text_init(&page->out, page->call->arena, 4096);
-    table_list_begin(&page->out, page->call, page->metadata);
+    if (page->call->is_for_cell)
+        cell_page_begin(&page->out);
+    else
+        table_list_begin(&page->out, page->call, page->metadata);
 }
 
-static void add_entry(struct table_sink *sink, struct bytes name)
+static void add_entry(struct table_sink *sink, struct bytes key, struct bytes name)
 {
     struct table_page *page = page_of(sink);
 
-    table_list_add(&page->out, page->call, page->metadata, name);
+    if (page->call->is_for_cell)
+        cell_page_add(&page->out, &(struct page_key){ { key } }, name);
+    else
+        table_list_add(&page->out, page->call, page->metadata, name);
 }
 
 /* Reads a token, which names the first table of the page. */
@@ -102,6 +108,8 @@ enum error query_tables_check(struct call *call, struct query_tables_parameters 
     page->call = call;
     page->metadata = p->odata->metadata;
     p->sink = &page->sink;
+    call->input.merged.from = (struct page_key){ { p->from } };
+    call->input.merged.max = p->top;
     return OK;
 }
 
@@ -110,6 +118,10 @@ void query_tables_answer(struct answer *a, const struct query_tables_parameters 
 {
     struct table_page *page = page_of(p->sink);
 
+    if (page->call->is_for_cell) {
+        answer_cell_page(a, &page->out, r->next.ptr ? &(struct page_key){ { r->next } } : NULL);
+        return;
+    }
     table_list_end(&page->out);
     odata_answer(a);
     if (r->next.ptr)

@@ -472,7 +472,7 @@ static void damage_is_found(void **state)
     assert_true(take(&s));
     assert_true(verify(&s));
     run(&s, "truncate -s +1 $(ls -d $F/* | tail -1)/records/CURRENT", s.target);
-    expect_damage(&s, "records/CURRENT has another length");
+    expect_damage(&s, "records/CURRENT has a different size");
     assert_true(take(&s));
     run(&s, "touch $(ls -d $F/* | tail -1)/records/000099.log", s.target);
     assert_false(verify(&s));

@@ -64,9 +64,12 @@ static void extremes(void **state)
     memset(longest, 'a', sizeof longest);
     envelope.said.authority = bytes_of(longest, sizeof longest);
     envelope.said.is_forwarded = true;
+    envelope.said.expects = true;
+    envelope.said.placement = UINT64_MAX - 1;
     size = envelope_write(&envelope, written);
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
-    assert_true(read.said.is_forwarded);
+    assert_true(read.said.is_forwarded && read.said.expects);
+    assert_true(read.said.placement == UINT64_MAX - 1);
     assert_int_equal(read.said.authority.len, sizeof longest);
     envelope.said.authority = bytes_of("", 0); /* HTTP/1.1 with an empty Host */
     size = envelope_write(&envelope, written);
@@ -91,9 +94,10 @@ static void hostile(void **state)
     (void)state;
     for (size_t at = 0; at < 5; at++)
         assert_malformed(at, 0xff);
-    assert_malformed(4, 2);     /* version */
+    assert_malformed(4, 1);     /* version: of an older front end */
+    assert_malformed(4, 3);     /* of a newer one */
     assert_malformed(5, 4);     /* service */
-    assert_malformed(6, 0x1b);  /* an unknown flag */
+    assert_malformed(6, 0x2b);  /* an unknown flag */
     assert_malformed(6, 0x0a);  /* no client, but an address */
     assert_malformed(6, 0x03);  /* no authority, but a length */
     assert_malformed(7, 0);     /* hops */
@@ -117,13 +121,31 @@ static void no_incarnation(void **state)
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
 }
 
+/* A request of a front end itself has no client, nor anything else of one. */
+static void of_a_peer(void **state)
+{
+    struct envelope envelope = { .service = ENVELOPE_OF_PEER, .cell = 2, .incarnation = 3 }, read;
+    char written[INTRODUCTION_MAX];
+    size_t size = envelope_write(&envelope, written);
+
+    (void)state;
+    assert_int_equal(size, ENVELOPE_BYTES);
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
+    assert_int_equal(read.service, ENVELOPE_OF_PEER);
+    for (unsigned flag = 1; flag < 256; flag <<= 1) {
+        written[6] = (char)flag;
+        assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+    }
+    written[6] = 0;
+    written[47] = 1; /* a placement */
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(no_incarnation),
+        cmocka_unit_test(read_as_written), cmocka_unit_test(extremes),  cmocka_unit_test(hostile),
+        cmocka_unit_test(no_incarnation),  cmocka_unit_test(of_a_peer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

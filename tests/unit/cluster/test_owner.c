@@ -111,7 +111,7 @@ static void freed_by_kill(void **state)
 
 static void win(struct world *w, struct candidate *candidate, struct candidate_found *ret_found)
 {
-    assert_true(candidate_start(candidate, &w->candidacy, 1));
+    assert_true(candidate_start(candidate, &w->candidacy, 1, true));
     assert_true(candidate_wait(candidate, 5000));
     candidate_look(candidate, ret_found);
 }
@@ -204,7 +204,7 @@ static void reopened_after_eviction(void **state)
     setup(&w);
     open_file(&w, &file);
     assert_int_equal(owner_file_lock(&file), OWNER_OK);
-    assert_true(candidate_start(&candidate, &w.candidacy, 1));
+    assert_true(candidate_start(&candidate, &w.candidacy, 1, true));
     do {
         assert_false(candidate_wait(&candidate, 40));
         candidate_look(&candidate, &found);
@@ -239,7 +239,7 @@ static void waits(void **state)
     start_owner(&owner, &first, &found);
     others = w.candidacy;
     atomic_store(&others.is_taken, false);
-    assert_true(candidate_start(&second, &others, 1));
+    assert_true(candidate_start(&second, &others, 1, true));
     assert_false(candidate_wait(&second, 600));
     candidate_look(&second, &found);
     assert_int_equal(found.state, CANDIDATE_WAITS);
@@ -250,6 +250,38 @@ static void waits(void **state)
     candidate_look(&second, &found);
     assert_int_equal(found.state, CANDIDATE_WON);
     owner_file_close(&second.file);
+    teardown(&w);
+}
+
+/* Who only watches a cell, or has won another, leaves it free, and sees who takes it. */
+static void watches(void **state)
+{
+    struct candidate watcher, first;
+    struct candidate_found found;
+    struct candidacy others;
+    struct owner owner;
+    struct world w;
+
+    (void)state;
+    setup(&w);
+    others = w.candidacy;
+    assert_true(candidate_start(&watcher, &others, 1, false));
+    assert_false(candidate_wait(&watcher, 600));
+    win(&w, &first, &found);
+    start_owner(&owner, &first, &found);
+    assert_false(candidate_wait(&watcher, 600));
+    candidate_look(&watcher, &found);
+    assert_int_equal(found.state, CANDIDATE_WAITS);
+    assert_int_equal(found.watch.record.incarnation, 1);
+    owner_release(&owner);
+    assert_false(candidate_wait(&watcher, 600));
+    candidate_look(&watcher, &found);
+    assert_int_equal(found.state, CANDIDATE_WAITS);
+    assert_false(found.watch.record.is_held);
+    atomic_store(&others.ends, true);
+    assert_true(candidate_wait(&watcher, 5000));
+    candidate_look(&watcher, &found);
+    assert_int_equal(found.state, CANDIDATE_ENDED);
     teardown(&w);
 }
 
@@ -324,6 +356,7 @@ int main(void)
         cmocka_unit_test(reopened_after_eviction),
         cmocka_unit_test(succession),
         cmocka_unit_test(waits),
+        cmocka_unit_test(watches),
         cmocka_unit_test(overtaken),
         cmocka_unit_test(refused),
     };

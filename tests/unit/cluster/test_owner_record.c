@@ -95,13 +95,34 @@ static void version_2(void **state)
     static const uint8_t forward[] = { 16,  '1', '9', '2', '.', '0', '.', '2',
                                        '.', '1', ':', '1', '0', '0', '2', '0' };
     char slot[OWNER_SLOT_BYTES];
-    struct owner_record record = sample(5);
+    struct owner_record record = sample(5), read;
 
     (void)state;
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 81 + sizeof forward);
-    assert_int_equal(slot[14], 2);
-    assert_memory_equal(slot + 14 + 81, forward, sizeof forward);
+    memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
+    memcpy(slot + 14 + 81, forward, sizeof forward);
+    slot[13] = (char)(81 + sizeof forward);
+    slot[14] = 2;
+    with_crc(slot);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+}
+
+/* Version 3 has one more. */
+static void version_3(void **state)
+{
+    static const uint8_t used[] = { 0x80, 0x02 };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    record.used_bytes = 256;
+    owner_record_write(&record, slot);
+    assert_int_equal((uint8_t)slot[13], 97 + sizeof used);
+    assert_int_equal(slot[14], 3);
+    assert_memory_equal(slot + 14 + 97, used, sizeof used);
+    assert_true(owner_record_read(slot, &read));
+    assert_int_equal(read.used_bytes, 256);
 }
 
 /* Each byte of the file, changed. */
@@ -154,7 +175,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 1 ? 2 : 1) {
+    for (unsigned version = 0; version < 256; version += version == 2 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -186,7 +207,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
-        cmocka_unit_test(damaged),         cmocka_unit_test(hostile),   cmocka_unit_test(newest),
+        cmocka_unit_test(version_3),       cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
+        cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,10 +30,9 @@ static struct owner_record record_of(uint64_t incarnation, const char *forward)
 
 static enum route_found find(struct route *route, struct owner_target *ret_target)
 {
-    const struct request request = { .method = METHOD_GET };
     uint64_t asked_ns;
 
-    return route_find(route, &request, ret_target, &asked_ns);
+    return route_find(route, 1, ret_target, &asked_ns);
 }
 
 static void owners_come_and_go(void **state)
@@ -44,18 +43,19 @@ static void owners_come_and_go(void **state)
 
     (void)state;
     route_init(&route);
+    route_add(&route, 1);
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
-    assert_true(route_saw(&route, &record, 1));
+    assert_true(route_saw(&route, 1, &record, 1));
     assert_int_equal(find(&route, &target), ROUTE_FOUND);
     assert_int_equal(target.incarnation, 3);
     assert_int_equal(target.port, 10020);
-    assert_false(route_saw(&route, &record, 2));
-    assert_false(route_saw(&route, NULL, 3));
+    assert_false(route_saw(&route, 1, &record, 2));
+    assert_false(route_saw(&route, 1, NULL, 3));
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
     record.incarnation = 4;
-    assert_true(route_saw(&route, &record, 4));
+    assert_true(route_saw(&route, 1, &record, 4));
     record.is_held = false;
-    assert_false(route_saw(&route, &record, 5));
+    assert_false(route_saw(&route, 1, &record, 5));
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
     route_close(&route);
     assert_int_equal(find(&route, &target), ROUTE_CLOSED);
@@ -70,16 +70,17 @@ static void an_owner_leaves(void **state)
 
     (void)state;
     route_init(&route);
-    assert_true(route_saw(&route, &record, 1));
-    route_refused(&route, 2);
+    route_add(&route, 1);
+    assert_true(route_saw(&route, 1, &record, 1));
+    route_refused(&route, 1, 2);
     assert_int_equal(find(&route, &target), ROUTE_FOUND);
-    route_refused(&route, 3);
-    route_refused(&route, 1);
+    route_refused(&route, 1, 3);
+    route_refused(&route, 1, 1);
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
-    assert_false(route_saw(&route, &record, 2));
+    assert_false(route_saw(&route, 1, &record, 2));
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
     record.incarnation = 4;
-    assert_true(route_saw(&route, &record, 3));
+    assert_true(route_saw(&route, 1, &record, 3));
     assert_int_equal(find(&route, &target), ROUTE_FOUND);
     assert_int_equal(target.incarnation, 4);
 }
@@ -98,11 +99,12 @@ static void addresses(void **state)
 
     (void)state;
     route_init(&route);
-    assert_true(route_saw(&route, &record, 1));
+    route_add(&route, 1);
+    assert_true(route_saw(&route, 1, &record, 1));
     assert_int_equal(find(&route, &target), ROUTE_FOUND);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         record = record_of(2 + i, wrong[i]);
-        assert_false(route_saw(&route, &record, 2 + i));
+        assert_false(route_saw(&route, 1, &record, 2 + i));
         assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
     }
 }
@@ -115,21 +117,63 @@ static void waiters(void **state)
 
     (void)state;
     route_init(&route);
-    (void)route_saw(&route, NULL, 1);
+    route_add(&route, 1);
+    (void)route_saw(&route, 1, NULL, 1);
     route_wait(&route, &first);
     route_wait(&route, &second);
-    (void)route_saw(&route, NULL, 1); /* the same read */
+    (void)route_saw(&route, 1, NULL, 1); /* the same read */
     assert_int_equal(woken, 0);
-    (void)route_saw(&route, NULL, 2);
+    (void)route_saw(&route, 1, NULL, 2);
     assert_int_equal(woken, 2);
     route_wait(&route, &first);
-    (void)route_saw(&route, &record, 2); /* another owner */
+    (void)route_saw(&route, 1, &record, 2); /* another owner */
     assert_int_equal(woken, 3);
     route_wait(&route, &first);
     route_close(&route);
     assert_int_equal(woken, 4);
     route_wait(&route, &first); /* nobody would wake it */
     assert_int_equal(woken, 5);
+}
+
+/* Each cell has an owner of its own; that of ours is nobody else. */
+static void cells(void **state)
+{
+    struct owner_record first = record_of(7, "192.0.2.1:10020"),
+                        second = record_of(2, "192.0.2.2:10020");
+    uint32_t numbers[CLUSTER_CELLS_MAX];
+    struct route route = { .is_open = false };
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    (void)state;
+    second.cell = 3;
+    route_init(&route);
+    assert_int_equal(route_find(&route, 1, &target, &asked_ns), ROUTE_NO_OWNER);
+    assert_false(route_saw(&route, 1, &first, 1)); /* it is not known */
+    route_add(&route, 3);
+    route_add(&route, 1);
+    route_add(&route, 3);
+    assert_int_equal(route_cells(&route, numbers), 2);
+    assert_int_equal(numbers[0], 1);
+    assert_int_equal(numbers[1], 3);
+    assert_true(route_saw(&route, 1, &first, 1));
+    assert_true(route_saw(&route, 3, &second, 1));
+    assert_int_equal(route_find(&route, 3, &target, &asked_ns), ROUTE_FOUND);
+    assert_int_equal(target.incarnation, 2);
+    assert_int_equal(route_find(&route, 1, &target, &asked_ns), ROUTE_FOUND);
+    assert_int_equal(target.incarnation, 7);
+    assert_int_equal(route_find(&route, 2, &target, &asked_ns), ROUTE_NO_OWNER);
+    second.incarnation = 9;
+    route_take(&route, &second);
+    assert_false(route_saw(&route, 3, NULL, 5)); /* it is ours */
+    assert_int_equal(route_find(&route, 3, &target, &asked_ns), ROUTE_FOUND);
+    assert_int_equal(target.incarnation, 9);
+    assert_int_equal(route_find(&route, 1, &target, &asked_ns), ROUTE_FOUND);
+    for (uint32_t cell = 10; cell < 10 + CLUSTER_CELLS_MAX; cell++)
+        route_add(&route, cell);
+    assert_int_equal(route_cells(&route, numbers), CLUSTER_CELLS_MAX);
+    /* Connections to owners of a cell are told from those to others'. */
+    assert_true(route_tag(1, 7) > route_tag(1, 0) && route_tag(1, UINT64_MAX) < route_tag(2, 0));
 }
 
 int main(void)
@@ -139,6 +183,7 @@ int main(void)
         cmocka_unit_test(an_owner_leaves),
         cmocka_unit_test(addresses),
         cmocka_unit_test(waiters),
+        cmocka_unit_test(cells),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,9 @@ int handles_teardown(void **state)
     return 0;
 }
 
-enum error run_again(struct fixture *f, attempt_fn *attempt, void *of, instant *waits_until)
+/* Runs `between`, unless it is NULL, between the attempt and its commit. *ret_committed: what the commit returned. */
+static enum error run_split(struct fixture *f, attempt_fn *attempt, void *of, instant *waits_until,
+                            const struct between *between, enum error *ret_committed)
 {
     struct input input = { .account = BYTES("devstoreaccount1"),
                            .identity = { .kind = IDENTITY_ACCOUNT_KEY } };
@@ -76,12 +78,33 @@ enum error run_again(struct fixture *f, attempt_fn *attempt, void *of, instant *
                           .waits_until = *waits_until };
     enum error e = deciding_attempt(&d, attempt, of);
 
+    *ret_committed = OK;
+    if (between)
+        between->run(f, between->of);
     if ((e == OK || e == DECIDE_WAITS) && !deciding_is_empty(&d))
-        assert_int_equal(deciding_commit(&d), OK);
+        *ret_committed = deciding_commit(&d);
     *waits_until = d.waits_until;
     world.decided_at = d.now;
     deciding_end(&d);
     return e;
+}
+
+enum error run_again(struct fixture *f, attempt_fn *attempt, void *of, instant *waits_until)
+{
+    enum error committed, e = run_split(f, attempt, of, waits_until, NULL, &committed);
+
+    assert_int_equal(committed, OK);
+    return e;
+}
+
+enum error run_around(struct fixture *f, attempt_fn *attempt, void *of,
+                      const struct between *between)
+{
+    instant waits_until = 0;
+    enum error committed;
+
+    assert_int_equal(run_split(f, attempt, of, &waits_until, between, &committed), OK);
+    return committed;
 }
 
 enum error run(struct fixture *f, attempt_fn *attempt, void *of)

@@ -32,6 +32,13 @@ struct arena *handles_arena(void);
 enum error run(struct fixture *f, attempt_fn *attempt, void *of);
 /* The same of one that goes on waiting: *waits_until as it left it. */
 enum error run_again(struct fixture *f, attempt_fn *attempt, void *of, instant *waits_until);
+/* Runs one attempt, something else, and then the commit. Returns what the commit did. */
+struct between {
+    void (*run)(struct fixture *f, void *of);
+    void *of;
+};
+enum error run_around(struct fixture *f, attempt_fn *attempt, void *of,
+                      const struct between *between);
 /* The instant of the newest attempt. */
 instant decided_at(void);
 

@@ -5,6 +5,9 @@
 #include "file/handle_private.h"
 #include "file/name_pattern.h"
 #include "file/open_record.h"
+#include "service/waiting.h"
+
+#define URL "http://localhost/devstoreaccount1/sha"
 
 /* ---- patterns ---- */
 
@@ -391,6 +394,105 @@ static void directories(void **state)
     closed(f, &beside);
 }
 
+static void renames_dir(struct fixture *f, void *of)
+{
+    assert_int_equal(renames(f, of, "to", false), OK);
+}
+
+static void opens_x(struct fixture *f, void *of)
+{
+    *(struct held_handle *)of = opened(f, "dir\\x", MAY_RWD, OPEN_EXISTING);
+}
+
+static void makes_y(struct fixture *f, void *of)
+{
+    *(struct held_handle *)of = opened(f, "dir\\y", MAY_RWD, OPEN_NEW);
+}
+
+/* Rule: the open handles that prevent the rename of a directory are those that exist when it is decided. One that is opened before
+ * it is committed moves with its file. A path below is not opened once the rename is committed, and a file that is
+ * created in the directory has it decided again. decision: 1061 */
+static void open_beside_rename(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_DELETE), file;
+    struct handle_rename rename = { .mount = the_mount(), .handle = &directory };
+    struct handle_open open = asked("dir\\x", MAY_RWD, OPEN_EXISTING);
+    struct handle_query query = { .mount = the_mount(), .handle = &file, .wants_path = true };
+    enum error e;
+
+    make(f, "dir\\x");
+    rename.names = names_of("to", &rename.name_count);
+    e = run_around(f, handle_rename_attempt, &rename, &(struct between){ makes_y, &file });
+    assert_int_equal(e, DECIDE_AGAIN);
+    closed(f, &file);
+    e = run_around(f, handle_open_attempt, &open, &(struct between){ renames_dir, &directory });
+    assert_int_equal(e, DECIDE_AGAIN);
+    assert_int_equal(run(f, handle_open_attempt, &open), E_ParentNotFound);
+    assert_int_equal(renames(f, &directory, "dir", false), OK);
+    e = run_around(f, handle_rename_attempt, &rename, &(struct between){ opens_x, &file });
+    assert_int_equal(e, OK);
+    assert_int_equal(run(f, handle_query_attempt, &query), OK);
+    assert_true(bytes_is(query.path, "to/x"));
+    assert_int_equal(writes(f, &file, 0, "four"), OK);
+    assert_int_equal(renames(f, &directory, "dir", false), E_AuthorizationPermissionMismatch);
+    closed(f, &file);
+}
+
+static unsigned woken;
+
+static void count(struct waiter *waiter)
+{
+    (void)waiter;
+    woken++;
+}
+
+/* Rule: a request that waits for a node is decided again when its path does not lead there any more: when the file is renamed
+ * or a directory above it, over REST or SMB, and when the share is deleted. The rename of another file does not wake it.
+ * decision: 1060 */
+static void moves_wake(void **state)
+{
+    static const struct {
+        const char *head, *headers;
+        unsigned woken;
+    } cases[] = {
+        { "PUT /sha/other2?comp=rename", "x-ms-file-rename-source: " URL "/other", 0 },
+        { "PUT /sha/dir/y?comp=rename", "x-ms-file-rename-source: " URL "/dir/x", 1 },
+        { "PUT /sha/to?restype=directory&comp=rename", "x-ms-file-rename-source: " URL "/dir", 1 },
+        { "DELETE /sha?restype=share", NULL, 1 },
+    };
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_READ_DATA);
+    struct held_handle file = opened(f, "dir\\x", MAY_RWD, OPEN_NEW);
+    const struct waiting_key key = { .space = the_mount()->space, .node = file.node };
+    struct waiter waiter = { .wake = count };
+
+    closed(f, &directory);
+    make(f, "other");
+    woken = 0;
+    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+    assert_int_equal(renames(f, &file, "dir\\z", false), OK);
+    assert_int_equal(woken, 1);
+    assert_int_equal(renames(f, &file, "dir\\x", false), OK);
+    closed(f, &file);
+    directory = opened_directory(f, "dir", MAY_DELETE);
+    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+    assert_int_equal(renames(f, &directory, "away", false), OK);
+    assert_int_equal(woken, 2);
+    assert_int_equal(renames(f, &directory, "dir", false), OK);
+    closed(f, &directory);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int status;
+
+        woken = 0;
+        assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+        status = ask(f, cases[i].head, cases[i].headers, NULL).status;
+        assert_true(status == 200 || status == 202);
+        assert_int_equal(woken, cases[i].woken);
+        waiting_leave(&waiter);
+    }
+}
+
 /* Handles of a node in the list of handles. */
 struct put_handles {
     uint64_t node, first;
@@ -475,10 +577,11 @@ static void renames_are_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns),    TEST(patterns_exhaustively), TEST(lists),
-        TEST(rest_hides),  TEST(rename_files),          TEST(rename_in_a_snapshot),
-        TEST(replaced),    TEST(directory_opens),       TEST(directories),
-        TEST(stale_below), TEST(renames_are_linear),
+        TEST(patterns),           TEST(patterns_exhaustively), TEST(lists),
+        TEST(rest_hides),         TEST(rename_files),          TEST(rename_in_a_snapshot),
+        TEST(replaced),           TEST(directory_opens),       TEST(directories),
+        TEST(stale_below),        TEST(renames_are_linear),    TEST(moves_wake),
+        TEST(open_beside_rename),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,38 @@ static void not_woken_by_what_happens_elsewhere(void **state)
     assert_int_equal(waiting_count(), 0);
 }
 
+/* Rule: a commit that concerns a whole space wakes the waiters for all of its nodes, no others, and is not missed by one
+ * that starts to wait after it. */
+static void woken_by_their_space(void **state)
+{
+    static struct counted counted[WAITERS];
+    const struct waiting_key all = { key.space, WAITING_ALL_NODES };
+    const struct waiting_key elsewhere = { { .b = { 2 } }, key.node };
+    uint64_t turn = waiting_turn();
+    struct counted other = { .waiter.wake = count };
+
+    (void)state;
+    assert_int_equal(waiting_begin(&elsewhere, turn, INSTANT_MAX, &other.waiter), WAITING_KEPT);
+    for (size_t i = 0; i < WAITERS; i++) {
+        const struct waiting_key one = { key.space, i / 2 };
+
+        counted[i].waiter.wake = count;
+        assert_int_equal(waiting_begin(&one, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
+    }
+    for (size_t i = 0; i < WAITERS; i += 3) /* the first or the second of a node */
+        assert_true(waiting_leave(&counted[i].waiter));
+    waiting_over(&all);
+    assert_int_equal(woken_of(counted), WAITERS - WAITERS / 3);
+    assert_int_equal(other.woken, 0);
+    assert_int_equal(waiting_count(), 1);
+    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_OVER);
+    assert_int_equal(waiting_begin(&elsewhere, waiting_turn(), INSTANT_MAX, &counted[0].waiter),
+                     WAITING_KEPT);
+    waiting_over(&elsewhere);
+    assert_int_equal(other.woken, 1);
+    assert_int_equal(waiting_count(), 0);
+}
+
 /* Rule: one whose time is over is woken, and the others wait on. */
 static void woken_in_time(void **state)
 {
@@ -166,7 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(woken_by_others),       TEST(not_woken_by_what_happens_elsewhere),
         TEST(woken_in_time),         TEST(woken_by_the_end),
-        TEST(held_until_their_time),
+        TEST(held_until_their_time), TEST(woken_by_their_space),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

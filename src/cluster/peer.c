@@ -1,0 +1,292 @@
+/* See peer.h. */
+#include "cluster/peer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/envelope.h"
+#include "cluster/forward.h"
+#include "cluster/lease.h"
+#include "http/response_head.h"
+#include "net/stream.h"
+
+/* Between two attempts to find an owner. */
+#define PAUSE_MS      50u
+/* No attempt is made with less time than this: it would only leave open whether the request was executed. */
+#define ATTEMPT_MS    200u
+#define HEAD_MAX      256u
+#define RECEIVE_BYTES ((size_t)16 << 10)
+
+struct peer_call {
+    struct peers *peers;
+    struct arena *arena;
+    struct peer_request request;
+    uint64_t deadline_ns;
+    struct owner_target target; /* of the last attempt */
+    struct net_stream *stream;  /* or NULL */
+    bool is_sent;               /* some of it may have been */
+    bool is_complete;           /* all of it was */
+    bool is_given_up;           /* this process stops, or owns the cell itself */
+    bool is_closing;            /* the owner closes the connection after its response */
+};
+
+/* ---- connections that are kept ---- */
+
+void peers_init(struct peers *peers, struct route *route, struct net_key *key)
+{
+    *peers = (struct peers){ .route = route, .key = key };
+    lock_init(&peers->lock, RANK_CELLS);
+}
+
+void peers_release(struct peers *peers)
+{
+    for (unsigned i = 0; i < PEER_IDLE_MAX; i++)
+        net_stream_close(peers->idle[i].stream);
+    lock_release(&peers->lock);
+}
+
+static bool is_stale(const struct peer_idle *idle, const struct owner_target *target)
+{
+    return clock_boot_ns() > idle->since_ns + PEER_IDLE_S * 1000 * NS_PER_MS ||
+           (idle->cell == target->cell && idle->incarnation != target->incarnation);
+}
+
+/* Takes one to this owner out of the list, or one that is of no use any more. */
+static struct net_stream *take_idle(struct peers *peers, const struct owner_target *target,
+                                    bool *ret_is_stale)
+{
+    struct net_stream *stream = NULL;
+
+    lock_take(&peers->lock);
+    for (unsigned i = 0; i < PEER_IDLE_MAX && !stream; i++) {
+        struct peer_idle *idle = &peers->idle[i];
+
+        if (!idle->stream)
+            continue;
+        *ret_is_stale = is_stale(idle, target);
+        if (*ret_is_stale || idle->cell == target->cell) {
+            stream = idle->stream;
+            idle->stream = NULL;
+        }
+    }
+    lock_give(&peers->lock);
+    return stream;
+}
+
+static struct net_stream *reuse(struct peers *peers, const struct owner_target *target)
+{
+    struct net_stream *stream;
+    bool stale = false;
+
+    while ((stream = take_idle(peers, target, &stale))) {
+        if (!stale && net_stream_is_quiet(stream))
+            return stream;
+        net_stream_close(stream);
+    }
+    return NULL;
+}
+
+static void keep(struct peer_call *call)
+{
+    struct peers *peers = call->peers;
+    struct net_stream *stream = call->stream;
+
+    call->stream = NULL;
+    lock_take(&peers->lock);
+    for (unsigned i = 0; i < PEER_IDLE_MAX && stream; i++)
+        if (!peers->idle[i].stream) {
+            peers->idle[i] = (struct peer_idle){ .stream = stream,
+                                                 .cell = call->target.cell,
+                                                 .incarnation = call->target.incarnation,
+                                                 .since_ns = clock_boot_ns() };
+            stream = NULL;
+        }
+    lock_give(&peers->lock);
+    net_stream_close(stream);
+}
+
+static void drop(struct peer_call *call)
+{
+    net_stream_close(call->stream);
+    call->stream = NULL;
+}
+
+/* ---- sending ---- */
+
+static struct bytes write_head(const struct peer_call *call, char to[INTRODUCTION_MAX + HEAD_MAX])
+{
+    struct envelope envelope = { .service = ENVELOPE_OF_PEER,
+                                 .cell = call->target.cell,
+                                 .incarnation = call->target.incarnation };
+    size_t size = envelope_write(&envelope, to);
+    int length = snprintf(to + size, HEAD_MAX,
+                          "POST %s HTTP/1.1\r\nHost: cell-%u\r\nContent-Length: %zu\r\n\r\n",
+                          call->request.path, (unsigned)call->target.cell, call->request.body.len);
+
+    assert(length > 0 && (unsigned)length < HEAD_MAX);
+    return bytes_of(to, size + (size_t)length);
+}
+
+/* A connection that was idle may be closed just now: what must not be executed twice gets a new one. */
+static struct net_stream *connect_to(struct peer_call *call)
+{
+    struct net_peer peer = { .key = call->peers->key,
+                             .port = call->target.port,
+                             .tag = call->target.incarnation };
+    uint64_t limit_ns = clock_boot_ns() + OUTGOING_CONNECT_MS * NS_PER_MS;
+    struct net_stream *stream =
+        call->request.is_repeatable ? reuse(call->peers, &call->target) : NULL;
+
+    memcpy(peer.address, call->target.address, sizeof peer.address);
+    if (stream)
+        return stream;
+    return net_stream_open(&peer, limit_ns < call->deadline_ns ? limit_ns : call->deadline_ns);
+}
+
+/* One attempt to send the request. */
+static void send_once(struct peer_call *call)
+{
+    char text[INTRODUCTION_MAX + HEAD_MAX];
+    enum route_found found;
+    uint64_t asked_ns;
+    struct bytes head;
+
+    assert(!call->stream);
+    call->is_sent = call->is_complete = call->is_closing = false;
+    found = route_find(call->peers->route, call->request.cell, &call->target, &asked_ns);
+    call->is_given_up = found == ROUTE_CLOSED;
+    if (found != ROUTE_FOUND)
+        return;
+    call->stream = connect_to(call);
+    if (!call->stream)
+        return;
+    head = write_head(call, text);
+    call->is_complete =
+        net_stream_send(call->stream, head, call->deadline_ns, &call->is_sent) &&
+        net_stream_send(call->stream, call->request.body, call->deadline_ns, &call->is_sent);
+}
+
+/* ---- receiving ---- */
+
+/* Receives more behind what is there. Returns false if the connection or the deadline ended it. */
+static bool receive_some(struct peer_call *call, struct text *input)
+{
+    ssize_t n;
+
+    text_reserve(input, RECEIVE_BYTES);
+    n = net_stream_receive(call->stream, input->ptr + input->len, RECEIVE_BYTES, call->deadline_ns);
+    if (n <= 0)
+        return false;
+    input->len += (size_t)n;
+    return true;
+}
+
+static bool fail_malformed(const struct peer_call *call, const char *what)
+{
+    log_line(LOG_ERROR, "cell %u: the response of its owner to %s %s", (unsigned)call->target.cell,
+             call->request.path, what);
+    return false;
+}
+
+/* Reads the final head; an interim one has no meaning here. */
+static bool receive_head(struct peer_call *call, struct text *input, struct response_head *ret_head)
+{
+    struct response response;
+    size_t searched = 0;
+
+    response_init(&response, call->arena);
+    for (;;) {
+        struct bytes there = text_bytes(input);
+
+        switch (response_head_read(there, searched, &response, ret_head)) {
+        case RESPONSE_WHOLE:
+            return ret_head->status >= 200 || fail_malformed(call, "has an interim status");
+        case RESPONSE_MALFORMED:
+            return fail_malformed(call, "is malformed");
+        case RESPONSE_PART:
+            break;
+        }
+        searched = there.len;
+        if (!receive_some(call, input))
+            return false;
+    }
+}
+
+static bool receive(struct peer_call *call, struct peer_response *ret_response)
+{
+    struct response_head head;
+    struct text input;
+
+    text_init(&input, call->arena, RECEIVE_BYTES);
+    if (!receive_head(call, &input, &head))
+        return false;
+    if (head.length > call->request.response_max)
+        return fail_malformed(call, "is too long");
+    while (input.len - head.size < head.length)
+        if (!receive_some(call, &input))
+            return false;
+    if (input.len - head.size > head.length)
+        return fail_malformed(call, "is followed by something");
+    call->is_closing = head.closes;
+    *ret_response = (struct peer_response){
+        .status = head.status,
+        .body = bytes_of(input.ptr + head.size, (size_t)head.length),
+    };
+    return true;
+}
+
+/* ---- the whole of it ---- */
+
+struct peer_call *peer_begin(struct peers *peers, const struct peer_request *request,
+                             struct arena *arena)
+{
+    struct peer_call *call = arena_alloc(arena, sizeof *call);
+    unsigned patience_ms = request->patience_ms ? request->patience_ms : PEER_PATIENCE_MS;
+
+    assert(request->response_max <= PEER_BODY_MAX);
+    call->peers = peers;
+    call->arena = arena;
+    call->request = *request;
+    call->deadline_ns = clock_boot_ns() + patience_ms * NS_PER_MS;
+    send_once(call);
+    return call;
+}
+
+static void pause_between(void)
+{
+    struct timespec pause = { .tv_nsec = (long)(PAUSE_MS * NS_PER_MS) };
+
+    (void)nanosleep(&pause, NULL);
+}
+
+enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response)
+{
+    for (;;) {
+        bool has_response = call->is_complete && receive(call, ret_response);
+
+        if (has_response && ret_response->status != FORWARD_NOT_OWNER) {
+            if (call->is_closing)
+                drop(call);
+            else
+                keep(call);
+            return PEER_OK;
+        }
+        drop(call);
+        if (!has_response && call->is_sent && !call->request.is_repeatable)
+            return PEER_LOST;
+        if (call->is_given_up ||
+            clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->deadline_ns)
+            return !has_response && call->is_sent ? PEER_LOST : PEER_NO_OWNER;
+        pause_between();
+        send_once(call);
+    }
+}
+
+enum peer_result peer_ask(struct peers *peers, const struct peer_request *request,
+                          struct arena *arena, struct peer_response *ret_response)
+{
+    return peer_end(peer_begin(peers, request, arena), ret_response);
+}

@@ -1,0 +1,75 @@
+/* Requests of a front end to the owner of another cell, on its own behalf: a POST to a path below "/-/" at the owner's internal
+ * endpoint, in an envelope that names no client (ENVELOPE_OF_PEER). Both ends have the cluster's key. The owner executes
+ * nothing under another incarnation than the envelope names, so a request never reaches two owners of a cell.
+ *
+ *   peer_begin()  sends the request if the owner can be reached
+ *   peer_end()    waits for the response; tries again while that is safe
+ *
+ * Requests to several cells are begun one after the other before the first one is ended: their owners work at the same time.
+ * All functions may block for as long as the request's patience; they are never called on a worker. Whatever comes in a
+ * response is as trustworthy as data from outside; the caller checks it. */
+#ifndef LAGRA_CLUSTER_PEER_H
+#define LAGRA_CLUSTER_PEER_H
+
+#include "base/arena.h"
+#include "cluster/route.h"
+
+struct net_key;
+struct net_stream;
+
+/* Connections that are kept for later requests, and for how long: less than the owner keeps them (120 s). */
+#define PEER_IDLE_MAX    16u
+#define PEER_IDLE_S      20u
+/* The most that a response may have as its body. */
+#define PEER_BODY_MAX    ((size_t)16 << 20)
+#define PEER_PATIENCE_MS 5000u
+
+struct peer_idle {
+    struct net_stream *stream; /* NULL: the slot is free */
+    uint32_t cell;
+    uint64_t incarnation;
+    uint64_t since_ns;
+};
+
+struct peers {
+    struct route *route;
+    struct net_key *key;
+    struct lock lock; /* RANK_CELLS */
+    struct peer_idle idle[PEER_IDLE_MAX];
+};
+
+struct peer_request {
+    uint32_t cell;
+    const char *path;     /* "/-/list" */
+    struct bytes body;    /* valid until peer_end() */
+    size_t response_max;  /* of the response's body; at most PEER_BODY_MAX */
+    unsigned patience_ms; /* from peer_begin() to the end of the response; 0: PEER_PATIENCE_MS */
+    bool is_repeatable;   /* executing it twice is the same as executing it once */
+};
+
+enum peer_result {
+    PEER_OK,       /* there is a response, whatever its status */
+    PEER_NO_OWNER, /* no owner was reached: the request was not executed */
+    PEER_LOST, /* it may have been executed: its owner was lost, took too long, or sent no valid response */
+};
+
+struct peer_response {
+    int status;
+    struct bytes body; /* in the arena */
+};
+
+struct peer_call;
+
+/* route, key: live as long as the peers. */
+void peers_init(struct peers *peers, struct route *route, struct net_key *key);
+/* Closes the connections. No request is in progress. */
+void peers_release(struct peers *peers);
+/* Begins a request; ended by peer_end() in any case. The call is allocated in the arena. */
+struct peer_call *peer_begin(struct peers *peers, const struct peer_request *request,
+                             struct arena *arena);
+enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response);
+/* Both. */
+enum peer_result peer_ask(struct peers *peers, const struct peer_request *request,
+                          struct arena *arena, struct peer_response *ret_response);
+
+#endif

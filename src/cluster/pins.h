@@ -1,0 +1,36 @@
+/* The file `pins` of a cluster: accounts whose new containers are created in a certain cell, one "ACCOUNT CELL" a line. Written by
+ * `lagra cluster place`, and read by the owner of the root. What exists already stays where it is. */
+#ifndef LAGRA_CLUSTER_PINS_H
+#define LAGRA_CLUSTER_PINS_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define PINS_MAX        1024u
+#define PIN_ACCOUNT_MAX 24u
+#define PINS_FILE_MAX   (PINS_MAX * (PIN_ACCOUNT_MAX + sizeof " 9999\n"))
+
+struct pin {
+    char account[PIN_ACCOUNT_MAX + 1];
+    uint32_t cell;
+};
+struct pins {
+    unsigned count;
+    struct pin pins[PINS_MAX];
+};
+
+/* Returns the cell of the account, or 0. */
+uint32_t pins_find(const struct pins *pins, struct bytes account);
+/* Sets or, with cell 0, removes the pin of an account. Returns false if the name cannot be one, or there are too many. Pure. */
+bool pins_set(struct pins *pins, struct bytes account, uint32_t cell);
+/* Reads the contents of the file. Returns false if they are malformed. Pure. */
+bool pins_parse(struct bytes text, struct pins *ret_pins);
+
+/* Reads the file of the cluster; a missing one has no pins. Returns false with *ret_problem (static). May block for as long as the
+ * file system does. */
+bool pins_read(const char *path, struct pins *ret_pins, const char **ret_problem);
+/* Replaces it, durably. Returns false with *ret_problem (static). */
+bool pins_write(const char *path, const struct pins *pins, const char **ret_problem);
+
+#endif

@@ -1,0 +1,148 @@
+/* See placements.h. */
+#include "cluster/placements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+struct placement_entry {
+    struct placement_entry *next;          /* of its bucket */
+    struct placement_entry *newer, *older; /* by last use */
+    struct placed placed;
+    uint64_t since_s;
+    size_t length;
+    char key[];
+};
+
+/* FNV-1a: keys are names of containers that exist, which an account's owner chooses; a bad choice slows down its own front
+ * ends by a list of at most PLACEMENTS_MAX entries. */
+static size_t bucket_of(struct bytes key)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (size_t i = 0; i < key.len; i++)
+        hash = (hash ^ (uint8_t)key.ptr[i]) * 1099511628211u;
+    return (size_t)(hash ^ hash >> 32) % PLACEMENT_BUCKETS;
+}
+
+static struct placement_entry **find(struct placements *p, struct bytes key)
+{
+    struct placement_entry **at = &p->buckets[bucket_of(key)];
+
+    lock_assert_held(&p->lock);
+    while (*at && !bytes_equal(bytes_of((*at)->key, (*at)->length), key))
+        at = &(*at)->next;
+    return at;
+}
+
+/* ---- order of use ---- */
+
+static void unlink_use(struct placements *p, struct placement_entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &p->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &p->oldest) = entry->newer;
+    entry->newer = entry->older = NULL;
+}
+
+static void link_use(struct placements *p, struct placement_entry *entry)
+{
+    entry->older = p->newest;
+    entry->newer = NULL;
+    *(p->newest ? &p->newest->newer : &p->oldest) = entry;
+    p->newest = entry;
+}
+
+static void remove_at(struct placements *p, struct placement_entry **at)
+{
+    struct placement_entry *entry = *at;
+
+    *at = entry->next;
+    unlink_use(p, entry);
+    p->count--;
+    free(entry);
+}
+
+/* ---- the cache ---- */
+
+void placements_init(struct placements *placements)
+{
+    memset(placements, 0, sizeof *placements);
+    lock_init(&placements->lock, RANK_CELLS);
+}
+
+void placements_release(struct placements *placements)
+{
+    for (size_t i = 0; i < PLACEMENT_BUCKETS; i++)
+        while (placements->buckets[i])
+            remove_at(placements, &placements->buckets[i]);
+    lock_release(&placements->lock);
+}
+
+bool placements_find(struct placements *placements, struct bytes key, uint64_t now_s,
+                     struct placed *ret_placed)
+{
+    struct placement_entry **at;
+    bool is_found;
+
+    lock_take(&placements->lock);
+    at = find(placements, key);
+    if (*at && now_s >= (*at)->since_s + PLACEMENT_USED_S)
+        remove_at(placements, at);
+    is_found = *at && bytes_equal(bytes_of((*at)->key, (*at)->length), key);
+    if (is_found) {
+        *ret_placed = (*at)->placed;
+        unlink_use(placements, *at);
+        link_use(placements, *at);
+    }
+    lock_give(&placements->lock);
+    return is_found;
+}
+
+static void add(struct placements *p, struct placement_entry **at, struct bytes key)
+{
+    struct placement_entry *entry = xmalloc(sizeof *entry + key.len);
+
+    memset(entry, 0, sizeof *entry);
+    entry->length = key.len;
+    memcpy(entry->key, key.ptr, key.len);
+    entry->next = *at;
+    *at = entry;
+    link_use(p, entry);
+    p->count++;
+}
+
+void placements_put(struct placements *placements, struct bytes key, struct placed placed,
+                    uint64_t now_s)
+{
+    struct placement_entry **at;
+
+    if (key.len == 0 || key.len > PLACEMENT_KEY_MAX)
+        return;
+    lock_take(&placements->lock);
+    at = find(placements, key);
+    if (!*at && placements->count >= PLACEMENTS_MAX) {
+        const struct placement_entry *oldest = placements->oldest;
+
+        remove_at(placements, find(placements, bytes_of(oldest->key, oldest->length)));
+        at = find(placements, key);
+    }
+    if (!*at)
+        add(placements, at, key);
+    if (placed.incarnation >= (*at)->placed.incarnation) {
+        (*at)->placed = placed;
+        (*at)->since_s = now_s;
+    }
+    lock_give(&placements->lock);
+}
+
+void placements_drop(struct placements *placements, struct bytes key, uint64_t incarnation)
+{
+    struct placement_entry **at;
+
+    lock_take(&placements->lock);
+    at = find(placements, key);
+    if (*at && (*at)->placed.incarnation <= incarnation)
+        remove_at(placements, at);
+    lock_give(&placements->lock);
+}

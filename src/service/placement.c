@@ -1,0 +1,219 @@
+/* See placement.h. */
+#include "service/placement.h"
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "service/operation.h"
+#include "service/small_record.h"
+
+/* A container that does not exist so long after its row was written is not going to: its front end has died. */
+#define CHECKED_AFTER_S 30u
+/* The record of a recent deletion is in the container's cell, and matters for so long. */
+#define TOLD_AFTER_S    30u
+#define PAYLOAD_VERSION 1
+
+static const struct bytes row_key = BYTES("m");
+static const struct bytes own_key = BYTES("o");
+static const struct bytes released_key = BYTES("n");
+
+/* ---- records ---- */
+
+enum store_result placement_read(struct snapshot *of, struct arena *arena,
+                                 struct placement *ret_placement)
+{
+    uint64_t numbers[2];
+    enum store_result result =
+        small_record_read(of, arena, row_key, "the record of a placement", numbers, 2);
+
+    *ret_placement = (struct placement){ .cell = (uint32_t)numbers[0], .incarnation = numbers[1] };
+    if (!result && (numbers[0] == 0 || numbers[0] > PLACEMENT_CELL_MAX || numbers[1] == 0))
+        return record_is_unknown("the record of a placement", bytes_from_string(""));
+    return result;
+}
+
+#define COUNTER_BYTES 5u
+
+static struct bytes counter_of(uint32_t cell, char name[COUNTER_BYTES])
+{
+    name[0] = 'm';
+    be32_put(name + 1, cell);
+    return bytes_of(name, COUNTER_BYTES);
+}
+
+static void write_row(struct decision *d, struct placement placement)
+{
+    const uint64_t numbers[] = { placement.cell, placement.incarnation };
+    char name[COUNTER_BYTES];
+
+    small_record_write(d->changes, d->arena, row_key, numbers, 2);
+    changes_count(d->changes, counter_of(placement.cell, name), 1);
+}
+
+void placement_remove(struct changes *changes, const struct placement *row)
+{
+    char name[COUNTER_BYTES];
+
+    changes_delete(changes, RECORD_INNER, row_key);
+    changes_count(changes, counter_of(row->cell, name), -1);
+}
+
+enum store_result placement_count(struct store *store, struct guid space, uint32_t cell,
+                                  struct store_access access, int64_t *ret_count)
+{
+    char name[COUNTER_BYTES];
+    uint64_t sequence;
+
+    return store_count(store, space, counter_of(cell, name), access, ret_count, &sequence);
+}
+
+/* Returns STORE_NOT_FOUND unless the name was released up to this incarnation. */
+static enum store_result find_released(struct decision *d, struct snapshot *of,
+                                       uint64_t incarnation)
+{
+    uint64_t numbers[2];
+    enum store_result result =
+        small_record_read(of, d->arena, released_key, "the record of a release", numbers, 2);
+
+    if (!result && (incarnation > numbers[0] || d->now >= numbers[1]))
+        return STORE_NOT_FOUND;
+    return result;
+}
+
+/* ---- containers that do not exist here ---- */
+
+static enum error misdirected(struct decision *d, struct placement where)
+{
+    d->problem->elsewhere = where;
+    return E_MisdirectedRequest;
+}
+
+enum error placement_missing(struct decision *d, struct snapshot *of, enum error missing)
+{
+    struct placement row;
+    enum store_result result;
+
+    if (d->input->placement > 0) {
+        result = find_released(d, of, d->input->placement);
+        if (!result)
+            return misdirected(d, (struct placement){ .cell = 0 });
+    } else {
+        result = placement_read(of, d->arena, &row);
+        if (!result)
+            return misdirected(d, row);
+    }
+    return result == STORE_NOT_FOUND ? missing : decision_fail_store(d, result);
+}
+
+/* Does the partition have anything that a list could show: a container, snapshots of a share, what was deleted and is
+ * retained? */
+static enum store_result find_use(struct snapshot *of, bool *ret_is_used)
+{
+    const struct bytes all = BYTES("");
+    struct scan *scan = scan_open(of, RECORD_LISTED, all, all);
+    struct record record;
+    enum store_result result = scan_next(scan, NULL, &record);
+
+    scan_close(scan);
+    *ret_is_used = !result;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Names of the service's own, such as $root and $logs, are in the root. So is a name of which a deleted container is retained
+ * there, since Restore Container needs both in one cell. */
+static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)
+{
+    struct bytes name = d->partition.key;
+    enum store_result result = STORE_OK;
+    bool is_used = true;
+
+    *ret_may = false;
+    if (d->input->place_in == 0 || (name.len > 0 && name.ptr[0] == '$'))
+        return STORE_OK;
+    result = find_use(d->before, &is_used);
+    *ret_may = !result && !is_used;
+    return result;
+}
+
+enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
+{
+    enum error e = placement_missing(d, d->before, OK);
+    enum store_result result;
+    bool may;
+
+    *ret_is_elsewhere = false;
+    if (e)
+        return e;
+    if (d->input->placement > 0) {
+        changes_put(d->changes, RECORD_INNER, own_key,
+                    placement_payload(d->arena, d->service->name, d->input->account), NULL, 0);
+        return OK;
+    }
+    result = may_be_elsewhere(d, &may);
+    if (result)
+        return decision_fail_store(d, result);
+    if (!may)
+        return OK;
+    d->result->placed =
+        (struct placement){ .cell = d->input->place_in, .incarnation = (uint64_t)d->now };
+    write_row(d, d->result->placed);
+    changes_defer(d->changes, d->now + CHECKED_AFTER_S * (uint64_t)TICKS_PER_SECOND,
+                  TASK_CHECK_PLACEMENT,
+                  placement_payload(d->arena, d->service->name, d->input->account));
+    *ret_is_elsewhere = true;
+    return OK;
+}
+
+/* ---- deletion and release ---- */
+
+struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account)
+{
+    struct text out;
+
+    text_init(&out, arena, 64);
+    encode_u8(&out, PAYLOAD_VERSION);
+    encode_bytes(&out, bytes_from_string(service));
+    encode_bytes(&out, account);
+    return text_bytes(&out);
+}
+
+bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
+                            struct bytes *ret_account)
+{
+    struct decoder in;
+
+    decoder_init(&in, payload);
+    if (decode_u8(&in) != PAYLOAD_VERSION)
+        return false;
+    *ret_service = decode_bytes(&in);
+    *ret_account = decode_bytes(&in);
+    return decoder_ok(&in);
+}
+
+enum store_result placement_deleted(struct decision *d)
+{
+    struct record record;
+    enum store_result result = snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
+
+    if (!result)
+        changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,
+                      TASK_TELL_ROOT, record.value);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result placement_release(struct decision *d, uint64_t incarnation,
+                                    enum placement_release *ret_release)
+{
+    const uint64_t numbers[] = { incarnation,
+                                 d->now + PLACEMENT_RELEASED_S * (uint64_t)TICKS_PER_SECOND };
+    enum store_result result;
+    bool is_used;
+
+    *ret_release = PLACEMENT_IN_USE;
+    result = find_use(d->before, &is_used);
+    if (result || is_used)
+        return result;
+    *ret_release = PLACEMENT_RELEASED;
+    small_record_write(d->changes, d->arena, released_key, numbers, 2);
+    changes_delete(d->changes, RECORD_INNER, own_key);
+    return STORE_OK;
+}

@@ -1,0 +1,173 @@
+/* See placement_release.h. */
+#include "service/placement_release.h"
+
+#include "base/codec.h"
+#include "service/deciding.h"
+#include "service/driver.h"
+#include "service/names.h"
+#include "service/placement.h"
+
+#define VERSION     1
+/* The thread that runs tasks waits for so long at most. */
+#define PATIENCE_MS 2000u
+
+/* What a request is about. */
+struct about {
+    struct bytes service, account, name;
+    uint64_t incarnation;
+    enum placement_release release;
+};
+
+static bool read_about(struct bytes body, struct about *ret_about)
+{
+    struct decoder in;
+
+    decoder_init(&in, body);
+    if (decode_u8(&in) != VERSION)
+        return false;
+    ret_about->service = decode_bytes(&in);
+    ret_about->account = decode_bytes(&in);
+    ret_about->name = decode_bytes(&in);
+    ret_about->incarnation = decode_u64(&in);
+    return decoder_ok(&in) && ret_about->account.len > 0 && ret_about->name.len > 0 &&
+           ret_about->incarnation > 0;
+}
+
+/* Asks the owner of another cell. Returns its status, or 0. */
+static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
+               const struct about *about, struct arena *arena)
+{
+    struct peer_response response;
+    struct text body;
+
+    if (!endpoint || !endpoint->peers)
+        return 0;
+    text_init(&body, arena, PLACEMENT_BODY_MAX);
+    encode_u8(&body, VERSION);
+    encode_bytes(&body, about->service);
+    encode_bytes(&body, about->account);
+    encode_bytes(&body, about->name);
+    encode_u64(&body, about->incarnation);
+    if (peer_ask(endpoint->peers,
+                 &(struct peer_request){ .cell = cell,
+                                         .path = path,
+                                         .body = text_bytes(&body),
+                                         .response_max = PLACEMENT_BODY_MAX,
+                                         .patience_ms = PATIENCE_MS,
+                                         .is_repeatable = true },
+                 arena, &response) != PEER_OK)
+        return 0;
+    return response.status;
+}
+
+/* ---- tasks ---- */
+
+enum store_result placement_check_task(struct decision *d, const struct deferred_task *task,
+                                       const struct endpoint *endpoint)
+{
+    struct about about = { .name = task->partition.key };
+    struct placement row;
+    enum store_result result = placement_read(d->before, d->arena, &row);
+
+    if (result)
+        return result;
+    if (!placement_payload_read(task->payload, &about.service, &about.account))
+        return STORE_CORRUPT;
+    about.incarnation = row.incarnation;
+    switch (ask(endpoint, row.cell, PLACEMENT_RELEASE_PATH, &about, d->arena)) {
+    case 200:
+        placement_remove(d->changes, &row);
+        return STORE_OK;
+    case 409:
+        return STORE_OK;
+    default:
+        return STORE_BUSY;
+    }
+}
+
+enum store_result placement_tell_root_task(struct decision *d, const struct deferred_task *task,
+                                           const struct endpoint *endpoint)
+{
+    struct about about = { .name = task->partition.key, .incarnation = 1 };
+
+    if (!placement_payload_read(task->payload, &about.service, &about.account))
+        return STORE_CORRUPT;
+    return ask(endpoint, CLUSTER_ROOT, PLACEMENT_CHECK_PATH, &about, d->arena) == 200 ? STORE_OK
+                                                                                      : STORE_BUSY;
+}
+
+/* ---- requests ---- */
+
+/* Decides about the partition of the name, until it is durable. Returns a status. */
+static int decide(const struct endpoint_set *all, struct about *about, struct arena *arena,
+                  attempt_fn *attempt)
+{
+    const struct endpoint *endpoint = NULL;
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .arena = arena, .access = STORE_MAY_BLOCK, .problem = &problem };
+
+    for (size_t i = 0; i < all->count; i++)
+        if (bytes_is(about->service, all->endpoints[i].service->name))
+            endpoint = &all->endpoints[i];
+    if (!endpoint)
+        return 400;
+    d.service = endpoint->service;
+    d.store = endpoint->store;
+    d.attempt = arena_mark(arena);
+    return deciding_run(&d, attempt, about) ? 503 : 200;
+}
+
+static void open_name(struct decision *d, const struct about *about)
+{
+    decision_open_subject(d, (struct partition){
+                                 .space = account_space(d->service->name, about->account),
+                                 .key = about->name,
+                             });
+    decision_read_clock(d);
+}
+
+static enum error attempt_release(struct decision *d, void *of)
+{
+    struct about *about = of;
+    enum store_result result;
+
+    open_name(d, about);
+    result = placement_release(d, about->incarnation, &about->release);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+int placement_release_serve(void *context, struct bytes body, struct arena *arena,
+                            struct text *ret_body)
+{
+    struct about about = { .incarnation = 0 };
+    int status;
+
+    (void)ret_body;
+    if (!read_about(body, &about))
+        return 400;
+    status = decide(context, &about, arena, attempt_release);
+    return status == 200 && about.release == PLACEMENT_IN_USE ? 409 : status;
+}
+
+static enum error attempt_check(struct decision *d, void *of)
+{
+    struct about *about = of;
+    struct placement row;
+    enum store_result result;
+
+    open_name(d, about);
+    result = placement_read(d->before, d->arena, &row);
+    if (!result)
+        changes_defer(d->changes, d->now, TASK_CHECK_PLACEMENT,
+                      placement_payload(d->arena, d->service->name, about->account));
+    return result && result != STORE_NOT_FOUND ? decision_fail_store(d, result) : OK;
+}
+
+int placement_check_serve(void *context, struct bytes body, struct arena *arena,
+                          struct text *ret_body)
+{
+    struct about about = { .incarnation = 0 };
+
+    (void)ret_body;
+    return read_about(body, &about) ? decide(context, &about, arena, attempt_check) : 400;
+}
