@@ -6,7 +6,7 @@
 #include "file/access_mask.h"
 #include "file/security_descriptor.h"
 
-/* S-1-5-21-a-b-c-RID: five numbers. */
+/* S-1-5-21-a-b-c-RID: five subauthorities. */
 #define TOKEN_SID_BYTES (8u + 4u * 5u)
 
 /* A caller: its user SID and primary group SID, which become owner and group of the files it
@@ -35,7 +35,7 @@ bool access_token_has(const struct access_token *token, struct bytes sid);
 /* Returns the rights of MAY_ALL that the descriptor grants to the token. The first ACE that
  * applies to the token and mentions a right decides that right, so a request for several rights
  * is granted if the result has them all.
- *  - The owner always has READ_CONTROL and WRITE_DAC, unless an ACE names OWNER RIGHTS.
+ *  - The owner has READ_CONTROL and WRITE_DAC without an ACE, unless one names OWNER RIGHTS.
  *  - Files have no object types: an allow ACE with an object type grants nothing, a deny ACE
  *    with one still denies. */
 uint32_t access_check(const struct security_descriptor *descriptor,

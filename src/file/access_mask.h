@@ -25,7 +25,7 @@
 #define MAY_GENERIC_WRITE    UINT32_C(0x40000000)
 #define MAY_GENERIC_READ     UINT32_C(0x80000000)
 
-/* All rights that files have, without ACCESS_SYSTEM_SECURITY. MS-SMB2 2.2.13.1.1 */
+/* All rights of files except ACCESS_SYSTEM_SECURITY. MS-SMB2 2.2.13.1.1 */
 #define MAY_ALL              UINT32_C(0x001F01FF)
 
 /* The read-only rights of MAY_ALL. */

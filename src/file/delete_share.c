@@ -1,10 +1,10 @@
 /* Delete Share, Restore Share, and the deferred tasks of deleted shares and snapshots.
  *
  * If the service properties enable soft delete, a deleted share is retained for some days: its
- * records move behind the deletion time (struct share_key), which frees the name, and its tree
- * is closed. Writes in a share have the tree's own partition as a guard, so a write that would
- * commit after the deletion is decided again and does not find the share. Restore Share moves
- * the records back. */
+ * records move to keys with the deletion time as prefix (struct share_key), which frees the
+ * name, and its tree is closed. Writes in a share have the tree's own partition as a guard, so a
+ * write that would commit after the deletion is decided again and does not find the share.
+ * Restore Share moves the records back. */
 #include "file/share_operations.h"
 
 #include "base/endian.h"

@@ -12,7 +12,7 @@
  *                         INNER  "d": record of a recent deletion
  *                                (service/recent_deletion.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
- *     partition <id>      LISTED "f": struct file (file_record.h)
+ *     partition <id>      INNER  "f": struct file (file_record.h)
  * Thus snapshots precede their share, in the order of List Shares. */
 #ifndef LAGRA_FILE_FILE_H
 #define LAGRA_FILE_FILE_H
@@ -81,7 +81,8 @@ struct share {
     struct bytes policies; /* encoded, auth/policies.h */
     instant expires;       /* soft-deleted: end of the retention; else 0 */
     struct guid task;      /* soft-deleted: task that purges the share */
-    struct partition at;   /* not stored; partition the share was read from, set for writes */
+    struct partition
+        at; /* not stored; partition the share was read from, for writes in the share */
 };
 /* Identifies a record in a share's partition. */
 struct share_key {
@@ -205,8 +206,8 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
  * returns as gate_read() */
 enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
                         struct file_gate **ret_gate);
-/* Check locks before bytes of the subject are read, or written, truncated or replaced: as
- * gate_pass_read() and gate_pass_write(). */
+/* Check byte-range locks before the subject's data is read or changed, like gate_pass_read() and
+ * gate_pass_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

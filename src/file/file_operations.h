@@ -1,5 +1,5 @@
-/* Operations on directories and files: parameters and results. Those for metadata and deletion
- * serve both kinds. */
+/* Operations on directories and files: parameters and results. Directories and files share the
+ * operations for metadata and deletion. */
 #ifndef LAGRA_FILE_FILE_OPERATIONS_H
 #define LAGRA_FILE_FILE_OPERATIONS_H
 

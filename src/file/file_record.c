@@ -1,13 +1,12 @@
 /* The record of a directory or a file.
  *
- *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified; attributes; created, accessed,
- *               written, changed; permission; bytes metadata; files only:
+ *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified; attributes; created,
+ *               accessed, written, changed; permission; bytes metadata; files only:
  *               lease (concurrency/lease.h); bytes content type, encoding, language,
- *               disposition,
- *               cache control; bytes MD5, may be empty; content: id, length, u8 flags (1 has
- *               units,
- *               2 has holes, 4 without pages), epoch, kept, stamp, sealed at;
- *               u8 1 and copy state (service/copy_state.h) if created by a copy, else 0
+ *               disposition, cache control; bytes MD5, may be empty; content: id, length,
+ *               u8 flags (1 has units, 2 has holes, 4 without pages), epoch, kept, stamp,
+ *               sealed at; u8 1 and copy state (service/copy_state.h) if created by a copy,
+ *               else 0
  *               ETag, times in ticks, id and stamp: encode_long(); other numbers: varints
  * To change the format, add a version number, keep the old decoder, and add a data directory in
  * the old format to the tests. */

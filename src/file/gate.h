@@ -2,16 +2,15 @@
  * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
  * rules (concurrency/opens.h, byte_locks.h), and returns
  *
- *   OK             proceed; breaks without an acknowledgment are among the same changes
- *   DECIDE_WAITS other clients must acknowledge breaks or close first; the breaks are among the
- *                  part's changes; decide again when service/waiting.h says so
+ *   OK             proceed; breaks that need no acknowledgment are among the part's changes
+ *   DECIDE_WAITS   other clients must acknowledge breaks or close first; the breaks are among
+ *                  the part's changes; decide again when service/waiting.h says so
  *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
  *                  E_ClientCacheFlushDelay: the wait has timed out
  *
- * REST operations pass the gate in file_enter(), by a column of their row (PASSES() in
- * rest/operations.c) that no row lacks. SMB's open, read, write, lock and close call the
- * functions below in their own decisions. All functions are pure, like decide functions, and may
- * run again.
+ * REST operations pass the gate in file_enter(), as the PASSES() column of their row in
+ * rest/operations.c says. SMB's open, read, write, lock and close call the functions below in
+ * their own decisions. All functions are pure, like decide functions, and may run again.
  *
  * A disconnected open (open_record.h) cannot acknowledge a break. If it conflicts with an
  * operation, or would have to give up caching, that operation's decision closes it. A persistent
@@ -93,9 +92,9 @@ struct gate_open {
     bool replaces;           /* overwrites or supersedes: counts as a write whatever the access */
     uint8_t caching;         /* requested CACHING_* */
     struct guid caching_key; /* from the lease key; generated for an oplock */
-    bool is_oplock;          /* one of R, RW, RWH */
-    bool is_lease;           /* even with no caching: other opens with its key may request more */
-    uint16_t epoch;          /* lease epoch sent by the client */
+    bool is_oplock;          /* caching is R, RW or RWH */
+    bool is_lease;  /* lease, possibly without caching: opens with its key may request more */
+    uint16_t epoch; /* lease epoch sent by the client */
     bool persists;
     const struct handle_kept *kept; /* persistent only: reconnect state */
     bool deletes;                   /* FILE_DELETE_ON_CLOSE */
@@ -104,7 +103,7 @@ struct gate_open {
 };
 /* Caching granted to an open, or to all opens with its lease key. */
 struct caching_given {
-    uint8_t holds;  /* CACHING_*; at most CACHINGS_MAX entries per node; rule 24 */
+    uint8_t holds;  /* CACHING_* (rule 24); 0 if the node has CACHINGS_MAX entries */
     uint16_t epoch; /* lease epoch */
     bool breaks;    /* a break is in progress */
     instant at;     /* commit time, or 0 if nothing was committed */
@@ -112,7 +111,7 @@ struct caching_given {
 /* Opens a handle. Its id was never used for another handle of the node.
  *
  * returns OK, DECIDE_WAITS, the errors of gate_pass()
- *              E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
+ *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
                      struct handle *ret_handle, struct caching_given *ret_given);
 /* Closes a handle. *ret_deletes is set if it was the last one and a delete is pending; the
@@ -184,7 +183,7 @@ enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
 enum error gate_change_data(struct file_gate *gate, uint64_t handle);
 /* Breaks the handle caching of others before the node is renamed, marked for deletion, or gets a
  * new security descriptor: their cached handles may already be closed by the application, and
- * were opened by its name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
+ * were opened by the old name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
  * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
 enum error gate_take_handles(struct file_gate *gate, uint64_t handle);
 /* Checks the creation of an entry in this gate's directory, or a rename into it. returns OK,

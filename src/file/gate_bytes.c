@@ -19,8 +19,8 @@ static enum error strip_data(struct file_gate *gate, const struct open_entry *op
 
 /* ---- locks ---- */
 
-/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. If not all do,
- * *ret_error is the reason; the caller reports conflicts of those before it first. */
+/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. *ret_error: why
+ * not all; the caller first reports conflicts of the locks that do */
 static size_t count_allowed(struct file_gate *gate, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {

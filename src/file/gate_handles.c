@@ -251,8 +251,8 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
 
 /* ---- caching ---- */
 
-/* Returns the target of the next break. The first break takes handle and write caching; read
- * caching is taken after its acknowledgment, as by Windows (smbtorture, smb2.lease.breaking3). */
+/* Returns the target of the next break: handle and write caching go first, read caching in a
+ * further break, as in Windows (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
     uint8_t to = entry->caching.breaks_to;

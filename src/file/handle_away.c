@@ -113,7 +113,7 @@ static enum error find(struct decision *d, const struct handle_return *back,
         return handle_load(d, back->handle, ret_gate);
     if (e != E_InvalidInput)
         return e;
-    /* The file that has the name now may have replaced the handle's file. */
+    /* If the handle's file was replaced, the handle may be closed. */
     e = handle_find_begun(d, back->handle, HANDLE_READS, ret_gate);
     return e ? e : E_InvalidInput;
 }

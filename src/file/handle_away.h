@@ -38,7 +38,7 @@ attempt_fn handle_away_attempt;
 struct handle_return {
     const struct mount *mount;
     const struct held_handle *handle;
-    /* File name sent by the client; ptr NULL: not checked. */
+    /* Path sent by the client, or NULL to skip its check. */
     const struct bytes *names;
     size_t name_count;
     uint64_t session;

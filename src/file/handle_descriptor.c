@@ -53,7 +53,8 @@ static void take_parts(struct security_descriptor *to, const struct security_des
     to->control = (uint16_t)((to->control & ~taken) | (from->control & taken));
 }
 
-/* The parts that one has. A DACL that is there and null lets everybody do everything. */
+/* Returns the parts that are present. A null DACL counts as present: it grants everyone all
+ * access. */
 static uint32_t parts_of(const struct security_descriptor *descriptor)
 {
     uint32_t parts = 0;
@@ -166,7 +167,7 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
     if (e)
         return e;
     state = file_state(d);
-    if (!gate->set.is_delete_pending) /* no other client can open the node by the new rights */
+    if (!gate->set.is_delete_pending) /* a node with a pending delete cannot be opened any more */
         e = gate_take_handles(gate, set->handle->id);
     if (!e)
         e = find(d, state->file.permission, &there);

@@ -39,8 +39,8 @@ enum error handle_query_attempt(struct decision *d, void *of)
 
 /* ---- times and attributes ---- */
 
-/* Sets a time of the file. *keeps: whether operations on the handle no longer update it; NULL
- * for the creation time, which they never do. Returns true if the time has changed. */
+/* Sets a time of the file, and *keeps: whether operations on the handle leave it alone from now
+ * on; NULL for the creation time. Returns true if the time has changed. */
 static bool set_time(const struct basic_time_given *given, instant *time, bool *keeps)
 {
     if (given->kind == BASIC_TIME_KEPT)

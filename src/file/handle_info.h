@@ -10,7 +10,7 @@
 struct handle_query {
     const struct mount *mount;
     const struct held_handle *handle;
-    bool wants_path;           /* not in a snapshot, where the path is still the one opened */
+    bool wants_path;           /* not for snapshots, whose paths never change */
     uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0: none */
 
     /* ---- results ---- */
@@ -18,8 +18,8 @@ struct handle_query {
     struct bytes path;       /* if requested: from the root, with '/'; empty for the root */
     struct bytes descriptor; /* requested parts, self-relative */
 };
-/* returns OK, E_ResourceNotFound: also if the path is requested and has more than
- * HANDLE_DEPTH_MAX names */
+/* returns OK, E_ResourceNotFound: also if the requested path has more than HANDLE_DEPTH_MAX
+ * names */
 attempt_fn handle_query_attempt;
 
 /* MS-FSCC 2.4.7 "FileBasicInformation" */
@@ -31,7 +31,7 @@ enum basic_time {
 };
 struct basic_time_given {
     enum basic_time kind;
-    instant at; /* of BASIC_TIME_GIVEN */
+    instant at; /* for BASIC_TIME_GIVEN */
 };
 struct handle_set_basic {
     const struct mount *mount;
@@ -66,9 +66,8 @@ attempt_fn handle_set_length_attempt;
 
 /* FileDispositionInformation. The node is deleted when its last handle is closed. A pending
  * delete does not survive a crash.
- * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty, E_SharingViolation: handle
- * lacks DELETE
- *         E_ResourceTypeMismatch: the root */
+ * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
+ *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root */
 struct handle_set_disposition {
     const struct mount *mount;
     const struct held_handle *handle;

@@ -29,7 +29,7 @@ attempt_fn handle_read_attempt;
 
 struct handle_reading {
     struct decision *d;
-    struct content_reader *reader; /* NULL if nothing is to be read */
+    struct content_reader *reader; /* NULL if there is nothing to read */
     char *to;
     size_t length, done;
 };
@@ -38,7 +38,7 @@ struct handle_reading {
 void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
                           struct handle_reading *ret_reading);
 /* Continues the read. waiter: NULL to block the thread instead
- * returns OK complete
+ * returns OK               complete
  *         DECIDE_WAITS     call again when the waiter is woken
  *         DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
  *         E_InternalError  corruption or a disk error; E_ServerBusy */

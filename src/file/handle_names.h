@@ -17,13 +17,12 @@ struct handle_rename {
 };
 /* Renames in one commit, however large the subtree. Breaks the handle caching of others first.
  * returns OK, DECIDE_WAITS, E_InvalidResourceName, E_InvalidFileOrDirectoryPathName,
- * E_ParentNotFound
- *         E_ResourceAlreadyExists
+ *         E_ParentNotFound, E_ResourceAlreadyExists
  *         E_SharingViolation   the target directory is open without write sharing, or with
  *                              DELETE access
  *         E_AuthorizationPermissionMismatch
- *                              the existing target is a directory, open, or read-only; a file is
- *                              open below the renamed directory; the root
+ *                              the existing target is a directory, open, or read-only; a node
+ *                              below the renamed directory is open; the root
  *         E_InvalidInput       a directory into its own subtree */
 attempt_fn handle_rename_attempt;
 

@@ -275,7 +275,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
     if (e)
         return e;
-    gate->is_read_only = false; /* does not bind its creator */
+    gate->is_read_only = false; /* not enforced for its creator */
     open->action = OPENED_NEW;
     open->lasts = true;
     e = pass(d, open, gate);

@@ -25,8 +25,8 @@ enum handle_use {
     HANDLE_NAMES,   /* also changes its parent directory, unless it is the root */
 };
 /* Starts the attempt of a command on a handle: sets state->place, ->part and ->file to its node,
- * and d->before and d->changes to those of its part. *ret_gate: the node's gate, which has the
- * handle; NULL in a snapshot
+ * and d->before and d->changes to those of its part. Fails unless the node's gate has the handle.
+ * *ret_gate: the gate; NULL in a snapshot
  * returns OK, E_ShareNotFound, E_ResourceNotFound, E_ShareSnapshotOperationNotSupported */
 enum error handle_find(struct decision *d, const struct mount *mount,
                        const struct held_handle *handle, enum handle_use use,
@@ -50,7 +50,7 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 
 struct handle_close;
 /* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
- * deleted, so nothing is to be done. *ret_gate is NULL in a snapshot. returns OK, as
+ * deleted; the attempt is then complete. *ret_gate is NULL in a snapshot. returns OK, as
  * handle_find() */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
                               struct file_gate **ret_gate);
@@ -77,7 +77,7 @@ instant handle_times_of(const struct decision *d, const struct handle_times *tim
  * returns OK, E_AuthorizationPermissionMismatch */
 enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t desired,
                         uint32_t needed, uint32_t *ret_granted, uint32_t *ret_maximum);
-/* Like handle_grant(), for a node that the client creates, which grants all desired access.
+/* Like handle_grant(), for a node that the client creates: all desired access is granted.
  * descriptor: the node's, canonical */
 enum error handle_grant_new(struct decision *d, const struct mount *mount, struct bytes descriptor,
                             uint32_t desired, uint32_t *ret_granted, uint32_t *ret_maximum);

@@ -42,7 +42,7 @@ static enum error pass_directory(struct decision *d)
     return e ? e : gate_add_name(&gate, true);
 }
 
-/* Checks that the existing target can be replaced: a file that is writable and not open. */
+/* Checks that the existing target can be replaced: a writable file without opens and lease. */
 static enum error pass_replaced(struct decision *d, const struct handle_rename *rename)
 {
     struct file_state *state = file_state(d);

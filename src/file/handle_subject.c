@@ -31,7 +31,7 @@ enum error handle_begin(struct decision *d, const struct mount *mount, instant s
     return e;
 }
 
-/* Trailing dots are kept because Windows clients have already stripped them. */
+/* Keeps trailing dots, because Windows clients have already stripped them. */
 enum error handle_path(struct decision *d, const struct bytes *names, size_t count,
                        struct tree_path *ret_path)
 {

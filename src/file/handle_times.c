@@ -10,9 +10,9 @@ static bool is_over(const struct handle_times *times, instant now)
     return times->shown_until > 0 && now >= times->shown_until;
 }
 
-/* Records a write. After the first one, the handle shows the old time for a while; if it writes
- * again later, it shows the time it had at that write until it flushes, sets information or
- * closes. */
+/* Records a write. After its first write, the handle shows the previous last write time for
+ * SHOWN_BEFORE_TICKS. After the next write, it shows the time before that write until it
+ * flushes, sets information or closes. */
 static void note_write(struct handle_times *times, instant before, instant now)
 {
     if (!times->has_written) {

@@ -37,7 +37,7 @@ attempt_fn mount_size_attempt;
 
 /* Lists the share's snapshots, which SMB shows as previous versions of all files
  * (FSCTL_SRV_ENUMERATE_SNAPSHOTS; an open names one by SMB2_CREATE_TIMEWARP_TOKEN). Dates are
- * truncated to seconds.
+ * whole seconds.
  * returns OK, E_ShareNotFound */
 struct mount_snapshots {
     const struct mount *mount;

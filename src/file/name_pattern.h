@@ -24,11 +24,12 @@ struct name_pattern {
     bool is_name;        /* no wildcards: key is the only match */
     struct bytes key;    /* uppercase, tree_key(); in the arena */
     struct bytes prefix; /* common prefix of all matching names; may be empty */
-    /* With wildcards: positions of each. */
+    /* Positions of each kind of wildcard. */
     struct pattern_set stars, stars_to_dot, one_or_dot, ones, dots;
-    struct pattern_set may_end;                 /* positions from which the end is reachable */
-    size_t length;                              /* number of characters */
-    const struct pattern_character *characters; /* distinct literals by code point; in the arena */
+    struct pattern_set may_end; /* positions from which the end is reachable */
+    size_t length;              /* number of characters */
+    const struct pattern_character
+        *characters; /* distinct literals, sorted by code; in the arena */
     size_t character_count;
 };
 /* Parses a pattern. text: UTF-8. Returns false if it is not valid UTF-8 or longer than any name. */

@@ -63,8 +63,8 @@ void watcher_remove(struct watcher *watcher)
     lock_give(&stripe->lock);
 }
 
-/* Returns true if the share has a watcher, or another share of its stripe, which only costs some
- * work. */
+/* Returns true if the share, or another share of its stripe, has watchers. The latter only costs
+ * some unneeded work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
@@ -72,8 +72,8 @@ static bool is_watched(const struct guid *space)
 
 /* ---- paths ---- */
 
-/* Path of a name: the directories along it, root first. From starts[i], `path` is relative to
- * directories[i]. */
+/* Path of a name, and the directories along it, root first. The part of `path` from starts[i] on
+ * is relative to directories[i]. */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -205,8 +205,8 @@ static struct bytes path_from(const struct way *way, uint64_t directory)
     return (struct bytes){ 0 };
 }
 
-/* Notifies the watchers of the i-th directory on the path. Changes below its entries are
- * reported only to recursive ones. */
+/* Notifies the watchers of the i-th directory on the path. Changes in its subdirectories are
+ * reported only to recursive watchers. */
 static void tell_those_of(const struct change *change, size_t i)
 {
     const struct way *way = &change->way;

@@ -45,7 +45,7 @@ enum change_action {
 struct change_news {
     enum change_action action;
     struct bytes path;     /* relative to the watched directory, with '/'; valid during the call */
-    struct bytes new_path; /* for RENAMED_OLD: new name; else ptr NULL */
+    struct bytes new_path; /* for RENAMED_OLD: new path; else ptr NULL */
 };
 
 /* Owned by the caller; linked into the registry between add and remove. */

@@ -25,15 +25,15 @@ uint64_t open_epoch(void);
 void open_epoch_begin(void);
 /* Starts the epoch of a new process: reads the starts of earlier ones, and adds this one
  * durably. Called before the services start; blocks on the store.
- * opens this process opens handles; if false, it is added only to an existing list
- * returns false if the store failed (logged); expired handles may then count again */
+ * opens    this process opens handles; if false, it is added only to an existing list
+ * returns  false if the store failed (logged); expired handles may then count again */
 bool open_epoch_record(struct store *store, bool opens);
 /* Returns when a persistent handle from an earlier process expires, given its timeout.
  * Thread-safe. */
 instant open_epoch_end_of(uint64_t epoch, uint64_t ticks);
 
 enum start_record_kind { NO_START_RECORD, START_RECORD, START_RECORD_DAMAGED };
-/* Checks whether a record is the list of starts, for checks of the store. */
+/* Recognizes the record of the starts, for `lagra check`. */
 enum start_record_kind start_record_inspect(const struct partition *at, struct bytes key,
                                             struct bytes value);
 

@@ -6,7 +6,8 @@
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
  *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
- *   "k" u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
+ *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length,
+ *               u8 exclusive
  *   'h' index   u8 1; varint epoch; u8 persists; u8 access; varint session; bytes address;
  *               bytes name; varint opened; varint reconnected; varint away until;
  *               varint ticks, varint granted, u8 1 keeps accessed + 2 written + 4 changed

@@ -11,14 +11,14 @@
  *
  * Each open has the epoch of the process that holds it (open_epoch()). Stale opens are ignored:
  * those of ended processes, unless persistent (SMB 3 persistent handles), and those made before
- * the share was deleted and restored. Ids are instants, and the ids of the latter are below that
- * of the restore (decision: 379). Stale opens need no clean-up; the next write of the record
- * drops them.
+ * the share was deleted and restored. Ids are instants, so opens from before a restore have
+ * lower ids than the restore (decision: 379). Stale opens need no clean-up; the next write of
+ * the record drops them.
  *
  * An open whose client has lost its connection may be retained: it is *away* (disconnected)
  * until the instant in its entry. A persistent open is also away from the start of each later
  * process. It is stale once a later process has run for its whole timeout (open_epoch.h). Breaks
- * requested by its own process count as acknowledged.
+ * started by its original process count as acknowledged.
  *
  * Records are validated: malformed ones are logged and return STORE_CORRUPT. Thread-safe. */
 #ifndef LAGRA_FILE_OPEN_RECORD_H
@@ -106,14 +106,13 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 
 /* ---- the index of handles ---- */
 
-/* Times that operations on a handle no longer update, and the times it shows until a delayed
- * update. Belongs to the open: a command returns new values, which the caller stores after the
- * commit. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
+/* Which times operations on a handle no longer update, and the last write time that it shows.
+ * Part of the open: a command returns a new value, which the caller stores after the commit.
+ * MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
 struct handle_times {
     bool keeps_accessed, keeps_written, keeps_changed; /* set by a client, or frozen by -1 */
-    /* Last write time that the handle shows despite later writes, until shown_until. If
-     * shown_until is 0, until it flushes, sets information or closes. 0: the handle shows the
-     * current time. */
+    /* Last write time that the handle shows despite later writes; 0: it shows the file's. Valid
+     * until shown_until or, if that is 0, until the handle flushes, sets information or closes. */
     instant shown_written, shown_until;
     bool has_written; /* since the open, or since the last of those */
 };

@@ -75,7 +75,7 @@ static enum error pass_source(struct decision *d)
     return e ? e : file_pass_read(d, 0, state->file.content.length);
 }
 
-/* Shares themselves have no opens. */
+/* Does nothing for shares, which have no opens. */
 enum error file_enter(struct decision *d)
 {
     struct file_state *state = file_state(d);

@@ -55,7 +55,7 @@ enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing
     return E_InvalidResourceName;
 }
 
-/* A file used as a directory of the path counts as a missing parent. decision: 325 */
+/* Treats a file used as a directory of a path as a missing parent. decision: 325 */
 enum error file_fail_tree(struct decision *d, enum tree_result result)
 {
     switch (result) {

@@ -2,8 +2,8 @@
  * from the start, and zeros as data. The copied data goes to a second content of the node's
  * partition, which becomes the file's when the copy is complete.
  *
- *   partition <id> INNER "Y" as in source/pending_source.h: with the final record of the file
- *                                   (file_record.h), and its second content
+ *   partition <id>      INNER "Y"   as in source/pending_source.h: with the final record of the
+ *                                   file (file_record.h), and its second content
  *
  * While this record exists, the partition has a deferred task. The task restarts the copy after
  * a restart, and deletes record and content once the file is deleted or its copy has ended
@@ -22,7 +22,7 @@
 enum { TASK_COPY_FILE = 0x302 };
 
 struct pending_file {
-    struct pending_source source; /* first */
+    struct pending_source source; /* must be first */
     struct file target;
 };
 
@@ -31,7 +31,7 @@ struct pending_file {
  * returns OK, as decision_fail_store() */
 enum error pending_file_begin(struct decision *d, struct decision_part *part,
                               const struct pending_source *source, struct file *file);
-/* Reads the record. returns STORE_OK, STORE_NOT_FOUND, or as the store */
+/* Reads the record. returns STORE_OK, STORE_NOT_FOUND, as pending_record_read() */
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
                                     struct pending_file *ret_pending);
 /* Deletes the record and the second content. */

@@ -29,7 +29,7 @@ static uint64_t first_number(struct bytes descriptor)
     return be64_get(digest);
 }
 
-/* The part after the asterisk identifies the derivation of the number. */
+/* Appends "*1", which identifies how the number is derived. */
 struct bytes permission_key(struct arena *arena, uint64_t number)
 {
     static const struct bytes behind = BYTES("*1");

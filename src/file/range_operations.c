@@ -4,8 +4,8 @@
 #include "file/file_content.h"
 #include "file/notify.h"
 
-/* The data is read while it is sent, from the snapshot of the file's partition used by the
- * decision (promise 4). rest: Get-File */
+/* Finds the range. Its data is read while it is sent, from the snapshot of the file's partition
+ * used by the decision (promise 4). rest: Get-File */
 enum error get_file_decide(struct decision *d, const struct get_file_parameters *p,
                            struct get_file_result *r)
 {
@@ -62,8 +62,9 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
-/* Checks that no share snapshot was created or deleted since the subject was read; otherwise
- * "not found" may combine two different states. The data of a snapshot subject never changes. */
+/* Confirms that a snapshot does not exist: returns STORE_CONFLICT if a snapshot of the share was
+ * created or deleted since the subject was read. A subject in a snapshot need only still exist,
+ * since its data never changes. */
 static enum store_result check_subject(struct decision *d, struct snapshot *before)
 {
     const struct share *found = &file_state(d)->share;

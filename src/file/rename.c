@@ -26,7 +26,7 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
         result = tree_open_node(tree, ret_place, &part);
     if (result)
         return file_fail_tree(d, result);
-    decision_read_clock(d); /* must not precede the source's lease */
+    decision_read_clock(d); /* not earlier than the source's record, for its lease */
     read = file_read(tree, part->before, d->arena, ret_file);
     if (!read && ret_file->kind != kind)
         read = STORE_CORRUPT;
@@ -125,8 +125,8 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
     return e;
 }
 
-/* Passes the gates of source and replaced node. By the row's column, the replaced node has so
- * far only passed as one that remains. */
+/* Passes the gates of source and replaced node. So far, by the row's column, the replaced node
+ * has passed only as a node that remains. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {
@@ -142,8 +142,8 @@ static enum error pass(struct decision *d, const struct tree_place *from, const 
 }
 
 /* returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists,
- *          E_ResourceTypeMismatch, E_DirectoryNotEmpty, E_ReadOnlyAttribute,
- *          as lease_check_write(); E_InvalidHeaderValue: into its own subtree */
+ *         E_ResourceTypeMismatch, E_DirectoryNotEmpty, E_ReadOnlyAttribute,
+ *         as lease_check_write(); E_InvalidHeaderValue: into its own subtree */
 static enum error rename_node(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct file_shown *ret_shown)
 {

@@ -4,8 +4,8 @@
  *
  * A file's descriptor has an owner, a group and a DACL (rest: Create-Permission). Its canonical
  * form is self-relative in the order owner, group, SACL, DACL without gaps, and without anything
- * that SDDL cannot express, so equal descriptors are equal bytes. A descriptor without a SACL
- * gets an empty "S:NO_ACCESS_CONTROL", as recorded.
+ * that SDDL cannot express, so equal descriptors are equal bytes. In canonical form, a missing
+ * SACL is a null SACL ("S:NO_ACCESS_CONTROL"), as recorded.
  *
  * These are refused (decision: 307):
  *  - conditional ACEs, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
@@ -87,8 +87,8 @@ enum {
     DESCRIPTOR_ALL = 0xF,
 };
 
-/* Returns true if ACEs of this type may be in a DACL or SACL. Returns false for unknown and
- * refused types. */
+/* Returns true if ACEs of this type may be in a DACL or, with in_sacl, in a SACL. Returns false
+ * for unknown and refused types. */
 bool ace_type_fits(uint8_t type, bool in_sacl);
 static inline bool ace_has_objects(uint8_t type)
 {

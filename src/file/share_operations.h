@@ -93,8 +93,8 @@ OPERATION_DECLARE(snapshot_share);
 /* How Delete Share treats the share's snapshots. */
 enum delete_snapshots {
     SNAPSHOTS_REFUSED,       /* fail if there are any */
-    SNAPSHOTS_DELETED,       /* fail if any is leased */
-    SNAPSHOTS_DELETED_LEASED /* even if leased */
+    SNAPSHOTS_DELETED,       /* delete them; fail if any is leased */
+    SNAPSHOTS_DELETED_LEASED /* delete them, even if leased */
 };
 struct delete_share_parameters {
     struct parameters base;
@@ -105,7 +105,7 @@ OPERATION_DECLARE(delete_share);
 
 struct restore_share_parameters {
     struct parameters base;
-    instant deleted; /* identifies one of the deleted shares of this name */
+    instant deleted; /* deletion time, identifies the share among deleted ones of its name */
 };
 OPERATION_NO_RESULT(restore_share);
 OPERATION_DECLARE(restore_share);

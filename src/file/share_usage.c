@@ -16,8 +16,8 @@ struct partition share_usage_partition(struct arena *arena, struct guid space, u
     return (struct partition){ .space = space, .key = arena_printf(arena, "u%u", part) };
 }
 
-/* Uses all bits of the id: ids in one directory share their upper bits, and the lower ones
- * increase. */
+/* Hashes the whole id, because ids in one directory have the same upper bits and increasing
+ * lower ones. */
 unsigned share_usage_part(uint64_t file)
 {
     return (unsigned)((file * UINT64_C(0x9E3779B97F4A7C15)) >> 61);

@@ -43,8 +43,8 @@ static bool is_rename(struct bytes query)
     return false;
 }
 
-/* A rename stays within its share. So if the request's path starts with the source's share
- * instead of its account, the account was omitted. */
+/* Detects an omitted account: a rename stays within its share, so a path that starts with the
+ * source's share instead of its account lacks the account. */
 struct bytes rename_account(const struct call *call)
 {
     static const struct bytes nothing = { NULL, 0 };

@@ -8,7 +8,7 @@
 /* Parses the resource in a request's path. Requests for directories and files with a bearer
  * token must have an intent.
  * returns OK, E_InvalidUri, E_InvalidQueryParameterValue, E_MissingRequiredHeader,
- *          E_InvalidHeaderValue
+ *         E_InvalidHeaderValue
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
 enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 

@@ -29,7 +29,7 @@ enum error permission_read(struct call *call, enum permission_kind missing,
 
 /* Formats attributes in bit order, "ReadOnly | Archive" for example; "None" for 0. */
 struct bytes smb_attributes_text(struct arena *arena, uint32_t attributes);
-/* Adds x-ms-file-attributes etc. and the ids, as the request's version has them. */
+/* Adds x-ms-file-attributes etc. and the ids, if the request's version has them. */
 void answer_smb(struct answer *a, const struct file_shown *shown);
 /* Adds a header with a time in SMB's format. */
 void answer_file_time(struct answer *a, const char *name, instant time);
