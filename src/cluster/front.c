@@ -165,12 +165,20 @@ static bool is_of_this_machine(const struct request *request, const struct http_
            address_read(request->via, peer, &port) && is_loopback(peer);
 }
 
+/* Counts a request of another front end until it has ended. Called before hands_over is read: see front_hand_over(). */
+static void count_executing(struct exchange *exchange, struct front *front)
+{
+    atomic_fetch_add(&front->executing, 1);
+    exchange->counted_in = &front->executing;
+}
+
 /* A request of another front end on its own behalf. */
 static enum http_step on_peer_head(struct exchange *exchange, struct front *front,
                                    const struct envelope *envelope)
 {
     if (exchange->server_is_busy)
         return refusal_busy(exchange, false);
+    count_executing(exchange, front);
     if (!is_owner(front, envelope) || !front->peer_application)
         return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
     exchange_answers_by(exchange, front->tenure);
@@ -193,8 +201,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     exchange_authenticate(exchange);
     if (exchange->server_is_busy)
         return refusal_busy(exchange, door->forwarding.is_json);
-    atomic_fetch_add(&front->executing, 1); /* before hands_over is read: see front_hand_over() */
-    exchange->counted_in = &front->executing;
+    count_executing(exchange, front);
     is_executed = is_owner(front, &envelope);
     forward_count_received(envelope.service, is_executed);
     if (!is_executed)

@@ -397,11 +397,13 @@ static void invalid_responses(void **state)
 
 /* ---- the internal endpoint ---- */
 
-static atomic_uint executed;
+static struct front front;
+static atomic_uint executed, counted;
 
 static enum http_step execute(struct exchange *exchange)
 {
     atomic_fetch_add(&executed, 1);
+    atomic_store(&counted, atomic_load(&front.executing));
     exchange->response.status = 200;
     exchange->response.body_kind = BODY_BYTES;
     exchange->response.body = bytes_from_string(exchange->request.listener_tag);
@@ -430,14 +432,13 @@ static const struct http_application peer_application = {
     .head = execute, .body = throw_away, .end = end_body, .done = done
 };
 
-/* An owner executes what is meant for its incarnation and its cell, and only while it serves. */
+/* An owner executes what is meant for its incarnation and its cell, and only while it serves. A handover waits for it. */
 static void the_internal_endpoint(void **state)
 {
     static const char *const names[FORWARD_SERVICES] = { "blob", "queue", "table", "file" };
     static char tag[] = "peer";
     struct http_application internal = front_internal_application_for(&peer_application);
     struct net_listen listen = { .host = "127.0.0.1" };
-    static struct front front;
     struct tenure tenure;
     struct peer_response response;
     struct http_server *server;
@@ -464,8 +465,10 @@ static void the_internal_endpoint(void **state)
         }
         assert_int_equal(ask(&w, false, &response), i == 1 ? PEER_OK : PEER_NO_OWNER);
         assert_int_equal(atomic_load(&executed), i > 0);
+        assert_int_equal(atomic_load(&counted), i > 0);
         assert_true(i != 1 || bytes_is(response.body, "peer"));
     }
+    assert_true(front_hand_over(&front, 1000));
     peers_release(&w.peers);
     http_stop(server, 0);
     net_key_free(owner.key);
