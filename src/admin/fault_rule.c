@@ -6,6 +6,7 @@
 
 #include "base/json_rows.h"
 #include "service/operation.h"
+#include "service/own_request.h"
 
 /* The rule being parsed, and the first problem. */
 struct reading {
@@ -86,10 +87,9 @@ static void read_service(void *context, const char *name, const struct json_memb
     struct reading *r = context;
     struct bytes text = read_text(r, name, member, 16);
 
-    for (size_t i = 0; i < r->endpoints->count; i++)
-        if (bytes_is(text, r->endpoints->endpoints[i].service->name))
-            r->rule->match.service = text;
-    if (!r->rule->match.service.ptr)
+    if (endpoint_find(r->endpoints, text))
+        r->rule->match.service = text;
+    else
         fail(r, "%s takes blob, queue, table or file", name);
 }
 

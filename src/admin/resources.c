@@ -73,8 +73,8 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
 static bool ask(struct admin_call *call, const struct kind *kind, const struct own_request *asked,
                 struct own_answer *ret_answer)
 {
-    own_request_run(own_request_endpoint(call->admin->endpoints, kind->service), call->arena, asked,
-                    ret_answer);
+    own_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                    call->arena, asked, ret_answer);
     if (ret_answer->error)
         admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
                    error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",
@@ -255,8 +255,8 @@ static void write_metrics_table(struct admin_call *call, const struct kind *kind
                                  .header_count = 2 };
     struct own_answer answer;
 
-    own_request_run(own_request_endpoint(call->admin->endpoints, kind->service), call->arena,
-                    &asked, &answer);
+    own_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                    call->arena, &asked, &answer);
     if (answer.error)
         return;
     json_write_begin(&call->out, '{');

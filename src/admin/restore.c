@@ -88,7 +88,7 @@ static const struct endpoint *endpoint_of(struct admin_call *call)
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (bytes_is(call->given[KIND], kinds[i][0]))
-            return own_request_endpoint(call->admin->endpoints, kinds[i][1]);
+            return endpoint_find(call->admin->endpoints, bytes_from_string(kinds[i][1]));
     admin_fail(call, 400, "InvalidArgument", "The kind must be container, queue, table or share.");
     return NULL;
 }

@@ -4,7 +4,7 @@
 enum error ask(struct analytics *a, const struct account *account, const char *service,
                struct arena *arena, struct own_request *asked, struct own_answer *ret_answer)
 {
-    const struct endpoint *endpoint = own_request_endpoint(a->endpoints, service);
+    const struct endpoint *endpoint = endpoint_find(a->endpoints, bytes_from_string(service));
     unsigned i = (unsigned)(endpoint - a->endpoints->endpoints);
     uint64_t began_ns = clock_monotonic_ns();
     struct analytics_event event = { .account = account, .service = i };

@@ -22,7 +22,8 @@ struct http_header seed_header(const char *name, struct bytes value)
 bool seed_ask(struct seeding *s, const char *service, const struct own_request *asked,
               enum error accepted, struct own_answer *ret_answer)
 {
-    own_request_run(own_request_endpoint(s->endpoints, service), s->arena, asked, ret_answer);
+    own_request_run(endpoint_find(s->endpoints, bytes_from_string(service)), s->arena, asked,
+                    ret_answer);
     if (!ret_answer->error || ret_answer->error == accepted)
         return true;
     return seed_fail(s, "%.*s: %s: %s%s%.*s", BYTES_ARG(asked->path), error_code(ret_answer->error),

@@ -11,14 +11,6 @@ struct list_request {
     struct bytes path, query, version;
 };
 
-static const struct endpoint *find_endpoint(const struct endpoint_set *all, struct bytes service)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (bytes_is(service, all->endpoints[i].service->name))
-            return &all->endpoints[i];
-    return NULL;
-}
-
 /* Has it only what the head of a request can have there? */
 static bool is_visible(struct bytes text)
 {
@@ -33,7 +25,7 @@ static bool read_request(const struct endpoint_set *all, struct bytes body,
     decoder_init(&in, body);
     if (decode_u8(&in) != OTHER_CELLS_VERSION)
         return false;
-    ret_request->endpoint = find_endpoint(all, decode_bytes(&in));
+    ret_request->endpoint = endpoint_find(all, decode_bytes(&in));
     ret_request->path = decode_bytes(&in);
     ret_request->query = decode_bytes(&in);
     ret_request->version = decode_bytes(&in);

@@ -55,13 +55,12 @@ static enum error gather(struct work *work, struct gather_source *source, struct
                        source);
 }
 
-const struct endpoint *own_request_endpoint(const struct endpoint_set *all, const char *service)
+const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service)
 {
-    size_t i = 0;
-
-    while (strcmp(all->endpoints[i].service->name, service) != 0)
-        i++;
-    return &all->endpoints[i];
+    for (size_t i = 0; i < all->count; i++)
+        if (bytes_is(service, all->endpoints[i].service->name))
+            return &all->endpoints[i];
+    return NULL;
 }
 
 /* Up to the decision. */

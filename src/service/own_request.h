@@ -25,8 +25,8 @@ struct own_answer {
     struct response response;          /* as a client would get it */
 };
 
-/* Of the service of that name, which there is. */
-const struct endpoint *own_request_endpoint(const struct endpoint_set *all, const char *service);
+/* Returns the endpoint of a service, or NULL if there is none of that name. */
+const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
 /* In the arena. Blocks as long as it takes. Thread that may block. */
 void own_request_run(const struct endpoint *endpoint, struct arena *arena,
                      const struct own_request *asked, struct own_answer *ret_answer);

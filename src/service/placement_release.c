@@ -5,6 +5,7 @@
 #include "service/deciding.h"
 #include "service/driver.h"
 #include "service/names.h"
+#include "service/own_request.h"
 #include "service/placement.h"
 
 #define VERSION     1
@@ -102,13 +103,10 @@ enum store_result placement_tell_root_task(struct decision *d, const struct defe
 static int decide(const struct endpoint_set *all, struct about *about, struct arena *arena,
                   attempt_fn *attempt)
 {
-    const struct endpoint *endpoint = NULL;
+    const struct endpoint *endpoint = endpoint_find(all, about->service);
     struct problem problem = { .detail = NULL };
     struct decision d = { .arena = arena, .access = STORE_MAY_BLOCK, .problem = &problem };
 
-    for (size_t i = 0; i < all->count; i++)
-        if (bytes_is(about->service, all->endpoints[i].service->name))
-            endpoint = &all->endpoints[i];
     if (!endpoint)
         return 400;
     d.service = endpoint->service;

@@ -2,7 +2,7 @@
  * has promised to refuse requests under its incarnation:
  *
  *   the root    has written a row, or was told that the container is gone: TASK_CHECK_PLACEMENT asks the cell to release the
- *               name, a minute after the row was written, or at once; if it does, the row is removed
+ *               name, 30 s after the row was written, or at once; if it does, the row is removed
  *   the cell    POST /-/release: unless the container exists or is retained, notes that the name is released, durably
  *   the cell    has deleted the container: TASK_TELL_ROOT tells the root
  *   the root    POST /-/check: adds a TASK_CHECK_PLACEMENT, durably
