@@ -236,7 +236,7 @@ static void *run(void *argument)
     while (!atomic_load(&f->ends)) {
         follow(f, &digest, &has_failed);
         for (unsigned ms = 0; ms < EVERY_MS && !atomic_load(&f->ends); ms += STEP_MS)
-            thread_sleep_ns((uint64_t)STEP_MS * 1000000);
+            thread_sleep_ns(STEP_MS * NS_PER_MS);
     }
     return NULL;
 }

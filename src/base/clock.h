@@ -37,6 +37,7 @@ uint64_t clock_monotonic_ms(void);
 /* Returns the time since the machine started in ns, including suspension (CLOCK_BOOTTIME): for
  * timeouts that a process must see as expired after having been stopped. */
 uint64_t clock_boot_ns(void);
+#define NS_PER_MS        ((uint64_t)1000000)
 
 /* A wall clock ahead of ours by more than the minimum has been set; it is believed up to the
  * maximum. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,26 @@ bool file_sync_name(int folder)
     synced = fsync(parent) == 0;
     close(parent);
     return synced;
+}
+
+static bool write_synced(int fd, struct bytes contents)
+{
+    return write(fd, contents.ptr, contents.len) == (ssize_t)contents.len && fsync(fd) == 0;
+}
+
+bool file_replace(int folder, const char *name, struct bytes contents)
+{
+    char name_new[NAME_MAX + 1];
+    bool is_written;
+    int fd;
+
+    snprintf(name_new, sizeof name_new, "%s.new", name);
+    fd = openat(folder, name_new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    is_written = write_synced(fd, contents);
+    close(fd);
+    return is_written && renameat(folder, name_new, folder, name) == 0 && fsync(folder) == 0;
 }
 
 char *file_path(const char *folder, const char *name)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/bytes.h"
+
 /* Reads `size` bytes at the offset, or as many as the file has there. Returns the number of bytes
  * read, or -1 on error (errno). */
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
@@ -24,6 +26,10 @@ bool file_make_folders(const char *folder);
 
 /* Makes a directory's own entry in its parent durable. Returns false with errno on failure. */
 bool file_sync_name(int folder);
+
+/* Replaces a small file, durably and at once: a reader finds the old contents or the new ones, also after a crash. Only the owner
+ * may read it. The name is at most NAME_MAX - 4 bytes long; NAME.new is used on the way. Returns false with errno on failure. */
+bool file_replace(int folder, const char *name, struct bytes contents);
 
 /* Returns "folder/name", allocated with malloc(). */
 char *file_path(const char *folder, const char *name);

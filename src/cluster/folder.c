@@ -104,21 +104,13 @@ static bool make_cell(int cells, const struct guid *id, unsigned number, const c
     return is_made;
 }
 
-/* The name appears with its contents, and after everything else. */
+/* Written after everything else: with this file the folder is a cluster. */
 static bool write_cluster(int folder, const struct guid *id)
 {
     char text[CLUSTER_TEXT_BYTES];
-    int fd =
-        openat(folder, CLUSTER_FILE_NAME ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool is_done;
 
-    if (fd < 0)
-        return false;
     cluster_text_write(id, text);
-    is_done = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
-    close(fd);
-    return is_done && renameat(folder, CLUSTER_FILE_NAME ".new", folder, CLUSTER_FILE_NAME) == 0 &&
-           fsync(folder) == 0;
+    return file_replace(folder, CLUSTER_FILE_NAME, bytes_from_string(text));
 }
 
 static bool fill(int folder, unsigned cells, const char **ret_problem)

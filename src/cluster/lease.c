@@ -1,6 +1,8 @@
 /* See lease.h. */
 #include "cluster/lease.h"
 
+#include "base/clock.h"
+
 void lease_watch_saw(struct lease_watch *watch, const struct owner_record *record,
                      uint64_t asked_ns, uint64_t now_ns)
 {

@@ -20,7 +20,6 @@
 #define LEASE_MS        3000u
 #define LEASE_RENEW_MS  1000u
 #define LEASE_MARGIN_MS 100u
-#define NS_PER_MS       ((uint64_t)1000000)
 
 /* What a machine has seen of the record of a cell. Zeroed: nothing yet. */
 struct lease_watch {

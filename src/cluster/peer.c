@@ -3,10 +3,10 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cluster/envelope.h"
 #include "cluster/forward.h"
 #include "cluster/lease.h"
@@ -255,13 +255,6 @@ struct peer_call *peer_begin(struct peers *peers, const struct peer_request *req
     return call;
 }
 
-static void pause_between(void)
-{
-    struct timespec pause = { .tv_nsec = (long)(PAUSE_MS * NS_PER_MS) };
-
-    (void)nanosleep(&pause, NULL);
-}
-
 enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response)
 {
     for (;;) {
@@ -280,7 +273,7 @@ enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_resp
         if (call->is_given_up ||
             clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->deadline_ns)
             return !has_response && call->is_sent ? PEER_LOST : PEER_NO_OWNER;
-        pause_between();
+        thread_sleep_ns(PAUSE_MS * NS_PER_MS);
         send_once(call);
     }
 }

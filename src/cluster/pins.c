@@ -12,25 +12,25 @@
 #include "base/file.h"
 #include "cluster/owner_record.h"
 
-#define NAME     "pins"
-#define NAME_NEW "pins.new"
+#define NAME "pins"
 
 /* ---- pins ---- */
 
-static struct pin *find(struct pins *pins, struct bytes account)
+/* Returns the index of the account's pin, or the number of pins. */
+static unsigned find(const struct pins *pins, struct bytes account)
 {
-    for (unsigned i = 0; i < pins->count; i++)
-        if (bytes_is(account, pins->pins[i].account))
-            return &pins->pins[i];
-    return NULL;
+    unsigned i = 0;
+
+    while (i < pins->count && !bytes_is(account, pins->pins[i].account))
+        i++;
+    return i;
 }
 
 uint32_t pins_find(const struct pins *pins, struct bytes account)
 {
-    for (unsigned i = 0; i < pins->count; i++)
-        if (bytes_is(account, pins->pins[i].account))
-            return pins->pins[i].cell;
-    return 0;
+    unsigned i = find(pins, account);
+
+    return i < pins->count ? pins->pins[i].cell : 0;
 }
 
 static bool is_name(struct bytes account)
@@ -44,22 +44,18 @@ static bool is_name(struct bytes account)
 
 bool pins_set(struct pins *pins, struct bytes account, uint32_t cell)
 {
-    struct pin *pin = find(pins, account);
+    unsigned i = find(pins, account);
 
-    if (!is_name(account) || cell > OWNER_CELL_MAX)
+    if (!is_name(account) || cell > OWNER_CELL_MAX || (cell > 0 && i == PINS_MAX))
         return false;
-    if (cell == 0) {
-        if (pin)
-            *pin = pins->pins[--pins->count];
-        return true;
+    if (cell > 0) {
+        snprintf(pins->pins[i].account, sizeof pins->pins[i].account, "%.*s", BYTES_ARG(account));
+        pins->pins[i].cell = cell;
+        if (i == pins->count)
+            pins->count++;
+    } else if (i < pins->count) {
+        pins->pins[i] = pins->pins[--pins->count];
     }
-    if (!pin && pins->count == PINS_MAX)
-        return false;
-    if (!pin) {
-        pin = &pins->pins[pins->count++];
-        snprintf(pin->account, sizeof pin->account, "%.*s", BYTES_ARG(account));
-    }
-    pin->cell = cell;
     return true;
 }
 
@@ -124,32 +120,27 @@ bool pins_read(const char *path, struct pins *ret_pins, const char **ret_problem
     return is_read;
 }
 
-static bool write_all(int fd, const struct pins *pins)
+static bool write_file(int folder, const struct pins *pins)
 {
-    char line[PIN_ACCOUNT_MAX + sizeof " 9999\n"];
+    char *text = xmalloc(PINS_FILE_MAX + 1);
+    size_t length = 0;
+    bool is_done;
 
-    for (unsigned i = 0; i < pins->count; i++) {
-        int length = snprintf(line, sizeof line, "%s %u\n", pins->pins[i].account,
-                              (unsigned)pins->pins[i].cell);
-
-        if (write(fd, line, (size_t)length) != length)
-            return false;
-    }
-    return fsync(fd) == 0;
+    for (unsigned i = 0; i < pins->count; i++)
+        length += (size_t)snprintf(text + length, PINS_FILE_MAX + 1 - length, "%s %u\n",
+                                   pins->pins[i].account, (unsigned)pins->pins[i].cell);
+    is_done = file_replace(folder, NAME, bytes_of(text, length));
+    free(text);
+    return is_done;
 }
 
 bool pins_write(const char *path, const struct pins *pins, const char **ret_problem)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd =
-        folder >= 0 ? openat(folder, NAME_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-    bool is_done = fd >= 0 && write_all(fd, pins) &&
-                   renameat(folder, NAME_NEW, folder, NAME) == 0 && fsync(folder) == 0;
+    bool is_done = folder >= 0 && write_file(folder, pins);
 
     if (!is_done)
         failed("its file `pins` cannot be written", ret_problem);
-    if (fd >= 0)
-        close(fd);
     if (folder >= 0)
         close(folder);
     return is_done;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/crc.h"
 
 struct placement_entry {
     struct placement_entry *next;          /* of its bucket */
@@ -15,15 +16,10 @@ struct placement_entry {
     char key[];
 };
 
-/* FNV-1a: keys are names of containers that exist, which an account's owner chooses; a bad choice slows down its own front
- * ends by a list of at most PLACEMENTS_MAX entries. */
+/* Account owners choose the names of their containers; the worst choice makes a bucket a list of PLACEMENTS_MAX entries. */
 static size_t bucket_of(struct bytes key)
 {
-    uint64_t hash = 14695981039346656037u;
-
-    for (size_t i = 0; i < key.len; i++)
-        hash = (hash ^ (uint8_t)key.ptr[i]) * 1099511628211u;
-    return (size_t)(hash ^ hash >> 32) % PLACEMENT_BUCKETS;
+    return crc32c(0, key.ptr, key.len) % PLACEMENT_BUCKETS;
 }
 
 static struct placement_entry **find(struct placements *p, struct bytes key)
@@ -87,9 +83,9 @@ bool placements_find(struct placements *placements, struct bytes key, uint64_t n
 
     lock_take(&placements->lock);
     at = find(placements, key);
-    if (*at && now_s >= (*at)->since_s + PLACEMENT_USED_S)
+    is_found = *at && now_s < (*at)->since_s + PLACEMENT_USED_S;
+    if (*at && !is_found)
         remove_at(placements, at);
-    is_found = *at && bytes_equal(bytes_of((*at)->key, (*at)->length), key);
     if (is_found) {
         *ret_placed = (*at)->placed;
         unlink_use(placements, *at);

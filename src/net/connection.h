@@ -175,6 +175,8 @@ void connection_awaits_taking(struct connection *connection);
 
 /* ---- bytes of the socket (transport.c) ---- */
 
+/* Returns true if the connection of a writable socket was established, false if it has failed. Thread-safe. */
+bool transport_is_connected(int fd);
 /* Beside a count of bytes. */
 #define TRANSPORT_WAITS  (-1) /* nothing now: the connection's readable or writable is cleared */
 #define TRANSPORT_FAILED (-2)

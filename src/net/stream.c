@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "net/tls_private.h"
 
-#define NS_PER_MS   ((uint64_t)1000000)
 /* poll() measures by a clock that stops while the machine is suspended. */
 #define POLL_MAX_MS 1000u
 
@@ -55,14 +53,6 @@ static bool may_repeat(const struct net_stream *stream, ssize_t result, uint64_t
 
 /* ---- opening ---- */
 
-static bool is_accepted(const struct net_stream *stream)
-{
-    int error = 0;
-    socklen_t size = sizeof error;
-
-    return getsockopt(stream->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
-}
-
 static bool begin_session(struct net_stream *stream)
 {
     if (gnutls_init(&stream->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) < 0) {
@@ -97,8 +87,8 @@ struct net_stream *net_stream_open(const struct net_peer *peer, uint64_t deadlin
     stream = xcalloc(1, sizeof *stream);
     stream->fd = fd;
     stream->tls = tls_of_key(peer->key);
-    if (wait_for(stream, POLLOUT, deadline_ns) && is_accepted(stream) && begin_session(stream) &&
-        shake_hands(stream, deadline_ns))
+    if (wait_for(stream, POLLOUT, deadline_ns) && transport_is_connected(stream->fd) &&
+        begin_session(stream) && shake_hands(stream, deadline_ns))
         return stream;
     net_stream_close(stream);
     return NULL;

@@ -23,6 +23,14 @@
  * reset the connection and with it the answer (rfc: 9112 9.6). Of others linger.c reads more. */
 #define DRAIN_READS 4
 
+bool transport_is_connected(int fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
 bool transport_begin(struct connection *connection)
 {
     int on = 1;

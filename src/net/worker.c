@@ -105,12 +105,9 @@ static enum turn take_header(struct connection *connection)
 /* returns TURN_GOES_ON: the peer has accepted an outgoing connection */
 static enum turn take_connect(struct connection *connection)
 {
-    int error = 0;
-    socklen_t size = sizeof error;
-
     if (!connection->writable)
         return TURN_WAITS;
-    if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+    if (!transport_is_connected(connection->fd))
         return TURN_ENDS;
     connection->is_connecting = false;
     return TURN_GOES_ON;

@@ -138,6 +138,4 @@ static inline struct arena *request_arena(const struct smb_request *request)
  * failed one of their compound fail too. *ret_breaks: close the connection without a response */
 enum nt_status request_admit(struct smb_request *request, bool *ret_breaks);
 
-enum nt_status request_find_open(struct smb_request *request, size_t file_at);
-
 #endif

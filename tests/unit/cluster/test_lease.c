@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "cluster/lease.h"
 
 #define MS NS_PER_MS
