@@ -312,12 +312,43 @@ enum state batch_next(struct flow *flow)
     return PART_FOUND;
 }
 
+/* Returns true if one of the parts before this one was executed. */
+static bool has_executed(const struct batch *batch, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (!batch->works[i].error)
+            return true;
+    return false;
+}
+
+/* The container of a part is in another cell of the cluster. If it is the container of the whole batch, the batch goes there.
+ * A batch of an account is executed in one cell; its parts for others are refused. Returns PART_DONE unless the batch goes.
+ * decision: 998 */
+static enum state misdirected(struct flow *flow, struct work *part)
+{
+    if (flow->work.call.input.resource->level == 0) {
+        part->error = E_NotImplemented;
+        return PART_DONE;
+    }
+    if (has_executed(flow->batch, index_of(flow->batch, part))) {
+        part->error = E_ServerBusy; /* it was moved meanwhile */
+        return PART_DONE;
+    }
+    flow->work.problem.elsewhere = part->problem.elsewhere;
+    flow->work.error = part->error;
+    deciding_end(&part->decision);
+    flow_set_current(flow, &flow->work);
+    return CORS;
+}
+
 enum state batch_part_done(struct flow *flow)
 {
     struct batch *batch = flow->batch;
     struct work *part = flow->current;
     size_t index = index_of(batch, part);
 
+    if (part->error == E_MisdirectedRequest && misdirected(flow, part) != PART_DONE)
+        return CORS;
     response_init(part->answer.response, part->decision.arena);
     part->answer.now = part->decision.now;
     if (part->error)

@@ -12,6 +12,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
+import { batchBody, BATCH_TYPE, partRequest, readBatch } from '../lib/batch.mjs';
 import { Member } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -149,6 +150,28 @@ test('unknown names, wrong ones and requests without a container answer as one s
         assert.notEqual(first[0], 421);
         assert.notEqual(first[0], 503, target);
     }
+});
+
+test('batches: of a container in any cell; of an account, parts beyond the root are refused', async (t) => {
+    const { cluster, owners: [one, two, three], standby } = await newCells(t);
+    await pin(cluster, 1);
+    assert.equal((await one.ask('PUT', '/near?restype=container')).status, 201);
+    await pin(cluster, 2);
+    assert.equal((await one.ask('PUT', '/far?restype=container')).status, 201);
+    for (const path of ['/near/a', '/far/a', '/far/b', '/far/c', '/far/d'])
+        assert.equal((await one.ask('PUT', path, { headers: BLOCK, body: Buffer.from('x') })).status, 201);
+    const batch = async (member, at, ...paths) => {
+        const parts = paths.map((path, id) => ({ id, request: partRequest({ method: 'DELETE', target: `/${account}${path}` }) }));
+        const answer = await member.ask('POST', at, { headers: [['Content-Type', BATCH_TYPE]], body: Buffer.from(batchBody(parts)) });
+        assert.equal(answer.status, 202, answer.body.toString());
+        return readBatch(answer.headers.get('content-type'), answer.body.toString()).map(({ status }) => status);
+    };
+    // Neither has met the container before; the owner of its cell is asked last.
+    assert.deepEqual(await batch(standby, '/far?restype=container&comp=batch', '/far/a', '/far/none'), [202, 404]);
+    assert.deepEqual(await batch(three, '/far?restype=container&comp=batch', '/far/b'), [202]);
+    assert.deepEqual(await batch(two, '/far?restype=container&comp=batch', '/far/c'), [202]);
+    assert.deepEqual(await batch(standby, '/?comp=batch', '/near/a', '/far/d'), [202, 501]);
+    assert.equal((await one.ask('HEAD', '/far/d')).status, 200);
 });
 
 test('a container that is deleted, and created in another cell: front ends with an old placement find it', async (t) => {
