@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "server/credentials.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 /* A certificate with its chain, and its key; freed with free_contents(). */
 struct contents {

@@ -26,7 +26,7 @@
 #include "server/open_store.h"
 #include "server/options.h"
 #include "queue/queue.h"
-#include "service/server.h"
+#include "request/request.h"
 #include "service/waiting.h"
 #include "server/request_logs.h"
 #include "server/sandbox.h"
