@@ -26,7 +26,7 @@
 #include "program/open_store.h"
 #include "program/options.h"
 #include "queue/queue.h"
-#include "service/server.h"
+#include "request/request.h"
 #include "service/waiting.h"
 #include "program/process.h"
 #include "program/request_logs.h"

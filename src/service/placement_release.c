@@ -6,7 +6,7 @@
 #include "service/deciding.h"
 #include "service/driver.h"
 #include "service/names.h"
-#include "service/own_request.h"
+#include "service/server.h"
 #include "service/placement.h"
 
 #define VERSION     1
