@@ -69,10 +69,10 @@ static int allow_parts(scmp_filter_ctx filter, bool logs, unsigned *count)
 
     for (size_t i = 0; i < sizeof families / sizeof families[0] && result == 0; i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, families[i]));
+                                  SCMP_A0(SCMP_CMP_EQ, families[i], 0));
     for (size_t i = 0; i < sizeof controls / sizeof controls[0] && result == 0; i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                                  SCMP_A1(SCMP_CMP_EQ, controls[i]));
+                                  SCMP_A1(SCMP_CMP_EQ, controls[i], 0));
     if (result == 0)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, FILE_CACHESTAT, 0);
     if (result == 0 && logs) /* each thread would be a line */

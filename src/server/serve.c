@@ -73,7 +73,6 @@ struct running {
     struct decide_pool *gather_pool;
     struct fetcher *fetcher;
     struct background *background;
-    struct task_runner *tasks;
     struct certificate certificate; /* NULL in it: HTTP */
     struct certificate_renewal renewal;
     struct endpoint endpoints[SERVICES];
@@ -123,10 +122,10 @@ static bool start_threads(struct running *run)
     if (run->options.cluster)
         cell_join(&run->cell, run->endpoints);
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
-        run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
-    if (!run->tasks)
+        run->endpoint_set.tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
+    if (!run->endpoint_set.tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
-    return run->tasks;
+    return run->endpoint_set.tasks;
 }
 
 /* ---- listeners ---- */
@@ -193,14 +192,15 @@ static bool start_listeners(struct running *run)
     run->admin.admin.accounts = run->credentials.accounts;
     run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
     run->admin.admin.tenure = tenure_of(run);
-    if (!management_start(&run->options, &run->certificate,
-                          &(struct management){ .store = run->store,
-                                                .usage = run->usage,
-                                                .endpoints = &run->endpoint_set,
-                                                .servers = run->servers,
-                                                .admin = &run->admin.admin,
-                                                .tasks = run->options.testing ? run->tasks : NULL },
-                          &run->management))
+    if (!management_start(
+            &run->options, &run->certificate,
+            &(struct management){ .store = run->store,
+                                  .usage = run->usage,
+                                  .endpoints = &run->endpoint_set,
+                                  .servers = run->servers,
+                                  .admin = &run->admin.admin,
+                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL },
+            &run->management))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
     if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
@@ -305,8 +305,8 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
-    if (run->tasks)
-        task_runner_stop(run->tasks);
+    if (run->endpoint_set.tasks)
+        task_runner_stop(run->endpoint_set.tasks);
     if (run->background)
         background_free(run->background);
     if (run->fetcher)
