@@ -65,7 +65,6 @@ static enum error attempt_begin(struct decision *d, void *of)
 
     decision_open_subject(d, account_partition(r));
     decision_read_clock(d);
-    r->began = d->now;
     r->task = (struct deferred_task){ .due = d->now + RESTORE_DAYS_MAX * TICKS_PER_DAY,
                                       .partition = account_partition(r) };
     r->task.id = changes_defer(d->changes, r->task.due, TASK_DROP_SPACE,

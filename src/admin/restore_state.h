@@ -40,7 +40,6 @@ struct restore {
     bool replaces;
     struct guid id, space;
     struct deferred_task task; /* see (2) */
-    instant began;
     uint64_t heard_ms;
     struct record *owners;
     size_t owner_count;
