@@ -47,25 +47,8 @@ enum error delete_table_decide(struct decision *d, const struct delete_table_par
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* ---- Get and Set Table ACL ---- */
-
-enum error get_table_acl_decide(struct decision *d, const struct get_table_acl_parameters *p,
-                                struct get_table_acl_result *r)
+/* Set ACL. */
+void table_write_state(struct decision *d)
 {
-    (void)p;
-    if (!policies_decode(table_state(d)->table.policies, &r->policies))
-        return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
-}
-
-/* Replaces all policies; those not in the request are removed. */
-enum error set_table_acl_decide(struct decision *d, const struct set_table_acl_parameters *p,
-                                struct set_table_acl_result *r)
-{
-    struct table table = table_state(d)->table;
-
-    (void)r;
-    table.policies = policies_encode(d->arena, &p->policies);
-    table_write(d->changes, d->arena, &table);
-    return OK;
+    table_write(d->changes, d->arena, &table_state(d)->table);
 }
