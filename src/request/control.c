@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/gate.h"
+#include "service/deferred_tasks.h"
 #include "service/waiting.h"
 
 /* ---- control requests ---- */
@@ -50,6 +51,7 @@ static void control_job(struct exchange *exchange, struct bytes name)
 
 static void control_clock(struct exchange *exchange, struct bytes seconds)
 {
+    const struct endpoint *endpoint = exchange->request.listener_tag;
     uint64_t value = 0;
 
     if (!bytes_parse_u64(seconds, UINT32_MAX, &value)) {
@@ -58,6 +60,8 @@ static void control_clock(struct exchange *exchange, struct bytes seconds)
     }
     clock_advance(value * TICKS_PER_SECOND);
     waiting_look();
+    if (endpoint->all && endpoint->all->tasks)
+        task_runner_look(endpoint->all->tasks);
     say(exchange, 200, bytes_from_string("ok\n"));
 }
 

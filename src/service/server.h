@@ -21,6 +21,7 @@ struct server_options {
 struct endpoint;
 struct other_cells;
 struct peers;
+struct task_runner;
 
 /* All services that a process serves. */
 #define ENDPOINTS_MAX 4
@@ -29,6 +30,7 @@ struct endpoint_set {
     size_t count;
     atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
     atomic_bool is_stopping;          /* says that it is not ready, and serves as ever */
+    struct task_runner *tasks;        /* NULL: none runs */
 };
 
 /* What request.listener_tag points to. */
