@@ -55,13 +55,6 @@ OPERATION_ANSWERS_NOTHING(set_metadata)
 
 /* ---- stored access policies ---- */
 
-enum error acl_read(struct decision *d, struct policies *ret_policies)
-{
-    if (!policies_decode(*member(d, d->service->container->policies), ret_policies))
-        return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
-}
-
 void acl_answer(struct answer *a, const struct policies *policies)
 {
     struct text out;
@@ -81,7 +74,9 @@ enum error get_acl_decide(struct decision *d, const struct get_acl_parameters *p
                           struct get_acl_result *r)
 {
     (void)p;
-    return acl_read(d, &r->policies);
+    if (!policies_decode(*member(d, d->service->container->policies), &r->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
 }
 
 void get_acl_answer(struct answer *a, const struct get_acl_parameters *p,

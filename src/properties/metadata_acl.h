@@ -49,8 +49,6 @@ OPERATION_NO_RESULT(set_acl);
 OPERATION_DECLARE(set_acl);
 OPERATION_DECLARE_PARSE(set_acl);
 
-/* Decodes the policies of the container in d->state. Returns OK, or as decision_fail_store(). */
-enum error acl_read(struct decision *d, struct policies *ret_policies);
 /* Renders policies as the body of a response. */
 void acl_answer(struct answer *a, const struct policies *policies);
 

@@ -2,6 +2,8 @@
 #include "table/table_operations.h"
 
 #include "service/placement.h"
+#include "service/restore.h"
+#include "service/usage.h"
 
 /* ---- Create Table ---- */
 
@@ -52,3 +54,51 @@ void table_write_state(struct decision *d)
 {
     table_write(d->changes, d->arena, &table_state(d)->table);
 }
+
+/* ---- restoring from a backup: service/restore.h ---- */
+
+static bool is_owner(struct bytes key)
+{
+    return bytes_is(key, "t");
+}
+
+static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
+                      struct guid space)
+{
+    struct table table;
+
+    if (!table_decode(record->value, &table))
+        return false;
+    table.space = space;
+    if (!bytes_equal_nocase(name, table.name))
+        table.name = name;
+    table_write(d->changes, d->arena, &table);
+    return true;
+}
+
+const struct restore_functions table_restore = {
+    .check_name = table_check_name, .folds_case = true, .is_owner = is_owner, .put_owner = put_owner
+};
+
+/* ---- storage used: service/usage.h ---- */
+
+static bool is_table(const struct space_record *record, struct guid *ret_space,
+                     uint64_t *ret_quota_bytes)
+{
+    struct table table;
+
+    (void)ret_quota_bytes;
+    if (!bytes_is(record->record_key, "t") || !table_decode(record->value, &table))
+        return false;
+    *ret_space = table.space;
+    return true;
+}
+
+static struct bytes name_of(const struct space_record *record)
+{
+    struct table table;
+
+    return table_decode(record->value, &table) ? table.name : record->partition_key;
+}
+
+const struct usage_functions table_usage = { .container = is_table, .name = name_of };

@@ -2,9 +2,7 @@
  *
  *   version 1:  u8 1; space, 16 raw; bytes name; created, ticks; bytes policies (auth/policies.h)
  * To change it, add a version number and keep the old reader. */
-#include "service/restore.h"
 #include "service/small_record.h"
-#include "service/usage.h"
 #include "table/tables.h"
 
 #define RECORD_VERSION 1
@@ -60,51 +58,3 @@ void table_delete_record(struct changes *changes)
 {
     changes_delete(changes, RECORD_LISTED, record_key);
 }
-
-/* ---- restoring from a backup: service/restore.h ---- */
-
-static bool is_owner(struct bytes key)
-{
-    return bytes_equal(key, record_key);
-}
-
-static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
-                      struct guid space)
-{
-    struct table table;
-
-    if (!table_decode(record->value, &table))
-        return false;
-    table.space = space;
-    if (!bytes_equal_nocase(name, table.name))
-        table.name = name;
-    table_write(d->changes, d->arena, &table);
-    return true;
-}
-
-const struct restore_functions table_restore = {
-    .check_name = table_check_name, .folds_case = true, .is_owner = is_owner, .put_owner = put_owner
-};
-
-/* ---- storage used: service/usage.h ---- */
-
-static bool is_table(const struct space_record *record, struct guid *ret_space,
-                     uint64_t *ret_quota_bytes)
-{
-    struct table table;
-
-    (void)ret_quota_bytes;
-    if (!bytes_equal(record->record_key, record_key) || !table_decode(record->value, &table))
-        return false;
-    *ret_space = table.space;
-    return true;
-}
-
-static struct bytes name_of(const struct space_record *record)
-{
-    struct table table;
-
-    return table_decode(record->value, &table) ? table.name : record->partition_key;
-}
-
-const struct usage_functions table_usage = { .container = is_table, .name = name_of };
