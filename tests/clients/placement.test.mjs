@@ -251,4 +251,6 @@ test('accounts and their keys are changed at the root, and known in every cell w
     /* What the root has told holds while it is away, for what is in other cells. */
     await owners[0].end('SIGKILL');
     assert.equal((await serviceAt(owners[2], keys[0]).getContainerClient('of-second-2').getBlobClient('b').downloadToBuffer()).toString(), 'b');
+    for (const target of ['/never-heard-of?restype=container', '/?comp=list'])
+        assert.equal((await owners[2].ask('GET', target)).status, 503, target);
 });
