@@ -1,5 +1,5 @@
-/* Two rounds over all records: the first learns the names of containers and holds the index of pieces
- * against the records, the second reads every byte of every blob. */
+/* Visits all records twice: the first pass learns the names of containers and verifies the index of
+ * pieces against the records, the second reads every byte of every blob. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "store/inspect.h"
 
 #define KEY_OF_BASE      '\xFF'
-#define KEYS_UNCOMMITTED "uv" /* what keys of uncommitted blocks begin with: blob/uncommitted.h */
+#define KEYS_UNCOMMITTED "uv" /* prefixes of uncommitted blocks' keys: blob/uncommitted.h */
 
 static void finding(void *context, const char *sentence)
 {
@@ -52,7 +52,8 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
-/* May it be the record of a container, queue or table? An entity may have the same key. */
+/* Returns true if the key is that of a container's, queue's or table's record. An entity may have
+ * the same key. */
 static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
@@ -63,7 +64,7 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
 }
 
-/* Records of a space come one after the other. */
+/* Adds the space unless it was added last: records of a space follow each other. */
 static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
 {
     if (*count > 0 && guid_equal(&(*spaces)[*count - 1], space))
@@ -97,7 +98,7 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
 }
 
-/* An entity may look like the record of a queue, by its key and by chance. */
+/* Drops entities that happened to look like the record of a queue. */
 static void forget_entities(struct check *check)
 {
     size_t kept = 0;
@@ -118,8 +119,8 @@ static void forget_entities(struct check *check)
 
 /* ---- the second round ---- */
 
-/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of the program
- * before decision 39 have stored such names. It is not damage. */
+/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of
+ * the program before decision 39 stored such names. It is not damage. */
 static void check_blob_name(const struct check *check, const struct record_place *place)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -134,7 +135,7 @@ static void check_blob_name(const struct check *check, const struct record_place
     arena_free(arena);
 }
 
-/* A base, a snapshot, or the marks of snapshots, which are looked at like others while they are there. */
+/* Checks a base blob, a snapshot, or the marks of snapshots. */
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
@@ -177,7 +178,7 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
     }
 }
 
-/* Of a queue, a table or a share. */
+/* Checks a record of a queue, a table or a share. */
 static void check_part(struct check *check, struct known_container *of,
                        const struct record_place *place, const struct record *record)
 {
@@ -200,7 +201,7 @@ static void check_part(struct check *check, struct known_container *of,
     arena_free(arena);
 }
 
-/* The record of a container, queue or table that could not be read. */
+/* Reports the record of a container, queue or table that cannot be decoded. */
 static void check_named(struct check *check, enum kind kind, const struct record_place *place,
                         const struct record *record)
 {
@@ -215,7 +216,7 @@ static void check_named(struct check *check, enum kind kind, const struct record
     check_say(SAID_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
 }
 
-/* Of lagra account. True: it is one of those. */
+/* Checks the record of a stored account (lagra account). Returns false for any other record. */
 static bool check_account(struct check *check, const struct record_place *place,
                           const struct record *record)
 {
@@ -268,7 +269,7 @@ static void check_record(void *context, const struct record_place *place,
     }
 }
 
-/* What its quota goes by. */
+/* Checks the totals that the quota of each share depends on. */
 static void check_sums(struct check *check)
 {
     for (size_t i = 0; i < check->container_count; i++) {
@@ -315,7 +316,8 @@ static void say_put_off(const struct check *check, const struct task_try *try)
               try->failures, try->failures == 1 ? "" : "s");
 }
 
-/* Those that failed, which are tried again. It is no damage that they are there. decision: 246 */
+/* Lists deferred tasks that failed and will be retried. Their existence is not damage. decision:
+ * 246 */
 static enum store_result list_put_off(struct check *check)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -332,7 +334,7 @@ static enum store_result list_put_off(struct check *check)
             finding(check, "a deferred task that was put off makes no sense");
         else if (try.failures > 0)
             say_put_off(check, &try);
-        last = task; /* its place in the list is all that is looked at */
+        last = task; /* only its position in the list is used */
         after = &last;
         arena_rewind(arena, empty);
     }
@@ -342,7 +344,7 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- the whole ---- */
 
-/* ret_bytes: of all contents */
+/* Opens the store and verifies it. ret_bytes: size of all contents */
 static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
 {
     const struct store_options options = { .location = location, .must_exist = true, .sync = true };
@@ -353,7 +355,7 @@ static bool open_checked(struct check *check, const char *location, uint64_t *re
         fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", location, problem);
         return false;
     }
-    store_collect_now(check->store, &usage); /* contents of deleted containers are gone then */
+    store_collect_now(check->store, &usage); /* deletes the contents of deleted containers */
     *ret_bytes = usage.piece_bytes;
     return true;
 }

@@ -1,4 +1,4 @@
-/* See report.h. */
+/* Output of `lagra check`: see report.h. */
 #include "check/report.h"
 
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 
 static struct {
     bool json;
-    bool shows; /* how far it is */
+    bool shows; /* shows progress */
     struct progress progress;
     struct progress_count count;
-    struct arena *arena; /* of the sentence that has begun; NULL: none */
+    struct arena *arena; /* of the unfinished sentence, or NULL */
     struct text sentence;
 } said;
 

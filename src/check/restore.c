@@ -1,12 +1,14 @@
-/* The tree in a share, made whole again of what a salvage has left of it: see records.h. What each
- * partition was read from may be of another moment, and some are lost.
+/* Rebuilds the tree of a share from what a salvage left: see records.h. Its partitions may have
+ * been salvaged in different states, and some are lost.
  *
- * (1) What there is, is what has a node record; its name and its directory are in there. A file needs its own
- *     record, too, or nobody knows its bytes; a directory gets a new one.
- * (2) Entries follow from that: those that name nothing go, those that are missing are made again.
- * (3) What names a directory that is lost, or would be below itself, or has a name that another has, comes into a
- *     directory "lost+found" of the root, under its id and its name.
- * (4) Numbers of entries, the share's sums and its snapshots are counted anew. */
+ * (1) A node exists if its node record does; the record has its name and its directory. A file also
+ * needs
+ *     its own record, without which its bytes are unknown; a directory gets a new one.
+ * (2) Entries follow from that: entries without a node are deleted, missing ones are created.
+ * (3) A node whose directory is lost, that would be below itself, or that has a name already taken
+ * moves
+ *     to the directory "lost+found" in the root, named by its id and its name.
+ * (4) Numbers of entries, the share's totals and its snapshots are recounted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,7 +87,7 @@ static const struct restore_node *directory_of(const struct restore *r,
     return directory && directory->at.kind == TREE_DIRECTORY ? directory : NULL;
 }
 
-/* Is it below itself? */
+/* Returns true if a directory is below itself. */
 static bool is_in_circle(const struct restore *r, const struct restore_node *node)
 {
     const struct restore_node *at = directory_of(r, node);
@@ -95,7 +97,8 @@ static bool is_in_circle(const struct restore *r, const struct restore_node *nod
     return at == node;
 }
 
-/* Only the highest of what has lost its way is moved: what is below it stays there. Of a circle one. */
+/* Finds nodes to move. Only the topmost lost node is moved, with everything below it, and one node
+ * of each cycle. */
 static void find_lost(struct restore *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -128,9 +131,9 @@ static struct file new_directory(instant now)
 
 struct making {
     struct restore *restore;
-    uint64_t id;      /* of a directory that gets a record; TREE_ROOT: */
-    const char *name; /* in the root: is there, or is made */
-    uint64_t made;    /* TREE_ROOT: the name is a file's */
+    uint64_t id;      /* id of the directory, or TREE_ROOT */
+    const char *name; /* name of the directory in the root */
+    uint64_t made;    /* id, or TREE_ROOT if a file has the name */
 };
 
 static enum error attempt_directory(struct decision *d, void *of)
@@ -180,7 +183,7 @@ static bool make_directory(struct making *making)
     return is_made;
 }
 
-/* Those without a record of their own. */
+/* Creates the records of directories that lack one. */
 static void restore_records(struct restore *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -214,7 +217,7 @@ static bool find_place(struct restore *r)
     return r->has_place;
 }
 
-/* Its id, and its name if there is room for it. */
+/* Moves a node to "lost+found". Its new name is its id, followed by its old name if that fits. */
 static void move_to_place(struct restore *r, struct restore_node *node, struct restore_part *place)
 {
     struct bytes name = arena_printf(r->arena, "%016llx-%.*s", (unsigned long long)node->id,

@@ -1,4 +1,4 @@
-/* The names in a share that is made whole again: see restore.h. */
+/* Entries of a share whose tree is being rebuilt: see restore.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int compare_children(const void *left, const void *right)
 
 /* ---- entries ---- */
 
-/* Those that are to be in a directory, in order of their keys. */
+/* Nodes of a directory, ordered by key. */
 struct children {
     struct restore_node **items;
     size_t count;
@@ -38,7 +38,7 @@ static size_t find_child(const struct children *children, struct bytes key)
     return i;
 }
 
-/* Deletes the entries that name nothing. */
+/* Deletes entries without a node, and marks children that have one. */
 static void look_at_entries(struct restore *r, struct restore_part *part, struct children *children)
 {
     struct bytes prefix = BYTES("e");
@@ -92,7 +92,8 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     restore_close(r, &part);
 }
 
-/* Of two that have one name, the newer one's id is greater where both are of one directory: it stays. */
+/* Sorts the nodes by directory and name. Of two with one name in a directory, the newer one, with
+ * the greater id, keeps it. */
 static size_t sort_children(struct restore *r, struct restore_node **sorted)
 {
     size_t count = 0, kept = 0;
@@ -120,7 +121,8 @@ void restore_entries(struct restore *r)
     struct restore_node **sorted = xcalloc(r->count + 1, sizeof sorted[0]);
     size_t count = sort_children(r, sorted), at = 0;
 
-    for (size_t i = 0; i <= r->count; i++) { /* the root, then the others: both are in order */
+    for (size_t i = 0; i <= r->count;
+         i++) { /* the root first; nodes and children are in the same order */
         uint64_t id = i == 0 ? TREE_ROOT : r->nodes[i - 1].id;
         size_t from = at;
 

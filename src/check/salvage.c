@@ -1,4 +1,4 @@
-/* What a salvage lost, and blobs whose container's record it lost: see names.h. */
+/* Prints what a salvage lost, and creates containers for blobs that lost theirs: see names.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ void check_say_lost(const struct check *check)
     }
 }
 
-/* Makes a container of blobs whose container's record is lost, so that they can be read. */
+/* Creates a container for blobs whose container's record is lost, so that they can be read. */
 static bool adopt(struct check *check, const struct guid *space, const char *name)
 {
     struct partition partition = { blob_account_space(check_first_account()),
@@ -96,7 +96,7 @@ static bool adopt_share(struct check *check, const struct guid *space, const cha
 
 typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
 
-/* Under the first name that is not taken. */
+/* Creates it under the first free name. */
 static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
                        const char *what, const char *in)
 {

@@ -1,4 +1,4 @@
-/* Asking a running server: see admin_client.h. */
+/* Calls a running server: see admin_client.h. */
 #include "cli/admin_client.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool complain(const char *location, const char *what)
     return false;
 }
 
-/* False after saying why the socket cannot be used. */
+/* Returns false after printing why the socket cannot be used. */
 static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
 {
     char *path = admin_socket_path(location);
@@ -60,7 +60,7 @@ static struct bytes make_body(struct arena *arena, const struct ask_argument *ar
     return text_bytes(&text);
 }
 
-/* False: it was cut, or is too long. */
+/* Returns false if the body is truncated or too long. */
 static bool read_body(struct fetch *fetch, struct arena *arena, struct bytes *ret_body)
 {
     struct text text;
@@ -78,7 +78,7 @@ static bool read_body(struct fetch *fetch, struct arena *arena, struct bytes *re
     }
 }
 
-/* What a failed operation says: {"code", "error"}. */
+/* Prints the error of a failed operation: {"code", "error"}. */
 static bool complain_of(struct arena *arena, struct bytes body)
 {
     struct bytes error = ask_member(arena, body, "error");
@@ -196,7 +196,7 @@ void ask_print_line(const char *what, struct bytes text)
     printf("\n");
 }
 
-/* Each line's cells, one after the other. */
+/* The cells of all lines, in order. */
 struct cells {
     struct bytes *of;
     size_t count, capacity;
@@ -227,7 +227,7 @@ static void print_cells(const struct cells *cells, size_t columns)
     }
 }
 
-/* Returns a member of a line as it is printed; "-" where it is not there. */
+/* Returns a member of a line as it is printed, or "-" if it is missing. */
 static struct bytes cell_of(struct arena *arena, struct bytes line, const struct ask_column *column)
 {
     struct bytes text = ask_member(arena, line, column->member);

@@ -1,4 +1,4 @@
-/* `lagra status`, `lagra slowest`, `lagra log-level`, `lagra console`: see administer.h. */
+/* Commands that call the admin socket, except `lagra sas`: see administer.h. */
 #include "cli/administer.h"
 
 #include <stdio.h>
@@ -149,8 +149,8 @@ static void print_accounts(struct arena *arena, struct bytes body)
                     sizeof columns / sizeof columns[0]);
 }
 
-/* The first line of the file that the option names, from malloc; NULL: it names none. False after saying why it
- * cannot be read. */
+/* Reads a key from the first line of the file that the option names. *ret_key: from malloc(), or
+ * NULL if the option is not given. Returns false after printing why it cannot be read. */
 static bool read_key(const struct command_call *call, const char *option, char **ret_key)
 {
     const char *path = command_value(call, option);
@@ -159,7 +159,8 @@ static bool read_key(const struct command_call *call, const char *option, char *
     return *ret_key || !path;
 }
 
-/* An operation that takes keys from files. */
+/* Calls an operation on an account. Keys are passed in files and over the socket, never on the
+ * command line, which other users can see. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
     char *key1 = NULL, *key2 = NULL;
@@ -220,7 +221,7 @@ int administer_account_rotate_key(const struct command_call *call)
     return ask_and_print(call, "account-rotate-key", arguments, 2, print_account);
 }
 
-/* "container create" as the operation is called: "container-create". */
+/* Returns the operation's name: "container-create" for "container create". */
 static void operation_of(const struct command_call *call, char name[ASK_OPERATION_MAX])
 {
     snprintf(name, ASK_OPERATION_MAX, "%s", call->row->name);
@@ -267,7 +268,7 @@ int administer_delete(const struct command_call *call)
 
 /* ---- lists ---- */
 
-/* Adds what stands between the brackets of a page's list. */
+/* Adds the items of a page's list. */
 static void add_page(struct text *items, struct bytes page)
 {
     if (page.len <= 2)
@@ -277,7 +278,7 @@ static void add_page(struct text *items, struct bytes page)
     text_add(items, bytes_of(page.ptr + 1, page.len - 2));
 }
 
-/* All pages, as one list in `items`, without its brackets. False: said why not. */
+/* Lists all pages into `items`, without brackets. Returns false after printing why it cannot. */
 static bool ask_pages(const struct command_call *call, struct arena *arena, struct text *items)
 {
     char operation[ASK_OPERATION_MAX];
@@ -322,7 +323,7 @@ int administer_list(const struct command_call *call)
     asked = ask_pages(call, arena, &items);
     if (asked && call->json)
         printf("{\"items\":[%.*s]}\n", (int)items.len, items.ptr);
-    else if (asked && is_share) /* the access of containers is left out */
+    else if (asked && is_share) /* without the access column, for containers */
         ask_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr),
                         (const struct ask_column[]){ columns[0], columns[1], columns[3] }, 3);
     else if (asked)

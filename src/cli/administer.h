@@ -1,5 +1,6 @@
-/* Commands that ask a running server by its admin socket (admin/admin.h), which row by row of command_rows.c
- * returns an exit status: 0, 1 what was asked failed or no server answers, said on stderr. */
+/* Commands served over the admin socket (admin/admin.h), one function per row of command_rows.c.
+ * Each returns the exit status: 0, or 1 with a message on stderr if the operation failed or no
+ * server responded. */
 #ifndef LAGRA_CLI_ADMINISTER_H
 #define LAGRA_CLI_ADMINISTER_H
 
@@ -16,11 +17,11 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
-/* Of containers, queues, tables, shares: the row's name says which. */
+/* For containers, queues, tables and shares, depending on the row's name. */
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);
-/* The row's name says of what. */
+/* Creates the kind of SAS in the row's name. */
 int administer_sas(const struct command_call *call);
 
 #endif

@@ -1,5 +1,6 @@
-/* Making, checking and restoring backups. The state is held by the server, which is asked at its admin socket;
- * this process copies: it may be where the server may not write, and gives way to it. */
+/* Creates, verifies and restores backups. The server holds the snapshot, on request over its admin
+ * socket; this process copies, so that it can write where the server cannot, and yields to the
+ * server. */
 #include "cli/backup.h"
 
 #include <errno.h>
@@ -21,11 +22,12 @@
 #include "cli/admin_client.h"
 #include "base/progress.h"
 
-/* How often the server hears that the backup goes on (admin/backup_hold.h). */
+/* Interval of reporting progress, without which the server drops the snapshot
+ * (admin/backup_hold.h). */
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
-/* Of a backup, beside which a server goes on at most of its speed: docs/backup.md */
+/* Default rate of a backup, at which a server keeps most of its speed: docs/backup.md */
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
@@ -43,11 +45,10 @@ const struct command_option back_up_copy_options[] = {
 struct back_up {
     const struct command_call *call;
     struct progress progress;
-    char id[GUID_TEXT_SIZE]; /* of the state that a server holds; empty: none */
+    char id[GUID_TEXT_SIZE]; /* id of the snapshot held by the server, or "" */
     uint64_t renewed_ms;
-    struct store
-        *store; /* back up the data directory of a stopped server; NULL: a server is asked */
-    int lock;   /* keeps other backups of the folder out; -1: not taken */
+    struct store *store; /* data directory of a stopped server, or NULL to call a running server */
+    int lock;            /* excludes other backups of the directory, or -1 */
 };
 
 static bool fail(struct backup_work *work, const char *what)
@@ -93,7 +94,7 @@ static bool ask_begin(struct backup_work *work, struct back_up *back_up,
     return begun || fail(work, "the server holds no state");
 }
 
-/* operation: backup-hold or backup-end. extent 0: no more than before has been copied. */
+/* Calls backup-hold or backup-end. extent: copied up to here; 0 if unchanged */
 static bool ask_held(struct backup_work *work, struct back_up *back_up, const char *operation,
                      uint32_t extent)
 {
@@ -159,7 +160,7 @@ static bool step(struct backup_work *work)
 
 /* ---- the commands ---- */
 
-/* mib: the rate where none is given; 0: no limit. False: said why. */
+/* Starts copying. mib: default rate; 0: no limit. Returns false after printing why it cannot. */
 static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
@@ -178,8 +179,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     return true;
 }
 
-/* Whoever has this lock makes the only backup of the folder; a state that the server still holds is that of a
- * process that is gone. The file is never written. */
+/* Locks the directory for its only backup. A snapshot that the server still holds then belongs to a
+ * process that has ended. The file is never written. */
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;

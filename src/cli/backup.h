@@ -1,4 +1,4 @@
-/* `lagra backup`, `backup verify`, `backup restore` (backup/backup.h), as command_rows.h has commands. */
+/* `lagra backup`, `backup verify`, `backup restore` (backup/backup.h); rows of command_rows.h. */
 #ifndef LAGRA_CLI_BACKUP_H
 #define LAGRA_CLI_BACKUP_H
 

@@ -1,4 +1,4 @@
-/* The table of the commands: see command_rows.h. */
+/* Table of commands: see command_rows.h. */
 #include "cli/command_rows.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* See import.h. */
+/* Copies accounts: see import.h. */
 #include "cli/import.h"
 
 #include <inttypes.h>
@@ -50,8 +50,8 @@ const struct command_option export_options[] = { FROM, OF_BOTH, { NULL, NULL, NU
 /* ---- places ---- */
 
 struct side {
-    const char *url, *key_file, *connection_file; /* options */
-    const char *key, *connection;                 /* of the environment */
+    const char *url, *key_file, *connection_file; /* values of the options */
+    const char *key, *connection;                 /* environment variables */
 };
 
 /* False after saying why. */
@@ -71,7 +71,7 @@ static bool complain_of(const char *what, const char *problem)
     return false;
 }
 
-/* By a URL, with a key unless it has a signature. */
+/* Reads a URL, and a key unless the URL has a signature. */
 static bool read_url(struct arena *arena, const struct side *side, struct account_place *ret_place)
 {
     const char *problem = place_read_url(arena, bytes_from_string(side->url), ret_place);
@@ -177,7 +177,7 @@ static void list_figures(const struct transfer_result *result, struct figure of[
     memcpy(of, figures, sizeof figures);
 }
 
-/* In JSON, and in words. */
+/* Names in JSON, and in text. */
 static const struct figure_name {
     const char *member, *words;
 } left_out_names[LEFT_OUT_KINDS] = {
@@ -250,11 +250,11 @@ static void print_words(const struct progress *progress, const struct transfer_r
 
 /* ---- the commands ---- */
 
-/* Options that have no effect beside another, or without one, are refused. decision: 613 */
+/* Options that require or exclude each other are refused. decision: 613 */
 #define FOLDER "a folder"
 static const struct {
     const char *option;
-    bool needs; /* else excludes */
+    bool needs; /* requires; otherwise excludes */
     const char *other;
 } rules[] = {
     { "from", false, "from-connection-file" },
@@ -340,7 +340,7 @@ int import_run(const struct command_call *call)
     if (check_options(call, options.from_export) && read_common(call, &options) &&
         (is_folder || read_from(call, arena, &from)) && read_to(call, arena, &to))
         status = copy(call, arena, &options);
-    arena_free_secret(arena); /* it has copies of keys */
+    arena_free_secret(arena); /* it contains copies of keys */
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Lagra: the command that the command line names. */
+/* Runs the command given on the command line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See restore.h. */
+/* Restores parts of a backup: see restore.h. */
 #include "cli/restore.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static const struct kind {
               { "share", &file_service } };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-/* A command on its way. */
+/* State of a running command. */
 struct restorer {
     const struct command_call *call;
     struct progress progress;
@@ -51,13 +51,13 @@ struct restorer {
     int folder;
     struct arena *arena;
     struct bytes account;
-    struct bytes id; /* of what is being restored */
+    struct bytes id; /* id of the restore in progress */
     uint64_t restored, records, bytes;
 };
 
 /* ---- whose ---- */
 
-/* The only account of the server. */
+/* Finds the server's only account. */
 static bool find_account(struct restorer *r)
 {
     struct json_member member;
@@ -252,7 +252,7 @@ int restore_run(const struct command_call *call)
     return end_command(&r, done);
 }
 
-/* All names of a kind: each is restored by itself, and what cannot be is said. */
+/* Restores all items of a kind, one by one, and prints those that fail. */
 static bool restore_kind(struct restorer *r, const struct kind *kind)
 {
     struct guid space = account_space(kind->service->name, r->account);

@@ -1,4 +1,5 @@
-/* Has a running server scrub now, and follows it. The pass goes on when this is ended. */
+/* Starts a scrub on a running server and follows its progress. The scrub continues if this process
+ * ends. */
 #include "cli/scrub.h"
 
 #include <stdio.h>
@@ -45,8 +46,9 @@ static void print_state(struct ask_answer *answer)
     ask_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
 }
 
-/* Asks until a pass has ended after `ended` others. False: said why not.
- * ret_json  progress is shown so, and the end is to be, too */
+/* Polls until a pass has ended after `ended` others. ret_json: progress is printed as JSON, and the
+ * result must be, too
+ * returns  false after printing why it cannot */
 static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
                    struct ask_answer *ret_answer)
 {

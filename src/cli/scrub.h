@@ -1,4 +1,4 @@
-/* `lagra scrub`, as command_rows.h has commands; and starting the scrub of a server (admin/scrubber.h). */
+/* `lagra scrub`: starts the scrub of a server (admin/scrubber.h); rows of command_rows.h. */
 #ifndef LAGRA_CLI_SCRUB_H
 #define LAGRA_CLI_SCRUB_H
 

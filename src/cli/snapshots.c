@@ -1,4 +1,4 @@
-/* See snapshots.h. */
+/* `lagra snapshot`: see snapshots.h. */
 #include "cli/snapshots.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ const struct command_option snapshots_options[] = {
     { NULL, NULL, NULL },
 };
 
-/* What is asked, and answered. */
+/* Request and response. */
 struct asking {
     const struct command_call *call;
     struct arena *arena;
@@ -50,7 +50,8 @@ static struct bytes base_url(const struct command_call *call)
     return base;
 }
 
-/* ptr NULL: none was named; false: it cannot be read, which was said. */
+/* Reads the token; ptr NULL if none is configured. Returns false after printing why it cannot be
+ * read. */
 static bool read_token(struct asking *asking, struct bytes *ret_value)
 {
     const char *path = command_value(asking->call, "token-file");
@@ -82,7 +83,7 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     return complain(asking, arena_printf(asking->arena, "status %d", answer->status));
 }
 
-/* Over TLS, the token is sent once the certificate is found good. */
+/* Sends a request. Over TLS, the token is sent only after the certificate was verified. */
 static bool ask(struct asking *asking, const char *method, struct bytes path)
 {
     struct fetch_header header = { .name = BYTES("Authorization") };
@@ -123,7 +124,7 @@ static void print(const struct asking *asking)
                         columns, sizeof columns / sizeof columns[0]);
 }
 
-/* after: the name in the path. Only a list is printed for people. */
+/* Runs a command. after: name in the path. Only a list is formatted for people. */
 static int run(const struct command_call *call, const char *method, const char *after)
 {
     struct asking asking = { .call = call, .arena = arena_new(ARENA_MAX) };

@@ -1,4 +1,4 @@
-/* The admin socket: see admin_socket.h. */
+/* Admin socket: see admin_socket.h. */
 #include "server/admin_socket.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ void admin_socket_add_listener(struct admin_socket *socket, const struct admin_l
     admin->listeners[admin->listener_count++] = *listener;
 }
 
-/* NULL after saying why on stderr. */
+/* Returns NULL after printing why on stderr. */
 static struct scrubber *start_scrubber(const struct options *options, struct admin_socket *socket)
 {
     struct scrub_options scrub = {
@@ -46,7 +46,7 @@ static struct scrubber *start_scrubber(const struct options *options, struct adm
     return scrubber;
 }
 
-/* Returns false after saying why on stderr. */
+/* Returns false after printing why on stderr. */
 static bool start_keeping(const struct options *options, struct admin_socket *socket)
 {
     backup_hold_init(&socket->backup, socket->admin.store, options->location);

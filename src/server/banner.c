@@ -1,4 +1,4 @@
-/* See banner.h. */
+/* Messages on stdout: see banner.h. */
 #include "server/banner.h"
 
 #include <ctype.h>
@@ -7,8 +7,9 @@
 
 static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table", "File" };
 
-/* %N: the service, %n: in small letters, %U: its URL, %H: host and port. Of azurite, and of a
- * command for one service: the Table's speaks in its own way. */
+/* Placeholders: %N service, %n service in lower case, %U URL, %H host and port. The messages of
+ * azurite differ from those of Azurite's commands for one service; the Table service's has a
+ * wording of its own. */
 static const char *const together[GREETINGS] = {
     "Azurite %N service is starting at %U",
     "Azurite %N service is successfully listening at %U",

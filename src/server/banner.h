@@ -1,6 +1,6 @@
-/* What the server says on stdout when a service starts and stops. Tools wait for Azurite's lines,
- * so by its names (options.h) they are said letter by letter, and --silent does not silence
- * them, as there. */
+/* Prints to stdout when a service starts and stops. Tools wait for Azurite's lines, so under
+ * Azurite's names (cli/command_line.h) they are printed verbatim, and --silent does not suppress
+ * them, like in Azurite. */
 #ifndef LAGRA_SERVER_BANNER_H
 #define LAGRA_SERVER_BANNER_H
 
@@ -8,9 +8,10 @@
 
 enum greeting { GREET_STARTING, GREET_LISTENING, GREET_CLOSING, GREET_CLOSED, GREETINGS };
 
-/* port: the one listened on; of GREET_STARTING the one asked for */
+/* Prints the line of one service. port: the port listened on; for GREET_STARTING the requested
+ * one */
 void greet(const struct options *options, enum greeting what, size_t service, uint16_t port);
-/* The same of every service that is served; GREET_CLOSING and GREET_CLOSED. */
+/* Prints GREET_CLOSING or GREET_CLOSED for every service that is served. */
 void greet_all(const struct options *options, enum greeting what);
 
 #endif

@@ -132,7 +132,7 @@ const char *const console_modes[] = {
     [CONSOLE_OFF] = "off", [CONSOLE_ON] = "on", [CONSOLE_LINK] = "link"
 };
 
-/* Azurite's: a number, also with a fraction. */
+/* Accepts a number of 0 or more, with or without a fraction, like Azurite. */
 static enum options_result check_memory_limit(const char *value, const char *named)
 {
     char *end = NULL;
@@ -152,7 +152,7 @@ static enum options_result refuse_value(const char *named, const char *takes, co
     return OPTIONS_WRONG;
 }
 
-/* On without a value: on the command line. */
+/* Sets a switch; without a value (on the command line) it is on. */
 static enum options_result apply_switch(const struct option_row *row, const char *value,
                                         const char *named, bool *member)
 {
@@ -197,7 +197,7 @@ static enum options_result apply_management_port(const char *value, const char *
     return OPTIONS_RUN;
 }
 
-/* Finds the mode of this name among three. */
+/* Finds a mode by its name. */
 static bool find_mode(const char *const modes[3], const char *value, int *ret_mode)
 {
     for (int i = 0; i < 3; i++) {
@@ -234,7 +234,7 @@ static enum options_result apply_console(const char *value, const char *named,
     return OPTIONS_RUN;
 }
 
-/* A number and its unit. */
+/* Parses a number with its unit. */
 static enum options_result apply_duration(const char *value, const char *named, unsigned *member)
 {
     static const struct {

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* Names other than "localhost" may be of any address, whatever they begin with. */
+/* Names other than "localhost" can resolve to any address. */
 bool host_is_loopback(const char *host)
 {
     struct in_addr address;

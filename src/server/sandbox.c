@@ -1,4 +1,4 @@
-/* Entering the sandbox: see sandbox.h. */
+/* Enters the sandbox: see sandbox.h. */
 #include "server/sandbox.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 
 #define WORDS_SIZE 96
 
-/* Words for the log. False: said why on stderr. */
+/* Restricts files, and writes a description for the log. Returns false after printing why on
+ * stderr. */
 static bool enter_files(const struct options *options, char words[WORDS_SIZE])
 {
     int abi = sandbox_files_abi();

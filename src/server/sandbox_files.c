@@ -1,6 +1,6 @@
-/* Which files a server may open, by Landlock: rules for folders and files that are there when it starts. A file
- * that is exchanged while the server runs (a certificate, a log) is another one by its new name, so the rule is for
- * its folder. */
+/* Restricts files by Landlock: rules for files and directories that exist at the start. A file that
+ * is replaced while the server runs (a certificate, a log) is a new file, so the rule is for its
+ * directory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -24,22 +24,22 @@
 
 #define READ         (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITE        (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE)
-/* Of files that are written again and again; of the data folder. */
+/* Access to files that are reopened; access to the data directory. */
 #define LOG          (READ | WRITE | LANDLOCK_ACCESS_FS_MAKE_REG)
 #define DATA                                                                                       \
     (LOG | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                        \
      LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER)
-/* All that is limited: running programs and making devices, too. */
+/* All restricted accesses, including running programs and creating devices. */
 #define HANDLED                                                                                    \
     (DATA | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |                            \
      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM)
-/* What a rule for a file may say. */
+/* Accesses that a rule for a file may contain. */
 #define OF_FILES (LANDLOCK_ACCESS_FS_READ_FILE | WRITE)
 
 struct ruleset {
     int fd;
     uint64_t handled;
-    const char **failed; /* the path of a rule that cannot be made */
+    const char **failed; /* receives the path of a failed rule */
 };
 
 int sandbox_files_abi(void)
@@ -47,7 +47,7 @@ int sandbox_files_abi(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* What is not there needs no rule. */
+/* Adds a rule. Nonexistent paths need none. */
 static bool allow(const struct ruleset *ruleset, const char *path, uint64_t access)
 {
     static char failed[PATH_MAX];
@@ -73,7 +73,8 @@ static bool allow(const struct ruleset *ruleset, const char *path, uint64_t acce
     return allowed;
 }
 
-/* Of a file that an option names: its folder, and itself where it lies elsewhere by a link. */
+/* Adds a rule for the directory of a file that an option names, and for the file itself if it is a
+ * link to elsewhere. */
 static bool allow_named(const struct ruleset *ruleset, const char *path, uint64_t access)
 {
     char folder[PATH_MAX], real[PATH_MAX];
@@ -81,7 +82,7 @@ static bool allow_named(const struct ruleset *ruleset, const char *path, uint64_
 
     if (!*path)
         return true;
-    /* A device, a pipe: it is never exchanged. */
+    /* Devices and pipes are never replaced. */
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return allow(ruleset, path, access);
     snprintf(folder, sizeof folder, "%s", path);
@@ -108,12 +109,13 @@ static bool allow_options(const struct ruleset *ruleset, const struct options *o
     }
     if (options->in_memory)
         return true;
-    (void)file_make_folders(options->location); /* else opening it says why not */
+    (void)file_make_folders(options->location); /* on failure, opening the store reports it */
     return allow(ruleset, options->location, DATA);
 }
 
-/* Libraries (that of copies is loaded when it is needed), names and addresses, authorities, what the machine has,
- * and the program, whose locks say where it listens (running_servers.h). */
+/* Allows shared libraries (libcurl is loaded on first use), name resolution, certificate
+ * authorities, information on the machine, and the program file, whose locks announce the server
+ * (running_servers.h). */
 static bool allow_system(const struct ruleset *ruleset)
 {
     static const char *const read[] = {
@@ -130,7 +132,7 @@ static bool allow_system(const struct ruleset *ruleset)
 }
 
 #ifdef LAGRA_GATES
-/* What a test build writes for its tests. */
+/* Allows the file that a test build writes for its tests. */
 static bool allow_tests(const struct ruleset *ruleset)
 {
     const char *replies = getenv("LAGRA_REPLY_LOG");
