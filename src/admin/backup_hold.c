@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "admin/admin_private.h"
-#include "admin/backup_note.h"
+#include "admin/backup_record.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -37,7 +37,7 @@ static void show_end(int64_t unix_s)
 
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location)
 {
-    int64_t last_s = backup_note_read(location);
+    int64_t last_s = backup_record_read(location);
 
     *hold = (struct backup_hold){ .store = store, .location = location };
     lock_init(&hold->lock, RANK_BACKUP_HOLD);
@@ -50,7 +50,7 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
 
 /* Reserves the snapshot for this thread, whoever holds it. Returns false if another thread has it
  * reserved. */
-static bool set_busy(struct backup_hold *hold, bool *ret_was_held)
+static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
 {
     bool taken;
 
@@ -74,7 +74,7 @@ static void set_state(struct backup_hold *hold, const struct guid *id)
     lock_give(&hold->lock);
 }
 
-static void note_begin(struct backup_hold *hold, const struct backup_state *state)
+static void record_start(struct backup_hold *hold, const struct backup_state *state)
 {
     lock_take(&hold->lock);
     hold->began = clock_now();
@@ -93,11 +93,11 @@ static void note_end(struct backup_hold *hold, bool is_good)
     lock_give(&hold->lock);
     if (!is_good)
         return;
-    backup_note_write(hold->location, unix_seconds(now));
+    backup_record_write(hold->location, unix_seconds(now));
     show_end(unix_seconds(now));
 }
 
-void backup_hold_look(struct backup_hold *hold)
+void backup_hold_expire(struct backup_hold *hold)
 {
     bool is_late;
 
@@ -145,12 +145,12 @@ void admin_backup_begin(struct admin_call *call)
     char text[GUID_TEXT_SIZE];
     bool was_held;
 
-    if (set_busy(hold, &was_held)) {
+    if (try_reserve(hold, &was_held)) {
         if (was_held)
             store_backup_end(hold->store);
         result = store_backup_begin(hold->store, &state);
         if (!result)
-            note_begin(hold, &state);
+            record_start(hold, &state);
         set_state(hold, result ? NULL : &id);
     }
     if (result) {

@@ -37,7 +37,7 @@ struct backup_hold {
 /* location: the store's data directory, from which the time of the last backup is read */
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location);
 /* Releases a snapshot without recent contact. Called about once a second. Main thread only. */
-void backup_hold_look(struct backup_hold *hold);
+void backup_hold_expire(struct backup_hold *hold);
 /* Releases the snapshot. No operation may be in progress. Main thread only. */
 void backup_hold_release(struct backup_hold *hold);
 

@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "base/metrics.h"
 
-#define NOTE_EVERY_MS 10000u
-#define LOOK_MS       60000u /* the wall clock may be set */
-#define LOGGED_MAX    1000u  /* errors per pass */
-#define NAME_BYTES    1300u  /* an account, a container, a blob */
-#define MS_PER_SECOND 1000u
+#define NOTE_EVERY_MS    10000u
+#define POLL_INTERVAL_MS 60000u /* the wall clock may be set */
+#define LOGGED_MAX       1000u  /* errors per pass */
+#define NAME_BYTES       1300u  /* an account, a container, a blob */
+#define MS_PER_SECOND    1000u
 
 struct scrubber {
     struct scrub_options options;
@@ -27,7 +27,7 @@ struct scrubber {
     pthread_cond_t wake;
     bool stopping; /* under lock, like the next three */
     bool is_asked;
-    uint64_t asked_rate; /* requested and not applied yet; 0 if none */
+    uint64_t pending_rate; /* requested and not applied yet; 0 if none */
     /* written only by the scrub thread, which may read it without the lock; other threads need the
      * lock */
     struct scrub_state state;
@@ -105,10 +105,10 @@ static void report(void *context, const struct record_place *place, const char *
 /* Applies a requested rate. Caller holds the lock. */
 static void take_rate(struct scrubber *scrubber)
 {
-    if (scrubber->asked_rate == 0)
+    if (scrubber->pending_rate == 0)
         return;
-    scrubber->rate = scrubber->asked_rate;
-    scrubber->asked_rate = 0;
+    scrubber->rate = scrubber->pending_rate;
+    scrubber->pending_rate = 0;
     scrubber->paced_ms = clock_monotonic_ms();
     scrubber->paced_bytes = 0;
 }
@@ -128,7 +128,7 @@ static bool pace(void *context, uint64_t bytes)
     scrubber->state.bytes += bytes;
     for (uint64_t now; !scrubber->stopping && (now = clock_monotonic_ms()) < due_ms;)
         lock_wait(&scrubber->lock, &scrubber->wake,
-                  due_ms - now < LOOK_MS ? (int)(due_ms - now) : (int)LOOK_MS);
+                  due_ms - now < POLL_INTERVAL_MS ? (int)(due_ms - now) : (int)POLL_INTERVAL_MS);
     goes_on = !scrubber->stopping;
     lock_give(&scrubber->lock);
     return goes_on;
@@ -144,7 +144,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_take(&scrubber->lock);
     state->is_running = false;
-    scrubber->asked_rate = 0; /* the request was for the pass that has ended */
+    scrubber->pending_rate = 0; /* the request was for the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
@@ -205,7 +205,9 @@ static void wait_for_pass(struct scrubber *scrubber)
         if (left_ms == 0)
             break;
         lock_wait(&scrubber->lock, &scrubber->wake,
-                  at == INSTANT_MAX ? -1 : (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS));
+                  at == INSTANT_MAX
+                      ? -1
+                      : (int)(left_ms < POLL_INTERVAL_MS ? left_ms : POLL_INTERVAL_MS));
     }
     if (scrubber->stopping)
         return;
@@ -302,7 +304,7 @@ void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
     if (!scrubber->state.is_running)
         scrubber->is_asked = true;
     if (rate > 0)
-        scrubber->asked_rate = rate;
+        scrubber->pending_rate = rate;
     pthread_cond_signal(&scrubber->wake);
     lock_give(&scrubber->lock);
 }

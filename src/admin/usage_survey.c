@@ -30,8 +30,8 @@ struct usage_survey {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    bool stopping;   /* under lock, like the following members */
-    bool is_looking; /* a count is running */
+    bool stopping;    /* under lock, like the following members */
+    bool is_counting; /* a count is running */
     struct report *newest;
     size_t readers; /* of `newest`, which the counting thread frees when there are none */
 };
@@ -46,7 +46,7 @@ static void report_free(struct report *report)
 
 /* ---- counting ---- */
 
-struct look {
+struct counting {
     struct usage_survey *survey;
     struct report *report;
     struct survey_total *total; /* current total */
@@ -79,8 +79,8 @@ static void show(struct report *report, const struct survey_total *total, struct
 
 static bool found(void *context, struct bytes name, const struct usage *usage)
 {
-    struct look *look = context;
-    struct survey_total *total = look->total;
+    struct counting *counting = context;
+    struct survey_total *total = counting->total;
 
     total->usage.bytes += usage->bytes;
     if (usage->is_kept)
@@ -88,7 +88,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     total->containers++;
     total->usage.objects += usage->objects;
     total->usage.quota_bytes += usage->quota_bytes;
-    show(look->report, total, name, usage);
+    show(counting->report, total, name, usage);
     return true;
 }
 
@@ -96,82 +96,82 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {
-    struct look *look = context;
-    struct usage_survey *survey = look->survey;
-    uint64_t took_ns = clock_monotonic_ns() - look->since_ns;
+    struct counting *counting = context;
+    struct usage_survey *survey = counting->survey;
+    uint64_t took_ns = clock_monotonic_ns() - counting->since_ns;
     bool goes_on;
 
     (void)records;
     lock_take(&survey->lock);
-    if (look->rests && !survey->stopping)
+    if (counting->rests && !survey->stopping)
         lock_wait_us(&survey->lock, &survey->changed,
                      (unsigned)(took_ns < 1000000000 ? took_ns * SERVED_SHARE / 1000 : 1000000));
     goes_on = !survey->stopping;
     lock_give(&survey->lock);
-    look->since_ns = clock_monotonic_ns();
+    counting->since_ns = clock_monotonic_ns();
     return goes_on;
 }
 
-static void look_at_account(const struct account *account, void *context)
+static void count_account(const struct account *account, void *context)
 {
-    struct look *look = context;
-    const struct survey_options *options = &look->survey->options;
-    struct report *report = look->report;
+    struct counting *counting = context;
+    const struct survey_options *options = &counting->survey->options;
+    struct report *report = counting->report;
     uint64_t bytes = 0;
 
     account_usage_begins(account);
-    for (size_t i = 0; i < options->endpoints->count && !look->result; i++) {
+    for (size_t i = 0; i < options->endpoints->count && !counting->result; i++) {
         const struct usage_walk walk = { .store = options->store,
                                          .service = options->endpoints->endpoints[i].service,
                                          .account = account_name(account),
                                          .pace = pace,
                                          .found = found,
-                                         .context = look };
+                                         .context = counting };
 
         if (report->total_count == TOTALS_MAX)
             return;
-        look->total = &report->totals[report->total_count++];
-        look->total->account = account_name(account);
-        look->total->service = walk.service->name;
-        look->result = usage_look(&walk);
-        bytes += look->total->usage.bytes;
+        counting->total = &report->totals[report->total_count++];
+        counting->total->account = account_name(account);
+        counting->total->service = walk.service->name;
+        counting->result = usage_look(&walk);
+        bytes += counting->total->usage.bytes;
     }
-    if (!look->result)
+    if (!counting->result)
         account_usage_found(account, bytes);
 }
 
 /* Caller must not hold the lock. Returns NULL if a record cannot be read. */
-static struct report *look_at_all(struct usage_survey *survey, bool rests)
+static struct report *count_all(struct usage_survey *survey, bool rests)
 {
     struct report *report = xcalloc(1, sizeof *report);
-    struct look look = { .survey = survey, .report = report, .rests = rests };
+    struct counting counting = { .survey = survey, .report = report, .rests = rests };
     uint64_t began_ms = clock_monotonic_ms();
 
     report->arena = arena_new(REPORT_MAX_BYTES);
     report->totals = arena_array(report->arena, TOTALS_MAX, sizeof report->totals[0]);
-    look.since_ns = clock_monotonic_ns();
-    accounts_each(survey->options.accounts, look_at_account, &look);
+    counting.since_ns = clock_monotonic_ns();
+    accounts_each(survey->options.accounts, count_account, &counting);
     report->took_ms = clock_monotonic_ms() - began_ms;
     report->at = clock_wall();
-    if (!look.result)
+    if (!counting.result)
         return report;
     log_line(LOG_WARN, "cannot count the storage used by accounts: %s",
-             store_result_text(look.result));
+             store_result_text(counting.result));
     report_free(report);
     return NULL;
 }
 
 /* Counts once, after waiting for a running count. */
-static bool look_once(struct usage_survey *survey, bool rests)
+static bool count_once(struct usage_survey *survey, bool rests)
 {
     struct report *report;
 
     lock_take(&survey->lock);
-    while (survey->is_looking)
+    while (survey->is_counting)
         lock_wait(&survey->lock, &survey->changed, -1);
-    survey->is_looking = true;
+    survey->is_counting = true;
     lock_give(&survey->lock);
-    report = look_at_all(survey, rests);
+    report = count_all(survey, rests);
     lock_take(&survey->lock);
     while (report && survey->readers > 0)
         lock_wait(&survey->lock, &survey->changed, -1);
@@ -179,7 +179,7 @@ static bool look_once(struct usage_survey *survey, bool rests)
         report_free(survey->newest);
         survey->newest = report;
     }
-    survey->is_looking = false;
+    survey->is_counting = false;
     pthread_cond_broadcast(&survey->changed);
     lock_give(&survey->lock);
     return report != NULL;
@@ -187,7 +187,7 @@ static bool look_once(struct usage_survey *survey, bool rests)
 
 enum store_result usage_survey_now(struct usage_survey *survey)
 {
-    return look_once(survey, false) ? STORE_OK : STORE_IO;
+    return count_once(survey, false) ? STORE_OK : STORE_IO;
 }
 
 /* ---- the thread ---- */
@@ -219,7 +219,7 @@ static int pause_ms(const struct usage_survey *survey)
     return (int)(took_ms > every_ms ? took_ms < INT32_MAX ? took_ms : INT32_MAX : every_ms);
 }
 
-static void *look_over_and_over(void *argument)
+static void *count_periodically(void *argument)
 {
     struct usage_survey *survey = argument;
     uint64_t began_ms;
@@ -229,7 +229,7 @@ static void *look_over_and_over(void *argument)
     lock_take(&survey->lock);
     while (!survey->stopping) {
         lock_give(&survey->lock);
-        look_once(survey, true);
+        count_once(survey, true);
         lock_take(&survey->lock);
         began_ms = clock_monotonic_ms();
         for (uint64_t end = began_ms + (uint64_t)pause_ms(survey), now = began_ms;
@@ -249,7 +249,7 @@ struct usage_survey *usage_survey_start(const struct survey_options *options)
     survey->options = *options;
     lock_init(&survey->lock, RANK_USAGE);
     lock_condition_init(&survey->changed);
-    if (options->every_ms == 0 || thread_start(&survey->thread, look_over_and_over, survey))
+    if (options->every_ms == 0 || thread_start(&survey->thread, count_periodically, survey))
         return survey;
     log_errno("start the thread that counts storage");
     usage_survey_stop(survey);

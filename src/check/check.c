@@ -27,17 +27,17 @@ static void finding(void *context, const char *sentence)
     struct check *check = context;
 
     check->findings++;
-    check_say_name(bytes_from_string(sentence));
-    check_say(SAID_DAMAGED, "%s", "");
+    check_report_name(bytes_from_string(sentence));
+    check_report(FINDING_DAMAGED, "%s", "");
 }
 
 static void say_damaged(struct check *check, const struct record_place *place, const char *what)
 {
     check->findings++;
-    check_say_blob(check, &place->space, place->partition_key);
+    check_report_blob(check, &place->space, place->partition_key);
     if (place->family == RECORD_LISTED && bytes_has_prefix(place->record_key, blob_snapshot_prefix))
-        check_say_part(" (a snapshot)");
-    check_say(SAID_DAMAGED, ": %s", what);
+        check_report_part(" (a snapshot)");
+    check_report(FINDING_DAMAGED, ": %s", what);
 }
 
 /* ---- the first round ---- */
@@ -79,9 +79,9 @@ static void learn(void *context, const struct record_place *place, const struct 
     struct guid space;
     enum kind kind;
 
-    check_say_record();
+    check_report_record();
     if (check->salvages)
-        check_note_leftover(&check->leftovers, check->store, place);
+        check_record_leftover(&check->leftovers, check->store, place);
     if (place->family != RECORD_LISTED)
         return;
     if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
@@ -127,10 +127,10 @@ static void check_blob_name(const struct check *check, const struct record_place
     struct bytes reached = url_normalize_path(arena, place->partition_key);
 
     if (!bytes_equal(reached, place->partition_key)) {
-        check_say_blob(check, &place->space, place->partition_key);
-        check_say_part(": URLs with this name mean \"");
-        check_say_name(reached);
-        check_say(SAID_UNREACHABLE, "\"");
+        check_report_blob(check, &place->space, place->partition_key);
+        check_report_part(": URLs with this name mean \"");
+        check_report_name(reached);
+        check_report(FINDING_UNREACHABLE, "\"");
     }
     arena_free(arena);
 }
@@ -172,7 +172,7 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
                 say_damaged(check, place, "an uncommitted block cannot be read");
                 return;
             }
-            check_say_bytes(size);
+            check_report_bytes(size);
             at += size;
         }
     }
@@ -211,9 +211,9 @@ static void check_named(struct check *check, enum kind kind, const struct record
         check_kinds[kind].read(record->value, &space))
         return;
     check->findings++;
-    check_say_account(&place->space, kind);
-    check_say_name(place->partition_key);
-    check_say(SAID_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
+    check_report_account(&place->space, kind);
+    check_report_name(place->partition_key);
+    check_report(FINDING_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
 }
 
 /* Checks the record of a stored account (lagra account). Returns false for any other record. */
@@ -225,7 +225,7 @@ static bool check_account(struct check *check, const struct record_place *place,
 
     if (kind == ACCOUNT_RECORD_DAMAGED) {
         check->findings++;
-        check_say(SAID_DAMAGED, "the record of an account of the store makes no sense");
+        check_report(FINDING_DAMAGED, "the record of an account of the store makes no sense");
     }
     return kind != NO_ACCOUNT_RECORD;
 }
@@ -239,7 +239,7 @@ static bool check_starts(struct check *check, const struct record_place *place,
 
     if (kind == START_RECORD_DAMAGED) {
         check->findings++;
-        check_say(SAID_DAMAGED, "the record of the server's starts is corrupt");
+        check_report(FINDING_DAMAGED, "the record of the server's starts is corrupt");
     }
     return kind != NO_START_RECORD;
 }
@@ -251,7 +251,7 @@ static void check_record(void *context, const struct record_place *place,
     struct known_container *container = check_find_container(check, &place->space);
     enum kind kind;
 
-    check_say_record();
+    check_report_record();
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
     } else if (!container &&
@@ -270,7 +270,7 @@ static void check_record(void *context, const struct record_place *place,
 }
 
 /* Checks the totals that the quota of each share depends on. */
-static void check_sums(struct check *check)
+static void check_totals(struct check *check)
 {
     for (size_t i = 0; i < check->container_count; i++) {
         const struct known_container *share = &check->containers[i];
@@ -278,9 +278,9 @@ static void check_sums(struct check *check)
         if (share->kind != SHARE || check_usage(check->store, share->space, share->bytes))
             continue;
         check->findings++;
-        check_say_account(&share->account, SHARE);
-        check_say_name(bytes_from_string(share->name));
-        check_say(SAID_DAMAGED, ": it counts other bytes than its files have");
+        check_report_account(&share->account, SHARE);
+        check_report_name(bytes_from_string(share->name));
+        check_report(FINDING_DAMAGED, ": it counts other bytes than its files have");
     }
 }
 
@@ -310,10 +310,10 @@ static void release(struct check *check)
 
 static void say_put_off(const struct check *check, const struct task_try *try)
 {
-    check_say_part("a task of ");
-    check_say_blob(check, &try->task.partition.space, try->task.partition.key);
-    check_say(SAID_PUT_OFF, ": kind 0x%" PRIx32 ", has failed %u time%s", try->task.kind,
-              try->failures, try->failures == 1 ? "" : "s");
+    check_report_part("a task of ");
+    check_report_blob(check, &try->task.partition.space, try->task.partition.key);
+    check_report(FINDING_TASK, ": kind 0x%" PRIx32 ", has failed %u time%s", try->task.kind,
+                 try->failures, try->failures == 1 ? "" : "s");
 }
 
 /* Lists deferred tasks that failed and will be retried. Their existence is not damage. decision:
@@ -372,12 +372,12 @@ static bool look_at_all(struct check *check, const char *location)
     forget_entities(check);
     if (check->salvages)
         check_adopt_all(check);
-    check_say_lost(check);
-    check_say_again(bytes);
+    check_report_lost(check);
+    check_report_second_pass(bytes);
     if (!result)
         result = store_inspect(check->store, check_record, ignore, check);
     if (!result)
-        check_sums(check);
+        check_totals(check);
     if (!result)
         result = list_put_off(check);
     store_close(check->store);
@@ -395,17 +395,17 @@ static void say_totals(const struct check *check)
     for (enum kind kind = CONTAINER; kind < KINDS; kind++)
         totals[kind] =
             (struct check_total){ what[kind], in[kind], check->counts[kind], check->kinds[kind] };
-    check_say_totals(totals, KINDS, check->findings);
+    check_report_totals(totals, KINDS, check->findings);
 }
 
 int check_run(const char *location, const char *salvage_to, bool json)
 {
     struct check check = { .salvages = salvage_to != NULL };
-    const struct salvage_listener listener = { finding, check_report_lost, &check };
+    const struct salvage_listener listener = { finding, check_record_lost, &check };
     const char *problem = "";
     bool done = true;
 
-    check_say_begin(json);
+    check_report_begin(json);
     if (salvage_to && store_salvage(location, salvage_to, &listener, &problem)) {
         fprintf(stderr, "lagra: cannot salvage %s to %s: %s\n", location, salvage_to, problem);
         done = false;

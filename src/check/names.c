@@ -92,14 +92,14 @@ struct bytes check_find_account(const struct guid *space, enum kind kind)
     return (struct bytes){ NULL, 0 };
 }
 
-void check_say_account(const struct guid *space, enum kind kind)
+void check_report_account(const struct guid *space, enum kind kind)
 {
     struct bytes name = check_find_account(space, kind);
 
     if (name.ptr)
-        check_say_part("%.*s/", BYTES_ARG(name));
+        check_report_part("%.*s/", BYTES_ARG(name));
     else
-        check_say_part("(an account that AZURITE_ACCOUNTS does not name)/");
+        check_report_part("(an account that AZURITE_ACCOUNTS does not name)/");
 }
 
 struct known_container *check_find_container(const struct check *check, const struct guid *space)
@@ -110,24 +110,24 @@ struct known_container *check_find_container(const struct check *check, const st
     return NULL;
 }
 
-static void say_in(const char *container, struct bytes name)
+static void report_in(const char *container, struct bytes name)
 {
-    check_say_name(bytes_from_string(container));
-    check_say_part("%s", name.len > 0 ? "/" : "");
-    check_say_name(name);
+    check_report_name(bytes_from_string(container));
+    check_report_part("%s", name.len > 0 ? "/" : "");
+    check_report_name(name);
 }
 
-void check_say_blob(const struct check *check, const struct guid *space, struct bytes name)
+void check_report_blob(const struct check *check, const struct guid *space, struct bytes name)
 {
     const struct known_container *container = check_find_container(check, space);
 
     if (container) {
-        check_say_account(&container->account, container->kind);
+        check_report_account(&container->account, container->kind);
         if (container->kind == SHARE) /* partitions of shares are numbered */
             name = bytes_of("", 0);
-        say_in(container->name, name);
+        report_in(container->name, name);
     } else {
-        say_in("(a container whose record is lost)", name);
+        report_in("(a container whose record is lost)", name);
     }
 }
 

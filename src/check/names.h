@@ -61,13 +61,13 @@ struct bytes check_find_account(const struct guid *space, enum kind kind);
 /* Returns the first account that is served. */
 struct bytes check_first_account(void);
 /* Prints the account's name and a slash as a part of a sentence (report.h). */
-void check_say_account(const struct guid *space, enum kind kind);
+void check_report_account(const struct guid *space, enum kind kind);
 /* Adds a container and takes ownership of its name. */
 void check_add_container(struct check *check, struct known_container container);
 /* Returns the added container with this space, or NULL. */
 struct known_container *check_find_container(const struct check *check, const struct guid *space);
 /* Prints the name of a blob, or of another resource that has a partition in the space, likewise. */
-void check_say_blob(const struct check *check, const struct guid *space, struct bytes name);
+void check_report_blob(const struct check *check, const struct guid *space, struct bytes name);
 /* Copies a string into memory from malloc(). */
 char *check_copy_text(struct bytes text);
 
@@ -75,10 +75,10 @@ char *check_copy_text(struct bytes text);
 
 /* Callback in struct salvage_listener; the context is the check. Records the range until names are
  * known. */
-void check_report_lost(void *context, const struct record_place *after,
+void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
 /* Prints the recorded ranges. */
-void check_say_lost(const struct check *check);
+void check_report_lost(const struct check *check);
 /* Creates a container for each space that has blobs but no container, and a share for each tree
  * without one; rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);

@@ -20,7 +20,7 @@ static enum store_result read_range(struct store *store, char *buffer, struct sn
     while (!result && count > 0) {
         result = content_reader_read(reader, buffer, CHECK_READ_BYTES, NULL, &count);
         if (!result)
-            check_say_bytes(count);
+            check_report_bytes(count);
     }
     content_reader_close(reader);
     return result;

@@ -63,8 +63,8 @@ struct check_leftovers {
     size_t count;
     struct check_leftover last; /* last partition inspected */
 };
-void check_note_leftover(struct check_leftovers *left, struct store *store,
-                         const struct record_place *place);
+void check_record_leftover(struct check_leftovers *left, struct store *store,
+                           const struct record_place *place);
 /* Deletes the unreachable entries of lost directories. Called after check_restore_tree() of all
  * shares, which have these spaces. */
 void check_delete_leftovers(const struct check_leftovers *left, struct store *store,

@@ -46,7 +46,7 @@ static bool find_in(struct store *store, const char *account, const struct guid 
 }
 
 /* Searches all accounts for a container, and returns its kind. Returns false if there is none. */
-static bool find(const struct place_names *names, const struct account_names *all,
+static bool find(const struct resource_names *names, const struct account_names *all,
                  const struct guid *space, enum kind *ret_kind, char *name, size_t size)
 {
     for (size_t i = 0; i < all->count; i++)
@@ -73,9 +73,9 @@ static void hide_controls(char *name)
             *name = '?';
 }
 
-void place_name(void *context, const struct record_place *place, char *name, size_t size)
+void resource_name(void *context, const struct record_place *place, char *name, size_t size)
 {
-    const struct place_names *names = context;
+    const struct resource_names *names = context;
     struct account_names all = { NULL, 0 };
     enum kind kind = CONTAINER;
     size_t length;

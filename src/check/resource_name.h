@@ -6,13 +6,13 @@
 #include "auth/auth.h"
 #include "store/inspect.h"
 
-struct place_names {
+struct resource_names {
     struct store *store;
     const struct accounts *accounts; /* served accounts */
 };
 
 /* Writes "account/container/blob", or as much as is known. Searches the containers of all accounts,
  * so it is slow, and may wait for the disk. context: struct resource_names */
-void place_name(void *context, const struct record_place *place, char *name, size_t size);
+void resource_name(void *context, const struct record_place *place, char *name, size_t size);
 
 #endif

@@ -53,7 +53,7 @@ static void add_node(struct restore *r, const struct space_record *record)
                          &node.at)) {
         node.has_record =
             !file_read(&tree, part.before, part.arena, &file) && file.kind == node.at.kind;
-        node.is_gone = !node.has_record && node.at.kind == TREE_FILE;
+        node.is_unreadable = !node.has_record && node.at.kind == TREE_FILE;
         if (node.has_record && file.kind == TREE_FILE)
             node.length = file.content.length;
         if (node.has_record && file.stored.written > r->newest)
@@ -104,11 +104,11 @@ static void find_lost(struct restore *r)
     for (size_t i = 0; i < r->count; i++) {
         struct restore_node *node = &r->nodes[i];
 
-        if (node->is_gone || node->at.parent == TREE_ROOT)
+        if (node->is_unreadable || node->at.parent == TREE_ROOT)
             continue;
         node->is_lost = !directory_of(r, node) || is_in_circle(r, node);
         if (node->is_lost)
-            restore_say(r, node, "its directory is lost");
+            restore_report(r, node, "its directory is lost");
     }
 }
 
@@ -192,8 +192,9 @@ static void restore_records(struct restore *r)
 
         if (node->has_record)
             continue;
-        restore_say(r, node, node->is_gone ? "its record, and so the file" : "its properties");
-        if (!node->is_gone) {
+        restore_report(r, node,
+                       node->is_unreadable ? "its record, and so the file" : "its properties");
+        if (!node->is_unreadable) {
             (void)make_directory(&(struct making){ .restore = r, .id = node->id });
             continue;
         }
@@ -207,14 +208,14 @@ static bool find_place(struct restore *r)
 {
     char name[32];
 
-    for (unsigned number = 0; !r->has_place && number < FOUND_TRIES; number++) {
+    for (unsigned number = 0; !r->has_lost_found && number < FOUND_TRIES; number++) {
         struct making making = { .restore = r, .name = name };
 
         snprintf(name, sizeof name, number == 0 ? LOST_AND_FOUND : LOST_AND_FOUND "-%u", number);
-        r->has_place = make_directory(&making) && making.made != TREE_ROOT;
+        r->has_lost_found = make_directory(&making) && making.made != TREE_ROOT;
         r->place = making.made;
     }
-    return r->has_place;
+    return r->has_lost_found;
 }
 
 /* Moves a node to "lost+found". Its new name is its id, followed by its old name if that fits. */
@@ -231,9 +232,9 @@ static void move_to_place(struct restore *r, struct restore_node *node, struct r
     tree_node_put(part.changes, &node->at);
     restore_put_entry(place->changes, r, node);
     restore_close(r, &part);
-    check_say_part("%s: %s/", r->share, LOST_AND_FOUND);
-    check_say_name(node->at.name.given);
-    check_say(SAID_FOUND, "%s", "");
+    check_report_part("%s: %s/", r->share, LOST_AND_FOUND);
+    check_report_name(node->at.name.given);
+    check_report(FINDING_ADOPTED, "%s", "");
 }
 
 static void restore_lost(struct restore *r)
@@ -270,7 +271,7 @@ uint64_t check_restore_tree(struct store *store, struct guid account, const char
     find_lost(&r);
     restore_entries(&r);
     restore_lost(&r);
-    restore_sums(&r);
+    restore_totals(&r);
     check_restore_snapshots(store, account, share, space, r.newest);
     free(r.nodes);
     arena_free(r.arena);

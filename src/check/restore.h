@@ -9,8 +9,8 @@ struct restore_node {
     struct tree_node at;
     uint64_t id, length;
     bool has_record;
-    bool is_gone; /* a file without a record, which is unreadable */
-    bool is_lost; /* see (3) in restore.c */
+    bool is_unreadable; /* a file without a record, which is unreadable */
+    bool is_lost;       /* see (3) in restore.c */
 };
 
 struct restore {
@@ -23,12 +23,12 @@ struct restore {
     uint64_t findings;
     uint64_t newest; /* latest generation written */
     uint64_t place;  /* id of "lost+found" */
-    bool has_place;
+    bool has_lost_found;
 };
 
 /* ---- restore_parts.c ---- */
 
-void restore_say(struct restore *r, const struct restore_node *node, const char *what);
+void restore_report(struct restore *r, const struct restore_node *node, const char *what);
 /* Returns the node with this id, or NULL. */
 struct restore_node *restore_find(const struct restore *r, uint64_t id);
 /* Adds the node's entry to the changes of its directory. */
@@ -51,6 +51,6 @@ void restore_close(const struct restore *r, struct restore_part *part);
  * name, one becomes lost. */
 void restore_entries(struct restore *r);
 /* Recounts the totals of the share. */
-void restore_sums(const struct restore *r);
+void restore_totals(const struct restore *r);
 
 #endif

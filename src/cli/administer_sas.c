@@ -303,16 +303,16 @@ static bool sign_there(const struct command_call *call, struct arena *arena,
                        const struct signing *signing, struct bytes text,
                        struct bytes *ret_signature)
 {
-    const struct ask_argument arguments[] = {
+    const struct client_argument arguments[] = {
         { "name", arena_string(arena, signing->account) },
         { "text", arena_string(arena, text) },
         { "key", command_value(call, "key") },
     };
-    struct ask_answer answer;
-    bool asked = ask_server(call, "account-sign", arguments, 3, &answer);
+    struct client_response answer;
+    bool asked = client_call(call, "account-sign", arguments, 3, &answer);
 
     if (asked)
-        *ret_signature = arena_copy(arena, ask_member(answer.arena, answer.body, "signature"));
+        *ret_signature = arena_copy(arena, client_member(answer.arena, answer.body, "signature"));
     arena_free(answer.arena);
     return asked;
 }

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "admin/backup_note.h"
+#include "admin/backup_record.h"
 #include "backup/backup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -60,16 +60,16 @@ static bool fail(struct backup_work *work, const char *what)
 
 /* ---- the server's part ---- */
 
-static bool read_number(struct ask_answer *answer, const char *member, uint64_t max,
+static bool read_number(struct client_response *answer, const char *member, uint64_t max,
                         uint64_t *ret_number)
 {
-    return bytes_parse_u64(ask_member(answer->arena, answer->body, member), max, ret_number);
+    return bytes_parse_u64(client_member(answer->arena, answer->body, member), max, ret_number);
 }
 
-static bool read_state(struct back_up *back_up, struct ask_answer *answer,
+static bool read_state(struct back_up *back_up, struct client_response *answer,
                        struct backup_state *ret_state)
 {
-    struct bytes id = ask_member(answer->arena, answer->body, "id");
+    struct bytes id = client_member(answer->arena, answer->body, "id");
     uint64_t extent;
 
     if (!id.ptr || id.len >= sizeof back_up->id ||
@@ -85,8 +85,8 @@ static bool read_state(struct back_up *back_up, struct ask_answer *answer,
 static bool ask_begin(struct backup_work *work, struct back_up *back_up,
                       struct backup_state *ret_state)
 {
-    struct ask_answer answer;
-    bool begun = ask_server(back_up->call, "backup-begin", NULL, 0, &answer) &&
+    struct client_response answer;
+    bool begun = client_call(back_up->call, "backup-begin", NULL, 0, &answer) &&
                  read_state(back_up, &answer, ret_state);
 
     arena_free(answer.arena);
@@ -99,13 +99,13 @@ static bool ask_held(struct backup_work *work, struct back_up *back_up, const ch
                      uint32_t extent)
 {
     char number[NUMBER_SIZE];
-    const struct ask_argument arguments[] = { { "id", back_up->id },
-                                              { "extent", extent > 0 ? number : NULL } };
-    struct ask_answer answer;
+    const struct client_argument arguments[] = { { "id", back_up->id },
+                                                 { "extent", extent > 0 ? number : NULL } };
+    struct client_response answer;
     bool held;
 
     snprintf(number, sizeof number, "%" PRIu32, extent);
-    held = ask_server(back_up->call, operation, arguments, 2, &answer);
+    held = client_call(back_up->call, operation, arguments, 2, &answer);
     arena_free(answer.arena);
     back_up->renewed_ms = progress_ms(&back_up->progress);
     return held || fail(work, "the server has let go of the state");
@@ -273,7 +273,7 @@ int back_up(const struct command_call *call)
     if (back_up.store) {
         store_close(back_up.store);
         if (done)
-            backup_note_write(source.location, (int64_t)time(NULL));
+            backup_record_write(source.location, (int64_t)time(NULL));
     }
     return say_end(&back_up, &work, done, "backup", call->words[0], name);
 }

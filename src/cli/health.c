@@ -140,7 +140,7 @@ static void print_all(struct asking *asking, const struct command_line *line)
     arena_free(arena);
 }
 
-int health_ask(const struct command_line *line)
+int health_run(const struct command_line *line)
 {
     /* The operator names the server, so any certificate is accepted. */
     struct asking asking = {

@@ -107,7 +107,7 @@ static enum options_result check_cluster(const struct option_settings *settings,
 
 /* As `azurite`, serves files only if asked to. Scripts that start several Azurites assign three
  * ports each, so a fourth would collide. decision: 320 */
-static void leave_out_files(struct options *options, const struct option_settings *settings)
+static void omit_file_service(struct options *options, const struct option_settings *settings)
 {
     if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
         options->listen[SERVICE_QUEUE].wanted)
@@ -171,7 +171,7 @@ enum options_result serve_options_read_checked(const char *name, int argc, char 
             result = OPTIONS_WRONG;
         }
     }
-    leave_out_files(options, settings);
+    omit_file_service(options, settings);
     options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);

@@ -77,7 +77,7 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     asking->answer = answer->body;
     if (answer->status == 200)
         return true;
-    error = ask_member(asking->arena, asking->answer, "error");
+    error = client_member(asking->arena, asking->answer, "error");
     if (error.ptr)
         return complain(asking, error);
     return complain(asking, arena_printf(asking->arena, "status %d", answer->status));
@@ -113,15 +113,15 @@ static bool ask(struct asking *asking, const char *method, struct bytes path)
 
 static void print(const struct asking *asking)
 {
-    static const struct ask_column columns[] = { { "NAME", "name", ASK_AS_IS },
-                                                 { "SAVED", "saved", ASK_AS_IS },
-                                                 { "LOADED", "loaded", ASK_AS_IS } };
+    static const struct client_column columns[] = { { "NAME", "name", CLIENT_AS_IS },
+                                                    { "SAVED", "saved", CLIENT_AS_IS },
+                                                    { "LOADED", "loaded", CLIENT_AS_IS } };
 
     if (asking->call->json)
         printf("%.*s", BYTES_ARG(asking->answer));
     else
-        ask_print_table(asking->arena, ask_nested(asking->arena, asking->answer, "snapshots"),
-                        columns, sizeof columns / sizeof columns[0]);
+        client_print_table(asking->arena, client_nested(asking->arena, asking->answer, "snapshots"),
+                           columns, sizeof columns / sizeof columns[0]);
 }
 
 /* Runs a command. after: name in the path. Only a list is formatted for people. */

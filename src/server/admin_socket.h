@@ -9,7 +9,7 @@
 struct admin_socket {
     struct admin admin;
     struct backup_hold backup;
-    struct place_names names; /* for describing what a scrub finds */
+    struct resource_names names; /* for describing what a scrub finds */
     char *path;
     struct http_server *server; /* or NULL if it is not served */
 };
@@ -29,7 +29,7 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
  * freed. */
 void admin_socket_stop(struct admin_socket *socket);
 /* Expires an abandoned backup. Called about every second. */
-void admin_socket_look(struct admin_socket *socket);
+void admin_socket_poll(struct admin_socket *socket);
 /* Adds a listener to the output of `lagra status`. */
 void admin_socket_add_listener(struct admin_socket *socket, const struct admin_listener *listener);
 

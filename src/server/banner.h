@@ -6,12 +6,12 @@
 
 #include "server/options.h"
 
-enum greeting { GREET_STARTING, GREET_LISTENING, GREET_CLOSING, GREET_CLOSED, GREETINGS };
+enum banner { BANNER_STARTING, BANNER_LISTENING, BANNER_CLOSING, BANNER_CLOSED, BANNERS };
 
-/* Prints the line of one service. port: the port listened on; for GREET_STARTING the requested
+/* Prints the line of one service. port: the port listened on; for BANNER_STARTING the requested
  * one */
-void greet(const struct options *options, enum greeting what, size_t service, uint16_t port);
-/* Prints GREET_CLOSING or GREET_CLOSED for every service that is served. */
-void greet_all(const struct options *options, enum greeting what);
+void banner_print(const struct options *options, enum banner what, size_t service, uint16_t port);
+/* Prints BANNER_CLOSING or BANNER_CLOSED for every service that is served. */
+void banner_print_all(const struct options *options, enum banner what);
 
 #endif

@@ -249,7 +249,7 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
         cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
 }
 
-void cell_look(struct cell *cell, struct store *store)
+void cell_update_usage(struct cell *cell, struct store *store)
 {
     struct store_figures now;
     uint64_t used;

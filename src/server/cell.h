@@ -67,7 +67,7 @@ bool cell_is_root(const struct cell *cell);
  * printing why on stderr. Main thread. */
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
 /* Updates the cell's used bytes. Called periodically. Main thread. */
-void cell_look(struct cell *cell, struct store *store);
+void cell_update_usage(struct cell *cell, struct store *store);
 /* Lets requests of other front ends be executed once the cell is served. Main thread, before
  * cell_serve(). */
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);

@@ -212,7 +212,7 @@ static struct file_mark mark_of(const char *path)
 }
 
 /* Returns true if the file differs from the one seen before, and remembers it. */
-static bool look_at(const char *path, struct file_mark *seen)
+static bool has_changed(const char *path, struct file_mark *seen)
 {
     struct file_mark now = mark_of(path);
     bool is_same = now.device == seen->device && now.inode == seen->inode &&
@@ -224,8 +224,8 @@ static bool look_at(const char *path, struct file_mark *seen)
 
 static bool have_changed(struct certificate_renewal *renewal)
 {
-    bool cert = look_at(renewal->options->cert_path, &renewal->seen[0]);
-    bool key = look_at(renewal->options->key_path, &renewal->seen[1]);
+    bool cert = has_changed(renewal->options->cert_path, &renewal->seen[0]);
+    bool key = has_changed(renewal->options->key_path, &renewal->seen[1]);
 
     return cert || key;
 }
@@ -250,7 +250,7 @@ void certificate_renewal_show(const struct certificate *certificate)
     shown_s = certificate->expires_s;
 }
 
-void certificate_renewal_look(struct certificate_renewal *renewal)
+void certificate_renewal_poll(struct certificate_renewal *renewal)
 {
     struct certificate renewed;
     const char *problem = NULL;

@@ -40,6 +40,6 @@ void certificate_renewal_show(const struct certificate *certificate);
 /* Rereads the files if they were replaced or changed (symbolic links are followed), and passes the
  * certificate to the servers. Established connections continue with the certificate that they
  * started with. An unusable certificate is logged, and the previous one remains in use. */
-void certificate_renewal_look(struct certificate_renewal *renewal);
+void certificate_renewal_poll(struct certificate_renewal *renewal);
 
 #endif

@@ -216,8 +216,8 @@ static bool start_listeners(struct running *run)
             continue;
         service_listener_announce(&run->options, i, http_port(run->servers[i]),
                                   run->certificate.chain != NULL, services[i]->name);
-        greet(&run->options, GREET_STARTING, i, run->options.listen[i].port);
-        greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
+        banner_print(&run->options, BANNER_STARTING, i, run->options.listen[i].port);
+        banner_print(&run->options, BANNER_LISTENING, i, http_port(run->servers[i]));
     }
     management_print(&run->options, &run->management, run->certificate.chain != NULL);
     return true;
@@ -414,7 +414,7 @@ static void reload(void *of)
     struct running *run = of;
 
     supervisor_notify("RELOADING=1");
-    certificate_renewal_look(&run->renewal);
+    certificate_renewal_poll(&run->renewal);
     if (!log_reopen())
         log_errno("open %s again", run->options.debug_path);
     event_logs_reopen();
@@ -427,11 +427,11 @@ static void look(void *of)
     struct running *run = of;
 
     episodes_look();
-    admin_socket_look(&run->admin);
+    admin_socket_poll(&run->admin);
     if (run->management.management.console)
         console_look(run->management.management.console);
-    certificate_renewal_look(&run->renewal);
-    cell_look(&run->cell, run->store);
+    certificate_renewal_poll(&run->renewal);
+    cell_update_usage(&run->cell, run->store);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };
@@ -440,7 +440,7 @@ enum ending { ENDING_STOP, ENDING_REOPEN };
 static enum ending wait_for_ending(struct running *run, const struct signal_watch *signals)
 {
     for (;;) {
-        enum signal_kind kind = signals_next(signals, SIGNAL_LOOK_MS);
+        enum signal_kind kind = signals_next(signals, SIGNAL_POLL_INTERVAL_MS);
 
         if (kind == SIGNAL_END)
             return ENDING_STOP;
@@ -489,11 +489,11 @@ int serve(struct options *options)
         signals_await_end(&signals, options->stop_delay_ms);
     }
     if (started)
-        greet_all(options, GREET_CLOSING);
+        banner_print_all(options, BANNER_CLOSING);
     if (options->cluster)
         ending_within(STOP_GRACE_S + AWAY_GRACE_S);
     stop(&run, STOP_GRACE_S);
     if (started)
-        greet_all(options, GREET_CLOSED);
+        banner_print_all(options, BANNER_CLOSED);
     return started || run.is_stopped ? EXIT_SUCCESS : EXIT_FAILURE;
 }

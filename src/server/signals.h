@@ -15,7 +15,7 @@ struct signal_watch {
 void signals_block(struct signal_watch *watch);
 
 /* Maximum interval between checks. */
-#define SIGNAL_LOOK_MS 1000u
+#define SIGNAL_POLL_INTERVAL_MS 1000u
 enum signal_kind { SIGNAL_NONE, SIGNAL_HANDLED, SIGNAL_END };
 /* Waits up to `ms` for a signal and handles it. */
 enum signal_kind signals_next(const struct signal_watch *watch, unsigned ms);

@@ -266,7 +266,7 @@ static void end_left_links(const struct standby *standby, struct contender *c)
     (void)atomic_compare_exchange_strong(&c->left, &left, 0);
 }
 
-static struct candidate_found look_at(struct standby *standby, struct contender *c)
+static struct candidate_found has_changed(struct standby *standby, struct contender *c)
 {
     struct candidate_found found;
 
@@ -316,7 +316,7 @@ static void show_owner(struct standby *standby, struct contender *c,
 }
 
 /* Checks each cell that is not ours. Returns the contender that has won, or NULL. */
-static struct contender *look(struct standby *standby)
+static struct contender *refresh(struct standby *standby)
 {
     unsigned count = atomic_load(&standby->count);
     char status[STATUS_MAX] = "";
@@ -329,7 +329,7 @@ static struct contender *look(struct standby *standby)
         end_left_links(standby, c);
         if (c->candidate.cell == standby->owned)
             continue;
-        found = look_at(standby, c);
+        found = has_changed(standby, c);
         show_owner(standby, c, &found, status);
         if (found.state == CANDIDATE_FAILED && !c->has_failed)
             log_problem(c, &found);
@@ -362,7 +362,7 @@ static void *watch(void *argument)
     struct standby *standby = argument;
 
     while (!atomic_load(&standby->watcher_ends)) {
-        (void)look(standby);
+        (void)refresh(standby);
         thread_sleep_ns(LOOK_MS * NS_PER_MS);
     }
     return NULL;
@@ -390,7 +390,7 @@ enum standby_result standby_wait(struct standby *standby, const struct signal_wa
     bool said = standby->options->silent;
 
     for (;;) {
-        struct contender *won = look(standby);
+        struct contender *won = refresh(standby);
 
         if (won) {
             take(standby, won, ret_won);

@@ -5,20 +5,20 @@
 
 bool sink_ask(struct worker *worker, const struct sink_request *request, int *ret_status)
 {
-    const struct asking asking = { .method = request->method,
-                                   .service = request->service,
-                                   .path = request->path,
-                                   .query = request->query,
-                                   .headers = request->headers.of,
-                                   .header_count = request->headers.count,
-                                   .body = request->body,
-                                   .accepted = request->accepted };
+    const struct api_request api_request = { .method = request->method,
+                                             .service = request->service,
+                                             .path = request->path,
+                                             .query = request->query,
+                                             .headers = request->headers.of,
+                                             .header_count = request->headers.count,
+                                             .body = request->body,
+                                             .accepted = request->accepted };
     struct fetch_client_answer answer;
-    bool asked = asker_ask(worker->to, worker->arena, &asking, &answer);
+    bool asked = api_client_request(worker->to, worker->arena, &api_request, &answer);
 
     if (ret_status)
         *ret_status = answer.status;
-    return asked || worker_problem(worker, "%s", asker_problem(worker->to));
+    return asked || worker_problem(worker, "%s", api_client_problem(worker->to));
 }
 
 struct bytes sink_path(struct arena *arena, struct bytes parent, struct bytes name)

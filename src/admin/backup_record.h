@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Reads the time. Returns 0 if there is none, or it cannot be read. */
-int64_t backup_note_read(const char *location);
+int64_t backup_record_read(const char *location);
 /* Writes the time. A failure is logged; it only affects a metric. */
-void backup_note_write(const char *location, int64_t seconds);
+void backup_record_write(const char *location, int64_t seconds);
 
 #endif

@@ -1,5 +1,5 @@
-/* See backup_note.h. */
-#include "admin/backup_note.h"
+/* See backup_record.h. */
+#include "admin/backup_record.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #define BEGIN      "lagra backed up 1 "
 #define LINE_BYTES 64
 
-int64_t backup_note_read(const char *location)
+int64_t backup_record_read(const char *location)
 {
     char *path = file_path(location, NAME);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ int64_t backup_note_read(const char *location)
     return bytes_parse_u64(text, INT64_MAX, &seconds) ? (int64_t)seconds : 0;
 }
 
-void backup_note_write(const char *location, int64_t seconds)
+void backup_record_write(const char *location, int64_t seconds)
 {
     char *path = file_path(location, NAME), *new_path = file_path(location, NAME_NEW);
     int fd = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
