@@ -12,6 +12,8 @@
 #ifndef LAGRA_ADMIN_BACKUP_HOLD_H
 #define LAGRA_ADMIN_BACKUP_HOLD_H
 
+#include <stdint.h>
+
 #include "base/lock.h"
 #include "store/backup.h"
 
@@ -40,5 +42,9 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
 void backup_hold_expire(struct backup_hold *hold);
 /* Releases the snapshot. No operation may be in progress. Main thread only. */
 void backup_hold_release(struct backup_hold *hold);
+
+/* Writes the time of a data directory's last backup to the directory's file "backed-up". A failure is logged; it
+ * only affects a metric. */
+void backup_record_write(const char *location, int64_t seconds);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "admin/admin_private.h"
 #include "admin/scrub_file.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -298,7 +299,9 @@ void scrubber_stop(struct scrubber *scrubber)
     free(scrubber);
 }
 
-void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
+/* Starts a pass, unless one is running. rate: for this pass, or from now on for the running one; 0: unchanged,
+ * initially that of the options. */
+static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_take(&scrubber->lock);
     if (!scrubber->state.is_running)
@@ -309,7 +312,7 @@ void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
     lock_give(&scrubber->lock);
 }
 
-struct scrub_state scrubber_state(struct scrubber *scrubber)
+static struct scrub_state read_state(struct scrubber *scrubber)
 {
     struct scrub_state state;
 
@@ -318,4 +321,49 @@ struct scrub_state scrubber_state(struct scrubber *scrubber)
     state.is_running = state.is_running || scrubber->is_asked;
     lock_give(&scrubber->lock);
     return state;
+}
+
+#define RATE_MAX_MIB (1u << 20)
+
+/* Returns the total size of a pass: what it has read if it has ended, otherwise an estimate from
+ * the current size, since changed data may be read twice, or not at all. */
+static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
+{
+    struct store_figures figures = { 0 };
+    uint64_t all;
+
+    if (!state->is_running)
+        return state->bytes;
+    (void)store_figures(call->admin->store, &figures);
+    all = figures.piece_bytes + figures.live_record_bytes;
+    return all > state->bytes ? all : state->bytes;
+}
+
+void admin_scrub_state(struct admin_call *call)
+{
+    struct json_writer *out = &call->out;
+    struct scrub_state state = read_state(call->admin->scrubber);
+
+    json_write_bool(out, "running", state.is_running);
+    admin_write_instant(out, "began", state.began);
+    json_write_number(out, "records", state.records);
+    json_write_number(out, "bytes", state.bytes);
+    json_write_number(out, "bytesTotal", total_of(call, &state));
+    json_write_number(out, "errors", state.errors);
+    admin_write_instant(out, "lastEnd", state.last_end);
+    json_write_number(out, "lastErrors", state.last_errors);
+    json_write_number(out, "ended", state.ended);
+}
+
+void admin_scrub(struct admin_call *call)
+{
+    uint64_t mib = 0;
+
+    if (call->given[0].ptr && (!bytes_parse_u64(call->given[0], RATE_MAX_MIB, &mib) || mib == 0)) {
+        admin_fail(call, 400, "InvalidArgument",
+                   "The rate must be a number of MiB per second from 1 to %u.", RATE_MAX_MIB);
+        return;
+    }
+    admin_scrub_state(call);
+    start_pass(call->admin->scrubber, mib << 20);
 }

@@ -84,9 +84,6 @@ void collect_into(struct analytics *analytics);
 bool collect_is_stopping(struct analytics *analytics);
 /* Reads and applies the accounts' current settings. May block. */
 void collect_settings(struct analytics *analytics);
-/* Counts a request of Storage Analytics itself. */
-void collect_own(struct analytics *analytics, const struct account *account, unsigned service,
-                 const struct analytics_event *event);
 /* Collected data, oldest first, owned by the caller; and the current settings. */
 struct collected {
     struct log_part *parts;

@@ -247,8 +247,9 @@ static bool count(struct analytics *a, struct monitored *w, const struct analyti
     return all;
 }
 
-void collect_own(struct analytics *a, const struct account *account, unsigned service,
-                 const struct analytics_event *event)
+/* Counts a request of Storage Analytics itself. */
+static void collect_own(struct analytics *a, const struct account *account, unsigned service,
+                        const struct analytics_event *event)
 {
     struct monitored *w;
 
@@ -343,4 +344,29 @@ void api_tally_free(struct analytics *a, struct api_tally *tally)
     a->tally_count--;
     lock_give(&a->lock);
     free(tally);
+}
+
+enum error ask(struct analytics *a, const struct account *account, const char *service,
+               struct arena *arena, struct own_request *asked, struct own_answer *ret_answer)
+{
+    const struct endpoint *endpoint = endpoint_find(a->endpoints, bytes_from_string(service));
+    unsigned i = (unsigned)(endpoint - a->endpoints->endpoints);
+    uint64_t began_ns = clock_monotonic_ns();
+    struct analytics_event event = { .account = account, .service = i };
+
+    asked->by_service = true;
+    asked->path =
+        arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account_name(account)), BYTES_ARG(asked->path));
+    own_request_run(endpoint, arena, asked, ret_answer);
+    event.operation = ret_answer->operation;
+    event.outcome = !ret_answer->error                       ? OUTCOME_SUCCESS
+                    : error_status(ret_answer->error) >= 500 ? OUTCOME_SERVER_OTHER
+                                                             : OUTCOME_CLIENT_OTHER;
+    event.ended = clock_wall();
+    event.all_ns = clock_monotonic_ns() - began_ns;
+    event.received = asked->source ? asked->source->length : asked->body.len;
+    if (ret_answer->response.body_kind == BODY_BYTES)
+        event.sent = ret_answer->response.body.len;
+    collect_own(a, account, i, &event);
+    return ret_answer->error;
 }

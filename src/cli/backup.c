@@ -1,7 +1,7 @@
 /* Creates, verifies and restores backups. The server holds the snapshot, on request over its admin
  * socket; this process copies, so that it can write where the server cannot, and yields to the
  * server. */
-#include "cli/backup.h"
+#include "cli/administer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "admin/backup_record.h"
+#include "admin/backup_hold.h"
 #include "backup/backup.h"
 #include "base/file.h"
 #include "base/log.h"

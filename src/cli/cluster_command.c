@@ -1,5 +1,5 @@
-/* `lagra cluster`: see cluster_command.h. */
-#include "cli/cluster_command.h"
+/* `lagra cluster`: see administer.h. */
+#include "cli/administer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,12 +5,6 @@
 #include <string.h>
 
 #include "cli/administer.h"
-#include "cli/backup.h"
-#include "cli/cluster_command.h"
-#include "cli/import.h"
-#include "cli/restore.h"
-#include "cli/scrub.h"
-#include "cli/snapshots.h"
 #include "cli/suggestions.h"
 #include "server/option_rows.h"
 

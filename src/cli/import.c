@@ -1,5 +1,5 @@
-/* Copies accounts: see import.h. */
-#include "cli/import.h"
+/* Copies accounts: see administer.h. */
+#include "cli/administer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

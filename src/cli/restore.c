@@ -1,5 +1,5 @@
-/* Restores parts of a backup: see restore.h. */
-#include "cli/restore.h"
+/* Restores parts of a backup: see administer.h. */
+#include "cli/administer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Starts a scrub on a running server and follows its progress. The scrub continues if this process
  * ends. */
-#include "cli/scrub.h"
+#include "cli/administer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

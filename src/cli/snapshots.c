@@ -1,5 +1,5 @@
-/* `lagra snapshot`: see snapshots.h. */
-#include "cli/snapshots.h"
+/* `lagra snapshot`: see administer.h. */
+#include "cli/administer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

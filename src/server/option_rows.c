@@ -1,6 +1,7 @@
 /* The table of the options: see option_rows.h. */
 #include "server/option_rows.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,4 +298,23 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
         break;
     }
     return OPTIONS_WRONG;
+}
+
+/* Names other than "localhost" can resolve to any address. */
+bool host_is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+bool options_are_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (options->listen[i].wanted && !host_is_loopback(options->listen[i].host))
+            return false;
+    }
+    return !options->smb.wanted || host_is_loopback(options->smb.host);
 }

@@ -16,17 +16,6 @@
  * returns  false, after printing why on stderr, if a required restriction fails */
 bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]);
 
-/* ---- sandbox_files.c ---- */
-
-/* Oldest usable version of Landlock; before it, files cannot be renamed or linked across
- * directories. */
-#define SANDBOX_ABI_LEAST 2
-
-/* Returns the kernel's version of Landlock, or less than 1 if it has none. */
-int sandbox_files_abi(void);
-/* Restricts files. Returns false with errno set, and the path in *ret_path (static). */
-bool sandbox_files_enter(const struct options *options, int abi, const char **ret_path);
-
 /* ---- sandbox_calls.c ---- */
 
 /* Restricts system calls to the list, or lets the kernel only log others (logs). ret_count: calls

@@ -2,7 +2,7 @@
 #include <nettle/sha2.h>
 
 #include "base/encode.h"
-#include "transfer/bound.h"
+#include "transfer/listing.h"
 #include "transfer/server.h"
 
 /* Limits for a page of 5,000 blobs with all their properties. */

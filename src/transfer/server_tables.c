@@ -3,7 +3,7 @@
 
 #include "base/encode.h"
 #include "base/json.h"
-#include "transfer/bound.h"
+#include "transfer/listing.h"
 #include "transfer/server.h"
 
 #define DEPTH 6u
