@@ -13,7 +13,7 @@
 #include "base/endian.h"
 #include "base/visible.h"
 #include "file/file.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "program/check_records.h"
 #include "program/check_say.h"
 #include "program/check_restore.h"
