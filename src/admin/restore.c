@@ -7,8 +7,8 @@
 #include "admin/restore_state.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "service/access_log.h"
-#include "service/own_request.h"
+#include "observe/access_log.h"
+#include "request/internal_request.h"
 
 #define QUIET_MS 60000u
 

@@ -12,10 +12,10 @@
 #include "cluster/key.h"
 #include "program/process.h"
 #include "program/running.h"
-#include "service/access_log.h"
-#include "service/cell_list.h"
+#include "observe/access_log.h"
+#include "request/cell_list.h"
 #include "service/placement_release.h"
-#include "service/request_names.h"
+#include "request/request_names.h"
 
 /* Lifetime of links to this owner once it has handed over. */
 #define LEAVE_MS    2000u

@@ -11,7 +11,7 @@
 #include "program/signals.h"
 #include "program/standby.h"
 #include "service/other_cells.h"
-#include "service/peer_requests.h"
+#include "request/peer_requests.h"
 #include "service/placement.h"
 
 struct cell {

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 static struct file_mark mark_of(const char *path)
 {

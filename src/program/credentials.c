@@ -8,7 +8,7 @@
 #include "admin/stored_accounts.h"
 #include "auth/account_limits.h"
 #include "base/log.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 /* Certificates, keys, lists of accounts, keys and roles. */
 #define FILE_MAX_BYTES (8u << 20)

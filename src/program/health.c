@@ -29,7 +29,7 @@ static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
     reason[strcspn(reason, "\r\n")] = '\0';
 }
 
-/* NULL: it does what it is for (service/health.c). path: of what is asked */
+/* NULL: it does what it is for (request/health.c). path: of what is asked */
 static const char *ask(struct fetcher *fetcher, const struct running_service *service,
                        const char *path, char *problem, size_t problem_size)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/event_log.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 /* Storage Analytics is written so often. */
 #define ANALYTICS_EVERY_MS 60000u

@@ -26,7 +26,7 @@
 #include "program/open_store.h"
 #include "program/options.h"
 #include "queue/queue.h"
-#include "service/server.h"
+#include "request/request.h"
 #include "service/waiting.h"
 #include "program/process.h"
 #include "program/request_logs.h"
@@ -76,7 +76,6 @@ struct running {
     struct decide_pool *gather_pool;
     struct fetcher *fetcher;
     struct background *background;
-    struct task_runner *tasks;
     struct certificate certificate; /* NULL in it: HTTP */
     struct certificate_renewal renewal;
     struct endpoint endpoints[SERVICES];
@@ -126,10 +125,10 @@ static bool start_threads(struct running *run)
     if (run->options.cluster)
         cell_join(&run->cell, run->endpoints);
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
-        run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
-    if (!run->tasks)
+        run->endpoint_set.tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
+    if (!run->endpoint_set.tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
-    return run->tasks;
+    return run->endpoint_set.tasks;
 }
 
 /* ---- listeners ---- */
@@ -196,14 +195,15 @@ static bool start_listeners(struct running *run)
     run->admin.admin.accounts = run->credentials.accounts;
     run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
     run->admin.admin.tenure = tenure_of(run);
-    if (!management_start(&run->options, &run->certificate,
-                          &(struct management){ .store = run->store,
-                                                .usage = run->usage,
-                                                .endpoints = &run->endpoint_set,
-                                                .servers = run->servers,
-                                                .admin = &run->admin.admin,
-                                                .tasks = run->options.testing ? run->tasks : NULL },
-                          &run->management))
+    if (!management_start(
+            &run->options, &run->certificate,
+            &(struct management){ .store = run->store,
+                                  .usage = run->usage,
+                                  .endpoints = &run->endpoint_set,
+                                  .servers = run->servers,
+                                  .admin = &run->admin.admin,
+                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL },
+            &run->management))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
     if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
@@ -308,8 +308,8 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
-    if (run->tasks)
-        task_runner_stop(run->tasks);
+    if (run->endpoint_set.tasks)
+        task_runner_stop(run->endpoint_set.tasks);
     if (run->background)
         background_free(run->background);
     if (run->fetcher)
