@@ -180,7 +180,7 @@ const GATES = [
     ['service/request_body.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', PUT_BLOCK(), header('x-ms-content-crc64')],
     ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
     ['request/route.c', '2018-03-28', 'rest: static websites are of no version; recorded', 'clients/website.test.mjs'],
-    ['request/route.c', NEWEST, 'decision 9', 'unit/service/test_route.c'],
+    ['request/route.c', NEWEST, 'decision 9', 'unit/request/test_route.c'],
     ['properties/service_properties_xml.c', '2011-08-18', 'rest: Get-Blob-Service-Properties "DefaultServiceVersion"', PROPERTIES('blob'), element('DefaultServiceVersion')],
     ['properties/service_properties_xml.c', '2017-07-29', 'rest: Get-Blob-Service-Properties "DeleteRetentionPolicy"', PROPERTIES('blob'), element('DeleteRetentionPolicy')],
     ['properties/service_properties_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "changed to HourMetrics", "CORS"', PROPERTIES('queue'), element('HourMetrics')],
@@ -216,7 +216,7 @@ const GATES = [
 ];
 
 /** Dates that are not gates: versions that the program itself asks with. */
-const OWN = new Set(['program/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
+const OWN = new Set(['cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
     'source/copy_run.c 2026-10-06', 'transfer/asker.c 2019-02-02', 'transfer/asker.h 2021-12-02']);
 
 /* ---- the world ---- */

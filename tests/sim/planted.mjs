@@ -639,7 +639,7 @@ const DEFECTS = [
     { name: 'forwarded-twice', file: 'src/cluster/forward.c', args: FLEET,
         change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
             ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
-    { name: 'lease-of-the-owner-before-not-awaited', file: 'src/program/cell.c', args: FLEET,
+    { name: 'lease-of-the-owner-before-not-awaited', file: 'src/server/cell.c', args: FLEET,
         change: [['    if (now_ns < cell->serves_from_ns)\n        thread_sleep_ns(cell->serves_from_ns - now_ns);\n', '']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    kept->count = left;\n    return true;', '    return true;']] },
