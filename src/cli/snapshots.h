@@ -1,5 +1,5 @@
 /* `lagra snapshot`: saves the state of a server that is started with --testing, and has it go back there
- * (docs/testing.md). Asks at its management port, since a server in memory has no admin socket. Each returns an exit
+ * (docs/fault-injection.md). Asks at its management port, since a server in memory has no admin socket. Each returns an exit
  * status. */
 #ifndef LAGRA_CLI_SNAPSHOTS_H
 #define LAGRA_CLI_SNAPSHOTS_H
