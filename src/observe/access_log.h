@@ -1,6 +1,6 @@
 /* Logs of requests: the access log, with a JSON object per line; the audit log, with the requests that may change data
- * and with changes of keys; and the log of slow requests. None contains a key, a signature or a token. Writing them never
- * blocks (base/event_log.h). */
+ * and with changes of keys; and the log of slow requests. Their lines are in docs/monitoring.md. None contains a
+ * key, a signature or a token. Writing them never blocks (base/event_log.h). */
 #ifndef LAGRA_OBSERVE_ACCESS_LOG_H
 #define LAGRA_OBSERVE_ACCESS_LOG_H
 
