@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "admin/restore_read.h"
 #include "backup/backup.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
 #include "program/ask.h"
 #include "program/progress.h"
-#include "program/restore_read.h"
 #include "queue/queue.h"
 #include "service/names.h"
 #include "table/table.h"

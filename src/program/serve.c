@@ -16,6 +16,8 @@
 #include "file/file.h"
 #include "file/open_epoch.h"
 #include "net/net.h"
+#include "admin/move_in.h"
+#include "admin/move_out.h"
 #include "program/admin_socket.h"
 #include "program/cell.h"
 #include "program/certificate_renewal.h"
@@ -308,6 +310,8 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
+    move_out_stop();
+    move_in_stop();
     if (run->tasks)
         task_runner_stop(run->tasks);
     if (run->background)

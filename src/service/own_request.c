@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "service/other_cells.h"
 #include "service/service_private.h"
 
 /* Where path style is known by: an address names no account. */
@@ -76,8 +77,10 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     call->input.by_service = asked->by_service;
     call->is_for_cell = asked->is_for_cell;
     e = prepare_head(call, d);
-    if (!e && asked->is_for_cell && !call->operation->functions->merged_path)
-        e = E_InvalidInput; /* nothing else is done for another cell */
+    if (!e && asked->is_for_cell)
+        e = call->operation->functions->merged_path
+                ? other_cells_count_moves(call)
+                : E_InvalidInput; /* nothing else is done for another cell */
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };

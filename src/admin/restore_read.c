@@ -1,5 +1,5 @@
 /* See restore_read.h. Of each partition the pieces come first, each once, then the records that name them by number. */
-#include "program/restore_read.h"
+#include "admin/restore_read.h"
 
 #include <stdlib.h>
 
@@ -274,24 +274,18 @@ static bool read_owner(void *context, enum record_family family, const struct re
     return true;
 }
 
-enum store_result restoring_read(struct restoring *r, struct bytes name, struct guid space)
+static void begin(struct restoring *r)
 {
-    enum store_result result;
-
     r->arena = arena_new((size_t)256 << 20);
     r->buffer = xmalloc(PIECE_MAX_BYTES);
+    r->is_cut = false;
     text_init(&r->batch, r->arena, 2 * BATCH_BYTES + RESTORE_OWNER_BYTES_MAX);
-    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+}
+
+static enum store_result end(struct restoring *r, enum store_result result)
+{
     if (!result)
-        result = read_partitions(r, space);
-    if (!result)
-        result = archive_index(r->archive, space, read_index, r);
-    if (!result)
-        result = archive_counters(r->archive, space, read_counter, r);
-    if (!result)
-        result = archive_tasks(r->archive, space, read_task, r);
-    if (!result && !flush(r))
-        result = STORE_CONFLICT;
+        (void)flush(r);
     if (r->is_cut)
         result = STORE_CONFLICT;
     free(r->pieces);
@@ -300,4 +294,30 @@ enum store_result restoring_read(struct restoring *r, struct bytes name, struct 
     r->piece_room = 0;
     arena_free(r->arena);
     return result;
+}
+
+static enum store_result read_space(struct restoring *r, struct guid space)
+{
+    enum store_result result = read_partitions(r, space);
+
+    if (!result)
+        result = archive_index(r->archive, space, read_index, r);
+    if (!result)
+        result = archive_counters(r->archive, space, read_counter, r);
+    return result ? result : archive_tasks(r->archive, space, read_task, r);
+}
+
+enum store_result restoring_read(struct restoring *r, struct bytes name, struct guid space)
+{
+    enum store_result result;
+
+    begin(r);
+    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+    return end(r, result ? result : read_space(r, space));
+}
+
+enum store_result restoring_read_space(struct restoring *r, struct guid space)
+{
+    begin(r);
+    return end(r, read_space(r, space));
 }

@@ -1,7 +1,7 @@
-/* Reading one container, queue, table or share of a backup into batches for a server. Inside program/ only, of
- * restore.c. */
-#ifndef LAGRA_PROGRAM_RESTORE_READ_H
-#define LAGRA_PROGRAM_RESTORE_READ_H
+/* Reads one container, queue, table or share of a backup, or of a running store, into batches (restore_state.h) for a server:
+ * for `lagra restore`, and for moving it to another cell. */
+#ifndef LAGRA_ADMIN_RESTORE_READ_H
+#define LAGRA_ADMIN_RESTORE_READ_H
 
 #include "service/operation.h"
 #include "store/archive.h"
@@ -26,7 +26,10 @@ struct restoring {
 /* Its space in the backup. returns STORE_OK, STORE_NOT_FOUND: the backup has none of that name, as archive_records() */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* All of it. returns STORE_OK; as archive_records(); STORE_CONFLICT: sending failed */
+/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_CONFLICT: sending failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
+
+/* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */
+enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
 
 #endif
