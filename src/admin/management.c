@@ -6,6 +6,7 @@
 #include "admin/testing.h"
 #include "base/metrics.h"
 #include "http/site.h"
+#include "request/request.h"
 
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

@@ -114,7 +114,7 @@ static enum move_result send_space(struct copier *c, struct sending *sending, st
         return fail(c, "the engine has no files");
     result = restoring_read_space(&restoring, space);
     archive_close(restoring.archive);
-    if (result == STORE_CONFLICT)
+    if (result == STORE_BUSY)
         return fail(c, "the destination cannot be reached, or does not accept the contents");
     return result ? fail(c, store_result_text(result)) : MOVE_OK;
 }

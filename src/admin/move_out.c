@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "service/driver.h"
-#include "service/own_request.h"
+#include "service/server.h"
 #include "service/usage.h"
 
 #define VERSION      1
@@ -56,10 +56,9 @@ static enum move_result seal(struct copier *c, uint64_t digest)
 {
     struct arena *arena = arena_new(ARENA_MAX);
     struct problem problem = { .detail = NULL };
-    struct seal seal = { .move = c->move,
-                         .digest = digest,
-                         .dropped = c->named,
-                         .dropped_count = c->named_count };
+    struct seal seal = {
+        .move = c->move, .digest = digest, .dropped = c->named, .dropped_count = c->named_count
+    };
     struct decision d = { .service = c->endpoint->service,
                           .store = c->endpoint->store,
                           .arena = arena,
@@ -154,8 +153,7 @@ static bool has_ended(const struct endpoint *endpoint, const struct move *move, 
     struct snapshot *snapshot =
         snapshot_open(endpoint->store, move_partition(move), STORE_MAY_BLOCK);
     bool is_sealed = true;
-    enum store_result result =
-        placement_sealed(&d, snapshot, move->incarnation - 1, &is_sealed);
+    enum store_result result = placement_sealed(&d, snapshot, move->incarnation - 1, &is_sealed);
 
     snapshot_close(snapshot);
     return !result && !is_sealed;

@@ -94,7 +94,7 @@ static enum store_result send_piece(struct restoring *r, const struct piece *pie
     if (result)
         return result;
     if (!begin_entry(r, RESTORE_PIECE, piece->length))
-        return STORE_CONFLICT;
+        return STORE_BUSY;
     encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
     r->bytes += piece->length;
     return STORE_OK;
@@ -124,7 +124,7 @@ static bool read_record(void *context, enum record_family family, const struct r
 
     if (!begin_entry(r, RESTORE_RECORD,
                      record->key.len + record->value.len + 10 * record->piece_count)) {
-        pass->result = STORE_CONFLICT;
+        pass->result = STORE_BUSY;
         return false;
     }
     encode_u8(&r->batch, (uint8_t)family);
@@ -147,7 +147,7 @@ static enum store_result read_partition(struct restoring *r, struct partition at
     if (r->piece_room > 0)
         memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
     if (!add_partition(r, at.key))
-        return STORE_CONFLICT;
+        return STORE_BUSY;
     result = archive_records(r->archive, at, read_pieces, &pass);
     if (!result && !pass.result)
         result = archive_records(r->archive, at, read_record, &pass);
@@ -287,7 +287,7 @@ static enum store_result end(struct restoring *r, enum store_result result)
     if (!result)
         (void)flush(r);
     if (r->is_cut)
-        result = STORE_CONFLICT;
+        result = STORE_BUSY;
     free(r->pieces);
     free(r->buffer);
     r->pieces = NULL;

@@ -26,7 +26,7 @@ struct restoring {
 /* Its space in the backup. returns STORE_OK, STORE_NOT_FOUND: the backup has none of that name, as archive_records() */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_CONFLICT: sending failed. */
+/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_BUSY: sending failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
 
 /* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */

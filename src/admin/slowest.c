@@ -2,7 +2,7 @@
 #include "admin/admin_private.h"
 
 #include "base/clock.h"
-#include "service/slowest.h"
+#include "observe/slowest.h"
 
 static void write_request(struct json_writer *out, const struct slow_request *request)
 {

@@ -6,8 +6,8 @@
 #include "analytics/tally.h"
 #include "base/lock.h"
 #include "base/thread.h"
-#include "service/gather.h"
-#include "service/own_request.h"
+#include "request/gather.h"
+#include "request/internal_request.h"
 
 /* Lines of one hour, for one blob. */
 struct log_part {

@@ -9,7 +9,7 @@
  * old format to the tests. */
 #include "blob/blob.h"
 
-#include "service/kept_deletion.h"
+#include "properties/soft_delete.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION      1

@@ -101,8 +101,7 @@ static const struct route_cell *least_used(const struct route *route, const stru
     const struct route_cell *least = NULL;
 
     for (unsigned i = 0; i < route->count; i++)
-        if (route->cells[i].has_target &&
-            (!pins || !pins_is_drained(pins, route->cells[i].cell)) &&
+        if (route->cells[i].has_target && (!pins || !pins_is_drained(pins, route->cells[i].cell)) &&
             (!least || route->cells[i].used_bytes < least->used_bytes))
             least = &route->cells[i];
     return least;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "console/console_private.h"
 #include "console/guard.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 /* The pages request a new one in time. Shorter than the maximum length of a session, longer than
  * its idle timeout. */

@@ -3,7 +3,7 @@
  *
  * Spaces and partitions:
  *   account space    account_space("queue", account)
- *     partition ""          INNER  "p": service properties (service/service_properties.h)
+ *     partition ""          INNER  "p": service properties (properties/service_properties.h)
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
  *     partition ""          INNER: the messages (message.h)

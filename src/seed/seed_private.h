@@ -5,7 +5,7 @@
 
 #include "base/json_rows.h"
 #include "seed/seed.h"
-#include "service/own_request.h"
+#include "request/internal_request.h"
 
 enum seed_kind { SEED_CONTAINER, SEED_QUEUE, SEED_TABLE, SEED_SHARE, SEED_KINDS };
 

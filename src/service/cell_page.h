@@ -65,7 +65,7 @@ struct merged_pages {
     uint32_t max;         /* number of entries that it may have */
     /* By service/other_cells.h. */
     const struct cell_page *pages;
-    size_t count; /* 0 if all entries are our own */
+    size_t count;            /* 0 if all entries are our own */
     struct move_count moves; /* before the list was decided */
 };
 

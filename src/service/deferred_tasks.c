@@ -65,7 +65,8 @@ static const struct task_handler own_handlers[] = {
     { TASK_CHECK_PLACEMENT, "end the placement of a container that is gone", placement_check_task },
     { TASK_TELL_ROOT, "tell the root cell of a deletion", placement_tell_root_task },
     { TASK_FINISH_MOVE, "end the move of a container to another cell", move_finish_task },
-    { TASK_CHECK_INCOMING, "delete the copy of a container that was not moved", move_check_incoming_task },
+    { TASK_CHECK_INCOMING, "delete the copy of a container that was not moved",
+      move_check_incoming_task },
 };
 
 static const struct task_handler *find_in(const struct task_handler *handlers, size_t count,
@@ -132,6 +133,8 @@ static enum error attempt(struct decision *d, void *of)
     result = running->handler->decide(d, running->task, running->handler->endpoint);
     if (snapshot_is_gone(d->before))
         return DECIDE_GONE;
+    if (result == STORE_BUSY)
+        return decision_take_back(d, E_ServerBusy);
     if (result == STORE_NOT_FOUND)
         decision_drop_changes(d);
     else if (result)

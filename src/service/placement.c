@@ -11,10 +11,8 @@
 #define CHECKED_AFTER_S 30u
 /* The record of a recent deletion is in the container's cell, and matters for so long. */
 #define TOLD_AFTER_S    30u
-#define PAYLOAD_VERSION 1
 
 static const struct bytes row_key = BYTES("m");
-const struct bytes placement_own_key = BYTES("o");
 static const struct bytes released_key = BYTES("n");
 
 /* ---- records ---- */
@@ -171,34 +169,11 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
 
 /* ---- deletion and release ---- */
 
-struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account)
-{
-    struct text out;
-
-    text_init(&out, arena, 64);
-    encode_u8(&out, PAYLOAD_VERSION);
-    encode_bytes(&out, bytes_from_string(service));
-    encode_bytes(&out, account);
-    return text_bytes(&out);
-}
-
-bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
-                            struct bytes *ret_account)
-{
-    struct decoder in;
-
-    decoder_init(&in, payload);
-    if (decode_u8(&in) != PAYLOAD_VERSION)
-        return false;
-    *ret_service = decode_bytes(&in);
-    *ret_account = decode_bytes(&in);
-    return decoder_ok(&in);
-}
-
 enum store_result placement_deleted(struct decision *d)
 {
     struct record record;
-    enum store_result result = snapshot_get(d->before, RECORD_INNER, placement_own_key, d->arena, &record);
+    enum store_result result =
+        snapshot_get(d->before, RECORD_INNER, placement_own_key, d->arena, &record);
 
     if (!result)
         changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,
@@ -210,8 +185,8 @@ enum store_result placement_write_released(struct decision *d, uint64_t incarnat
 {
     const uint64_t until = d->now + PLACEMENT_RELEASED_S * (uint64_t)TICKS_PER_SECOND;
     uint64_t numbers[2];
-    enum store_result result = small_record_read(d->before, d->arena, released_key,
-                                                 "the record of a release", numbers, 2);
+    enum store_result result =
+        small_record_read(d->before, d->arena, released_key, "the record of a release", numbers, 2);
 
     if (result && result != STORE_NOT_FOUND)
         return result;

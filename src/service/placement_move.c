@@ -10,7 +10,6 @@
 
 #define VERSION 1
 
-const struct bytes move_sealed_key = BYTES("v");
 const struct bytes move_cancelled_key = BYTES("x");
 const struct bytes move_incoming_key = BYTES("w");
 
@@ -139,34 +138,11 @@ bool placement_is_own_task(uint32_t kind)
            kind == TASK_CHECK_INCOMING;
 }
 
-enum store_result move_read_sealed(struct snapshot *of, struct arena *arena, struct move *ret_move)
-{
-    uint64_t numbers[4];
-    enum store_result result =
-        small_record_read(of, arena, move_sealed_key, "the record of a move", numbers, 4);
-
-    ret_move->from = (uint32_t)numbers[0];
-    ret_move->to = (uint32_t)numbers[1];
-    ret_move->before = numbers[2];
-    ret_move->incarnation = numbers[3];
-    return result;
-}
-
 static void write_sealed(struct decision *d, const struct move *move)
 {
     const uint64_t numbers[] = { move->from, move->to, move->before, move->incarnation };
 
     small_record_write(d->changes, d->arena, move_sealed_key, numbers, 4);
-}
-
-enum store_result placement_sealed(struct decision *d, struct snapshot *of, uint64_t placement,
-                                   bool *ret_is_sealed)
-{
-    struct move move;
-    enum store_result result = move_read_sealed(of, d->arena, &move);
-
-    *ret_is_sealed = !result && placement < move.incarnation;
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 /* ---- sealing ---- */
@@ -302,8 +278,7 @@ enum error placement_check_list(struct decision *d)
 
     if (!before->is_known)
         return OK;
-    result =
-        placement_count_moves(d->store, d->service->name, d->input->account, d->access, &now);
+    result = placement_count_moves(d->store, d->service->name, d->input->account, d->access, &now);
     if (result)
         return decision_fail_store(d, result);
     return now.seals != before->finished || now.switches != before->switches ? E_ServerBusy : OK;

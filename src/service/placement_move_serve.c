@@ -3,19 +3,19 @@
 #include "service/driver.h"
 #include "service/names.h"
 #include "service/operation.h"
-#include "service/own_request.h"
+#include "service/server.h"
 #include "service/placement.h"
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
 /* The thread that runs tasks waits for so long at most, and tries again so much later. */
-#define PATIENCE_MS      2000u
-#define AGAIN_AFTER_S    1u
+#define PATIENCE_MS   2000u
+#define AGAIN_AFTER_S 1u
 /* What is prepared is sealed right after that, or its source has lost it. */
-#define CHECK_AFTER_S    30u
+#define CHECK_AFTER_S 30u
 /* A space that is dropped so soon is not prepared any more. */
-#define SPACE_LEFT_S     3600u
-#define RESPONSE_MAX     1024u
+#define SPACE_LEFT_S  3600u
+#define RESPONSE_MAX  1024u
 
 /* A step that another cell requests. */
 struct step {

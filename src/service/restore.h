@@ -13,7 +13,7 @@ struct restore_functions {
     /* returns OK, E_InvalidResourceName, E_OutOfRangeInput.. */
     enum error (*check_name)(struct bytes name);
     bool has_passed_times; /* its contents have times as store_time_passed() */
-    bool folds_case; /* its partition has the name in lower case */
+    bool folds_case;       /* its partition has the name in lower case */
     /* Is it the key of a LISTED record, in the container's partition of the account's space, of one that is there now? */
     bool (*is_owner)(struct bytes key);
     /* Writes such a record to d->changes for the container of this name, whose contents are in `space`; without a

@@ -5,7 +5,7 @@
 
 #include "base/url.h"
 #include "base/crc.h"
-#include "service/gather.h"
+#include "request/gather.h"
 #include "service/request_body.h"
 
 /* How errors of the source are reported. */

@@ -3,9 +3,9 @@
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/answer.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/metadata.h"
-#include "service/signed_identifiers.h"
+#include "properties/signed_identifiers.h"
 
 static const struct policy_letters policy_letters = { .known = "racwdxyltfmeopi",
                                                       .ordered = "racwdxltmeop" };

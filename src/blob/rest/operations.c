@@ -31,10 +31,10 @@
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/website.h"
-#include "service/preflight.h"
+#include "properties/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 #define EVERY_METHOD   (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)

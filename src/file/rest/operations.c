@@ -15,10 +15,10 @@
 #include "file/rest/source_file.h"
 #include "file/restore.h"
 #include "file/usage.h"
-#include "service/preflight.h"
+#include "properties/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 OPERATION_MERGED(list_shares, "");

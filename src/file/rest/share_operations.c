@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "service/lease_answer.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/metadata.h"
-#include "service/signed_identifiers.h"
+#include "properties/signed_identifiers.h"
 
 static const struct policy_letters policy_letters = { .known = "rcwdl" };
 

@@ -9,9 +9,9 @@
 #include "queue/message_operations.h"
 #include "queue/queue_operations.h"
 #include "queue/rest/request.h"
-#include "service/preflight.h"
+#include "properties/preflight.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 /* A message with every character in its longest escape, and the elements. */

@@ -2,7 +2,7 @@
 #include "queue/queue_operations.h"
 #include "service/answer.h"
 #include "service/metadata.h"
-#include "service/signed_identifiers.h"
+#include "properties/signed_identifiers.h"
 
 /* ---- Create Queue, Delete Queue ---- */
 

@@ -45,8 +45,7 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *ret_problem = "it is no backup that can be read";
     if (access(list, R_OK) == 0 && archive->extents >= 0)
-        result =
-            keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->own, ret_problem);
+        result = keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->own, ret_problem);
     archive->keyspace = &archive->own;
     if (result && archive->extents >= 0)
         close(archive->extents);

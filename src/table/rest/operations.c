@@ -1,9 +1,9 @@
 /* The operation table of the Table service: one row per operation, with its name in the REST
  * reference. Columns: see service/row.h. X-HTTP-Method may replace the method of a POST.
  * rest: Table-Service-REST-API; semantics 2.4, 6 */
-#include "service/preflight.h"
+#include "properties/preflight.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "table/restore.h"
 #include "table/usage.h"
 #include "table/entity_operations.h"

@@ -1,6 +1,6 @@
 /* Operations on tables: parsing of requests, rendering of responses. */
 #include "service/answer.h"
-#include "service/signed_identifiers.h"
+#include "properties/signed_identifiers.h"
 #include "table/rest/odata.h"
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
