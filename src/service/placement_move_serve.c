@@ -333,6 +333,15 @@ int move_cancel_serve(void *context, struct bytes body, struct arena *arena, str
 
 /* ---- tasks ---- */
 
+/* Without an owner the task is put off, so that others do not wait behind it. */
+static bool has_owner(struct peers *peers, uint32_t cell)
+{
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
+}
+
 /* Requests a step of another cell. Returns its status, or 0. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct move *move, struct arena *arena)
@@ -340,7 +349,7 @@ static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
     struct peer_response response;
     struct text body;
 
-    if (!endpoint || !endpoint->peers)
+    if (!endpoint || !endpoint->peers || !has_owner(endpoint->peers, cell))
         return 0;
     text_init(&body, arena, 256);
     move_write(&body, move);
