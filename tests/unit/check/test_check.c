@@ -142,7 +142,7 @@ static void entity_like_a_queue(void **state)
 }
 
 /* Rule: a deferred task that failed is listed, and is no damage. decision: 246 */
-static void task_put_off(void **state)
+static void failed_task(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
@@ -162,7 +162,7 @@ static void task_put_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(task_put_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(failed_task, setup, teardown),
         cmocka_unit_test_setup_teardown(sound, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_queue_and_table, setup, teardown),
