@@ -90,7 +90,7 @@ static void lost_names(void **state)
     take_away(&w, directory, RECORD_INNER, "eF");
     take_away(&w, other, RECORD_LISTED, "n");
     expect(&w, "its name, which it has again\n");
-    assert_non_null(strstr(w.f->said, "what had the name G\n"));
+    assert_non_null(strstr(w.f->said, "the file or directory named G\n"));
     assert_int_equal(entry_of(&w, directory, "F"), file);
     assert_int_equal(entry_of(&w, directory, "G"), 0);
 }

@@ -62,7 +62,7 @@ static void corrupt_versions(void **state)
     struct world w = begin(*state);
 
     put_raw(w.f, node(&w, TREE_ROOT), RECORD_INNER, bytes_of(key, sizeof key - 1), "\1?");
-    expect(&w, "share: /: an entry in a snapshot makes no sense\n");
+    expect(&w, "share: /: an entry in a snapshot is corrupt\n");
 }
 
 /* ---- pending copies ---- */
@@ -125,7 +125,7 @@ static void corrupt_pending_copy(void **state)
 
     make_pending(&w);
     put_raw(w.f, node(&w, w.id), RECORD_INNER, pending_record_key, "?");
-    expect(&w, "share: /e: the record of its pending copy makes no sense\n");
+    expect(&w, "share: /e: the record of its pending copy is corrupt\n");
 }
 
 int main(void)
