@@ -1,10 +1,10 @@
-/* Of queues: see records.h. */
+/* Checks records of queues: see records.h. */
 #include "check/records.h"
 
 #include "queue/front.h"
 #include "queue/message.h"
 
-/* queue/message.h says what the keys begin with. */
+/* Prefixes of keys: queue/message.h. */
 enum { KEY_ORDER = 'o', KEY_FRONT = 'w' };
 
 bool check_queue(struct bytes value, struct guid *ret_space)

@@ -1,4 +1,4 @@
-/* Of tables: see records.h. */
+/* Checks records of tables: see records.h. */
 #include "check/records.h"
 
 #include "table/tables.h"

@@ -1,5 +1,5 @@
-/* Of what is in a share: see records.h. Each record is held against those that have to be there with it:
- * tree invariants 1, 3 and 4 (tree/tree.h). */
+/* Checks records in the tree of a share: see records.h. Verifies each record against the records
+ * that must exist with it: tree invariants 1, 3 and 4 (tree/tree.h). */
 #include "base/endian.h"
 #include "file/pending_file.h"
 #include "check/records.h"
@@ -22,8 +22,8 @@ static struct snapshot *open_id(const struct node *node, uint64_t id)
 
 /* ---- names ---- */
 
-/* The path of a node as its records say, with what is wrong of it. A directory on the way that has no record
- * is "?". */
+/* Returns a node's path with what is wrong with it. A directory without a record is shown as
+ * "?". */
 static const char *about(const struct node *node, const char *what)
 {
     struct bytes path = BYTES("");
@@ -103,7 +103,7 @@ static const char *check_entry(const struct node *node, const struct record *rec
 
 /* ---- records and contents ---- */
 
-/* at: the generation of a snapshot; 0: as it is now */
+/* Reads the data of a file. at: generation of a snapshot, or 0 for the current state */
 static const char *check_contents(const struct node *node, uint64_t at)
 {
     const struct tree tree = { .rule = TREE_CASE_IGNORED, .at = at };
@@ -119,7 +119,7 @@ static const char *check_contents(const struct node *node, uint64_t at)
     return NULL;
 }
 
-/* What has been copied so far, which becomes the file's. */
+/* Checks data copied so far by a pending copy, which becomes the file's. */
 static const char *check_pending(const struct node *node)
 {
     struct pending_file pending;
@@ -131,7 +131,7 @@ static const char *check_pending(const struct node *node)
                : NULL;
 }
 
-/* Of the versions only the entries and the service's records are known, which are all that there are. */
+/* Checks an old version, which exists only for entries and the service's records. */
 static const char *check_version(const struct node *node, const struct record *record)
 {
     struct tree_record version;
@@ -176,7 +176,7 @@ static const char *check_record(const struct node *node, const struct record *re
         return check_contents(node, 0);
     if (bytes_equal(key, pending_record_key))
         return check_pending(node);
-    if (bytes_is(key, "E")) /* others are counted with their node's record */
+    if (bytes_is(key, "E")) /* others are counted with their node record */
         return node->id == TREE_ROOT ? check_count(node) : NULL;
     if (key.len > 1 && key.ptr[0] == TREE_ENTRY_PREFIX)
         return check_entry(node, record);

@@ -1,5 +1,5 @@
-/* See cluster_command.h. */
-#include "cli/cluster_command.h"
+/* `lagra cluster`: see administer.h. */
+#include "cli/administer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ int cluster_place_run(const struct command_call *call)
 
 enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };
 
-/* Also fills in who we are, as the fence command is told; ret_self may be NULL. */
+/* Reads the state of a cell. ret_self: our identity as passed to the fence command, or NULL */
 static enum found read_cell(const char *path, const struct guid *cluster, unsigned cell,
                             struct owner_record *ret_record, struct owner_identity *ret_self)
 {
@@ -188,7 +188,7 @@ static void write_json(struct json_writer *to, const struct shown *shown)
     json_write_end(to, '}');
 }
 
-/* An owner that is alive renews while we wait for as long as a lease lasts. */
+/* Finds silent owners: waits for the duration of a lease, during which live owners renew theirs. */
 static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
                         unsigned count)
 {

@@ -1,16 +1,10 @@
-/* The table of the commands: see command_rows.h. */
+/* Table of commands: see command_rows.h. */
 #include "cli/command_rows.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/administer.h"
-#include "cli/backup.h"
-#include "cli/cluster_command.h"
-#include "cli/import.h"
-#include "cli/restore.h"
-#include "cli/scrub.h"
-#include "cli/snapshots.h"
 #include "cli/suggestions.h"
 #include "server/option_rows.h"
 

@@ -11,7 +11,7 @@
  * (asks_running), are ready or alive (asks_live). Prints a line on stderr for each service that is
  * not, or an object for scripts.
  * returns  EXIT_SUCCESS if all are; EXIT_FAILURE otherwise, and if no server is running */
-int health_ask(const struct command_line *line);
+int health_run(const struct command_line *line);
 
 /* ---- print_tables.c ---- */
 

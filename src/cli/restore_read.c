@@ -1,4 +1,5 @@
-/* See restore_read.h. Of each partition the pieces come first, each once, then the records that name them by number. */
+/* Reads a backup: see restore_read.h. Each partition is sent as its pieces, each once, followed by
+ * the records that refer to them by number. */
 #include "cli/restore_read.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #define BATCH_BYTES ((size_t)4 << 20)
 
 struct piece_number {
-    uint32_t extent; /* 0: the place is free */
+    uint32_t extent; /* 0 if the slot is free */
     uint32_t number;
     uint64_t offset;
 };
@@ -28,7 +29,7 @@ static bool flush(struct restoring *r)
     return !r->is_cut;
 }
 
-/* Room for an entry of about so many bytes. */
+/* Starts an entry, after sending the batch if the entry does not fit. bytes: approximate size */
 static bool begin_entry(struct restoring *r, enum restore_entry entry, size_t bytes)
 {
     if (r->batch.len + bytes + 64 > BATCH_BYTES && !flush(r))
@@ -47,7 +48,7 @@ static bool add_partition(struct restoring *r, struct bytes key)
 
 /* ---- pieces ---- */
 
-/* Where it is, or may come. */
+/* Returns the slot of a piece, or the free slot for it. */
 static struct piece_number *place_of(struct piece_number *pieces, size_t room,
                                      const struct piece *piece)
 {
@@ -173,7 +174,7 @@ static enum store_result read_partitions(struct restoring *r, struct guid space)
         if (result)
             break;
         (void)empty;
-        turn ^= 1; /* the key that is looked behind stays until the next one is known */
+        turn ^= 1; /* the previous key must stay until the next one is known */
         arena_free(arenas[turn]);
         arenas[turn] = arena_new(1u << 20);
     }

@@ -1,5 +1,5 @@
-/* Reading one container, queue, table or share of a backup into batches for a server. Inside program/ only, of
- * restore.c. */
+/* Internal to restore.c: reads a container, queue, table or share of a backup into batches for a
+ * server. */
 #ifndef LAGRA_CLI_RESTORE_READ_H
 #define LAGRA_CLI_RESTORE_READ_H
 
@@ -9,24 +9,27 @@
 struct restoring {
     struct archive *archive;
     const struct service *service;
-    struct bytes account; /* in the backup */
-    /* Takes a batch to the server. False: it said why not. */
+    struct bytes account; /* account in the backup */
+    /* Sends a batch to the server. Returns false after printing why it cannot. */
     bool (*send)(struct restoring *restoring, struct bytes batch);
     void *context;
     struct arena *arena;
-    uint64_t records, bytes; /* that were read */
-    /* of restore_read.c */
+    uint64_t records, bytes; /* read so far */
+    /* internal to restore_read.c */
     struct text batch;
-    struct piece_number *pieces; /* of the partition, by extent and offset: open addressing */
+    struct piece_number
+        *pieces; /* hash table of the partition's pieces, by extent and offset; open addressing */
     size_t piece_count, piece_room;
     char *buffer;
-    bool is_cut; /* sending failed */
+    bool is_cut; /* set if sending failed */
 };
 
-/* Its space in the backup. returns STORE_OK, STORE_NOT_FOUND: the backup has none of that name, as archive_records() */
+/* Finds the space in the backup.
+ * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* All of it. returns STORE_OK; as archive_records(); STORE_CONFLICT: sending failed */
+/* Reads all records.
+ * returns  STORE_OK; STORE_CONFLICT if sending failed; else like archive_records() */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
 
 #endif

@@ -1,6 +1,7 @@
 /* The table of the options: see option_rows.h. */
 #include "server/option_rows.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,7 @@ const char *const console_modes[] = {
     [CONSOLE_OFF] = "off", [CONSOLE_ON] = "on", [CONSOLE_LINK] = "link"
 };
 
-/* Azurite's: a number, also with a fraction. */
+/* Accepts a number of 0 or more, with or without a fraction, like Azurite. */
 static enum options_result check_memory_limit(const char *value, const char *named)
 {
     char *end = NULL;
@@ -152,7 +153,7 @@ static enum options_result refuse_value(const char *named, const char *takes, co
     return OPTIONS_WRONG;
 }
 
-/* On without a value: on the command line. */
+/* Sets a switch; without a value (on the command line) it is on. */
 static enum options_result apply_switch(const struct option_row *row, const char *value,
                                         const char *named, bool *member)
 {
@@ -197,7 +198,7 @@ static enum options_result apply_management_port(const char *value, const char *
     return OPTIONS_RUN;
 }
 
-/* Finds the mode of this name among three. */
+/* Finds a mode by its name. */
 static bool find_mode(const char *const modes[3], const char *value, int *ret_mode)
 {
     for (int i = 0; i < 3; i++) {
@@ -234,7 +235,7 @@ static enum options_result apply_console(const char *value, const char *named,
     return OPTIONS_RUN;
 }
 
-/* A number and its unit. */
+/* Parses a number with its unit. */
 static enum options_result apply_duration(const char *value, const char *named, unsigned *member)
 {
     static const struct {
@@ -297,4 +298,23 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
         break;
     }
     return OPTIONS_WRONG;
+}
+
+/* Names other than "localhost" can resolve to any address. */
+bool host_is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+bool options_are_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (options->listen[i].wanted && !host_is_loopback(options->listen[i].host))
+            return false;
+    }
+    return !options->smb.wanted || host_is_loopback(options->smb.host);
 }

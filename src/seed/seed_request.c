@@ -19,8 +19,8 @@ struct http_header seed_header(const char *name, struct bytes value)
     return (struct http_header){ .name = text, .value = value, .name_as_sent = text };
 }
 
-bool seed_ask(struct seeding *s, const char *service, const struct own_request *asked,
-              enum error accepted, struct own_answer *ret_answer)
+bool seed_request(struct seeding *s, const char *service, const struct own_request *asked,
+                  enum error accepted, struct own_answer *ret_answer)
 {
     own_request_run(endpoint_find(s->endpoints, bytes_from_string(service)), s->arena, asked,
                     ret_answer);

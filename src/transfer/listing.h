@@ -1,9 +1,23 @@
-/* Internal to transfer/. Ends a listing that makes no progress, because a source may return markers
- * without end. Pure. decision: 907 */
-#ifndef LAGRA_TRANSFER_BOUND_H
-#define LAGRA_TRANSFER_BOUND_H
+/* Internal to transfer/. Orders a blob with its snapshots and versions, in whatever order a source
+ * lists them: services differ in whether the blob comes first or last, and pages may overlap. */
+#ifndef LAGRA_TRANSFER_LISTING_H
+#define LAGRA_TRANSFER_LISTING_H
 
 #include "transfer/item.h"
+
+struct blob_states {
+    struct item *first, *last; /* linked by next */
+    uint64_t count;
+};
+
+/* Takes ownership of the item. */
+void blob_states_add(struct blob_states *states, struct item *item);
+/* Returns the states as one item: oldest first, without duplicates, the blob itself last. Returns
+ * NULL if the blob itself is not among them. The collection must not be used afterwards. */
+struct item *blob_states_order(struct blob_states *states, struct arena *arena);
+
+/* Internal to transfer/. Ends a listing that makes no progress, because a source may return markers
+ * without end. Pure. decision: 907 */
 
 /* Maximum consecutive pages without an entry; a service returns some when it skips deleted
  * items. */

@@ -1,8 +1,8 @@
 /* Internal to transfer/: requests to an account's services, signed with its key or a shared access
  * signature, and retried when a service is busy. Belongs to one thread at a time, which it
  * blocks. */
-#ifndef LAGRA_TRANSFER_ASKER_H
-#define LAGRA_TRANSFER_ASKER_H
+#ifndef LAGRA_TRANSFER_API_CLIENT_H
+#define LAGRA_TRANSFER_API_CLIENT_H
 
 #include "base/dates.h"
 #include "fetch/client.h"
@@ -14,15 +14,15 @@
 #define ASKER_LISTING_MAX ((size_t)64 << 20)
 #define ASKER_HEADERS_MAX 400u
 
-struct asker;
+struct api_client;
 
 /* Returns NULL with *ret_problem, static, if libcurl cannot be loaded or the key is not base64. The
  * place remains the caller's. */
-struct asker *asker_new(const struct account_place *place, const char *ca_path,
-                        const char **ret_problem);
-void asker_free(struct asker *asker);
+struct api_client *api_client_new(const struct account_endpoint *place, const char *ca_path,
+                                  const char **ret_problem);
+void api_client_free(struct api_client *api_client);
 
-struct asking {
+struct api_request {
     const char *method;
     enum endpoint_kind service;
     struct bytes path;  /* encoded: "/container/blob"; may be empty */
@@ -36,20 +36,21 @@ struct asking {
     bool is_probe; /* do not retry if there is no response */
 };
 
-/* Returns true if the status is 2xx, or the accepted one. Otherwise asker_problem() describes
+/* Returns true if the status is 2xx, or the accepted one. Otherwise api_client_problem() describes
  * request and response, without secrets. */
-bool asker_ask(struct asker *asker, struct arena *arena, const struct asking *asking,
-               struct fetch_client_answer *ret_answer);
+bool api_client_request(struct api_client *api_client, struct arena *arena,
+                        const struct api_request *api_request,
+                        struct fetch_client_answer *ret_answer);
 /* Valid until the next request. */
-const char *asker_problem(const struct asker *asker);
+const char *api_client_problem(const struct api_client *api_client);
 /* Returns true if the last request got no response. */
-bool asker_was_unheard(const struct asker *asker);
-bool asker_has_service(const struct asker *asker, enum endpoint_kind service);
+bool api_client_got_no_response(const struct api_client *api_client);
+bool api_client_has_service(const struct api_client *api_client, enum endpoint_kind service);
 /* Returns the service's time, at most a second late: from the date of its last response, or the
  * local clock if there is none. */
-instant asker_now(const struct asker *asker);
+instant api_client_now(const struct api_client *api_client);
 /* Returns true if it uses a shared access signature, which does not grant access to access
  * policies. */
-bool asker_is_shared(const struct asker *asker);
+bool api_client_is_shared(const struct api_client *api_client);
 
 #endif
