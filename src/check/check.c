@@ -11,7 +11,7 @@
 #include "base/url.h"
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "check/names.h"
 #include "check/records.h"
 #include "check/report.h"

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "net/net.h"
 #include "server/admin_socket.h"
 #include "server/cell.h"

@@ -220,7 +220,7 @@ test('an operator sees background tasks and the progress of a backup', async (t)
     await isAccessible(page);
 });
 
-// Rules of faults are the server's alone that is started for tests; nobody else has the page. docs/testing.md
+// Rules of faults are the server's alone that is started for tests; nobody else has the page. docs/fault-injection.md
 test('rules of faults are added, shown as they fire, and ended', async (t) => {
     const { url, server } = await startServer(t, { args: ['--testing', '--inMemoryPersistence'] });
     const page = await openPage(t);

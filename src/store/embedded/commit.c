@@ -364,7 +364,6 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     result = admission_of_commit(embedded, parts, count, access);
     if (result)
         return result;
-    lag_commits(embedded);
     for (size_t i = 0; i < count; i++)
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);
