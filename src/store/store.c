@@ -197,7 +197,8 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
     if (store->lag)
         lag_commits(store->lag);
     result = store->operations->commit(store, parts, count, now, access, ret_sequence);
-    assert_result(result, access);
+    if (result != STORE_BUSY)
+        assert_result(result, access);
     return result;
 }
 
@@ -378,6 +379,17 @@ enum store_result store_inspect(struct store *store, inspect_visit *visit, inspe
 {
     assert(store->operations->inspect);
     return store->operations->inspect(store, visit, say, context);
+}
+
+bool store_hold_space(struct store *store, struct guid space)
+{
+    return store->operations->hold_space && store->operations->hold_space(store, &space);
+}
+
+void store_release_space(struct store *store, struct guid space)
+{
+    if (store->operations->release_space)
+        store->operations->release_space(store, &space);
 }
 
 enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state)

@@ -85,6 +85,10 @@ struct store_operations {
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 
+    /* NULL, both: spaces cannot be held. */
+    bool (*hold_space)(struct store *store, const struct guid *space);
+    void (*release_space)(struct store *store, const struct guid *space);
+
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);
 
