@@ -1,5 +1,5 @@
-/* Values measured on request: see figures.h. */
-#include "admin/figures.h"
+/* Values measured on request: see management_answer.h. */
+#include "admin/management_answer.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static void print_process(struct text *to, const struct management *management)
     print_all(to, figures, sizeof figures / sizeof figures[0]);
 }
 
-/* The memory budget. docs/metrics.md */
+/* The memory budget. docs/monitoring.md */
 static void print_memory(struct text *to)
 {
     const struct figure figures[] = {

@@ -1,7 +1,6 @@
 /* The management port: see management.h. */
 #include "admin/management.h"
 
-#include "admin/figures.h"
 #include "admin/management_answer.h"
 #include "admin/testing.h"
 #include "base/metrics.h"

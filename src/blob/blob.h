@@ -310,4 +310,7 @@ enum error blob_subject_undeleted(struct decision *d);
 
 extern const struct service blob_service;
 
+extern const struct restore_functions blob_restore; /* container_record.c */
+extern const struct usage_functions blob_usage;     /* container_record.c */
+
 #endif

@@ -1,5 +1,5 @@
-/* Two rounds over all records: the first learns the names of containers and holds the index of pieces
- * against the records, the second reads every byte of every blob. */
+/* Visits all records twice: the first pass learns the names of containers and verifies the index of
+ * pieces against the records, the second reads every byte of every blob. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/url.h"
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "check/names.h"
 #include "check/records.h"
 #include "check/report.h"
@@ -20,24 +20,24 @@
 #include "store/inspect.h"
 
 #define KEY_OF_BASE      '\xFF'
-#define KEYS_UNCOMMITTED "uv" /* what keys of uncommitted blocks begin with: blob/uncommitted.h */
+#define KEYS_UNCOMMITTED "uv" /* prefixes of uncommitted blocks' keys: blob/uncommitted.h */
 
 static void finding(void *context, const char *sentence)
 {
     struct check *check = context;
 
     check->findings++;
-    check_say_name(bytes_from_string(sentence));
-    check_say(SAID_DAMAGED, "%s", "");
+    check_report_name(bytes_from_string(sentence));
+    check_report(FINDING_DAMAGED, "%s", "");
 }
 
 static void say_damaged(struct check *check, const struct record_place *place, const char *what)
 {
     check->findings++;
-    check_say_blob(check, &place->space, place->partition_key);
+    check_report_blob(check, &place->space, place->partition_key);
     if (place->family == RECORD_LISTED && bytes_has_prefix(place->record_key, blob_snapshot_prefix))
-        check_say_part(" (a snapshot)");
-    check_say(SAID_DAMAGED, ": %s", what);
+        check_report_part(" (a snapshot)");
+    check_report(FINDING_DAMAGED, ": %s", what);
 }
 
 /* ---- the first round ---- */
@@ -52,7 +52,8 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
-/* May it be the record of a container, queue or table? An entity may have the same key. */
+/* Returns true if the key is that of a container's, queue's or table's record. An entity may have
+ * the same key. */
 static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
@@ -63,7 +64,7 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
 }
 
-/* Records of a space come one after the other. */
+/* Adds the space unless it was added last: records of a space follow each other. */
 static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
 {
     if (*count > 0 && guid_equal(&(*spaces)[*count - 1], space))
@@ -78,9 +79,9 @@ static void learn(void *context, const struct record_place *place, const struct 
     struct guid space;
     enum kind kind;
 
-    check_say_record();
+    check_report_record();
     if (check->salvages)
-        check_note_leftover(&check->leftovers, check->store, place);
+        check_record_leftover(&check->leftovers, check->store, place);
     if (place->family != RECORD_LISTED)
         return;
     if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
@@ -97,7 +98,7 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
 }
 
-/* An entity may look like the record of a queue, by its key and by chance. */
+/* Drops entities that happened to look like the record of a queue. */
 static void forget_entities(struct check *check)
 {
     size_t kept = 0;
@@ -118,23 +119,23 @@ static void forget_entities(struct check *check)
 
 /* ---- the second round ---- */
 
-/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of the program
- * before decision 39 have stored such names. It is not damage. */
+/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of
+ * the program before decision 39 stored such names. It is not damage. */
 static void check_blob_name(const struct check *check, const struct record_place *place)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct bytes reached = url_normalize_path(arena, place->partition_key);
 
     if (!bytes_equal(reached, place->partition_key)) {
-        check_say_blob(check, &place->space, place->partition_key);
-        check_say_part(": URLs with this name mean \"");
-        check_say_name(reached);
-        check_say(SAID_UNREACHABLE, "\"");
+        check_report_blob(check, &place->space, place->partition_key);
+        check_report_part(": URLs with this name mean \"");
+        check_report_name(reached);
+        check_report(FINDING_UNREACHABLE, "\"");
     }
     arena_free(arena);
 }
 
-/* A base, a snapshot, or the marks of snapshots, which are looked at like others while they are there. */
+/* Checks a base blob, a snapshot, or the marks of snapshots. */
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
@@ -151,7 +152,7 @@ static void check_blob(struct check *check, const struct record_place *place,
     if (is_base)
         check_blob_name(check, place);
     if (!blob_decode(record->value, &blob))
-        say_damaged(check, place, "its record makes no sense");
+        say_damaged(check, place, "its record is corrupt");
     else if (blob.content.length > 0 &&
              check_content(check->store, place, &blob.content, check->buffer))
         say_damaged(check, place, "some of its bytes cannot be read");
@@ -171,13 +172,13 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
                 say_damaged(check, place, "an uncommitted block cannot be read");
                 return;
             }
-            check_say_bytes(size);
+            check_report_bytes(size);
             at += size;
         }
     }
 }
 
-/* Of a queue, a table or a share. */
+/* Checks a record of a queue, a table or a share. */
 static void check_part(struct check *check, struct known_container *of,
                        const struct record_place *place, const struct record *record)
 {
@@ -200,7 +201,7 @@ static void check_part(struct check *check, struct known_container *of,
     arena_free(arena);
 }
 
-/* The record of a container, queue or table that could not be read. */
+/* Reports the record of a container, queue or table that cannot be decoded. */
 static void check_named(struct check *check, enum kind kind, const struct record_place *place,
                         const struct record *record)
 {
@@ -210,12 +211,12 @@ static void check_named(struct check *check, enum kind kind, const struct record
         check_kinds[kind].read(record->value, &space))
         return;
     check->findings++;
-    check_say_account(&place->space, kind);
-    check_say_name(place->partition_key);
-    check_say(SAID_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
+    check_report_account(&place->space, kind);
+    check_report_name(place->partition_key);
+    check_report(FINDING_DAMAGED, ": the record of the %s is corrupt", check_kinds[kind].name);
 }
 
-/* Of lagra account. True: it is one of those. */
+/* Checks the record of a stored account (lagra account). Returns false for any other record. */
 static bool check_account(struct check *check, const struct record_place *place,
                           const struct record *record)
 {
@@ -224,7 +225,7 @@ static bool check_account(struct check *check, const struct record_place *place,
 
     if (kind == ACCOUNT_RECORD_DAMAGED) {
         check->findings++;
-        check_say(SAID_DAMAGED, "the record of an account of the store makes no sense");
+        check_report(FINDING_DAMAGED, "the record of an account of the store is corrupt");
     }
     return kind != NO_ACCOUNT_RECORD;
 }
@@ -238,7 +239,7 @@ static bool check_starts(struct check *check, const struct record_place *place,
 
     if (kind == START_RECORD_DAMAGED) {
         check->findings++;
-        check_say(SAID_DAMAGED, "the record of the server's starts is corrupt");
+        check_report(FINDING_DAMAGED, "the record of the server's starts is corrupt");
     }
     return kind != NO_START_RECORD;
 }
@@ -250,7 +251,7 @@ static void check_record(void *context, const struct record_place *place,
     struct known_container *container = check_find_container(check, &place->space);
     enum kind kind;
 
-    check_say_record();
+    check_report_record();
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
     } else if (!container &&
@@ -268,8 +269,8 @@ static void check_record(void *context, const struct record_place *place,
     }
 }
 
-/* What its quota goes by. */
-static void check_sums(struct check *check)
+/* Checks the totals that the quota of each share depends on. */
+static void check_totals(struct check *check)
 {
     for (size_t i = 0; i < check->container_count; i++) {
         const struct known_container *share = &check->containers[i];
@@ -277,9 +278,9 @@ static void check_sums(struct check *check)
         if (share->kind != SHARE || check_usage(check->store, share->space, share->bytes))
             continue;
         check->findings++;
-        check_say_account(&share->account, SHARE);
-        check_say_name(bytes_from_string(share->name));
-        check_say(SAID_DAMAGED, ": it counts other bytes than its files have");
+        check_report_account(&share->account, SHARE);
+        check_report_name(bytes_from_string(share->name));
+        check_report(FINDING_DAMAGED, ": it counts other bytes than its files have");
     }
 }
 
@@ -309,13 +310,14 @@ static void release(struct check *check)
 
 static void say_put_off(const struct check *check, const struct task_try *try)
 {
-    check_say_part("a task of ");
-    check_say_blob(check, &try->task.partition.space, try->task.partition.key);
-    check_say(SAID_PUT_OFF, ": kind 0x%" PRIx32 ", has failed %u time%s", try->task.kind,
-              try->failures, try->failures == 1 ? "" : "s");
+    check_report_part("a task of ");
+    check_report_blob(check, &try->task.partition.space, try->task.partition.key);
+    check_report(FINDING_TASK, ": kind 0x%" PRIx32 ", has failed %u time%s", try->task.kind,
+                 try->failures, try->failures == 1 ? "" : "s");
 }
 
-/* Those that failed, which are tried again. It is no damage that they are there. decision: 246 */
+/* Lists deferred tasks that failed and will be retried. Their existence is not damage. decision:
+ * 246 */
 static enum store_result list_put_off(struct check *check)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -329,10 +331,10 @@ static enum store_result list_put_off(struct check *check)
         struct task_try try;
 
         if (!task_try_read(&task, &try))
-            finding(check, "a deferred task that was put off makes no sense");
+            finding(check, "a postponed deferred task is corrupt");
         else if (try.failures > 0)
             say_put_off(check, &try);
-        last = task; /* its place in the list is all that is looked at */
+        last = task; /* only its position in the list is used */
         after = &last;
         arena_rewind(arena, empty);
     }
@@ -342,7 +344,7 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- the whole ---- */
 
-/* ret_bytes: of all contents */
+/* Opens the store and verifies it. ret_bytes: size of all contents */
 static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
 {
     const struct store_options options = { .location = location, .must_exist = true, .sync = true };
@@ -353,7 +355,7 @@ static bool open_checked(struct check *check, const char *location, uint64_t *re
         fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", location, problem);
         return false;
     }
-    store_collect_now(check->store, &usage); /* contents of deleted containers are gone then */
+    store_collect_now(check->store, &usage); /* deletes the contents of deleted containers */
     *ret_bytes = usage.piece_bytes;
     return true;
 }
@@ -370,12 +372,12 @@ static bool look_at_all(struct check *check, const char *location)
     forget_entities(check);
     if (check->salvages)
         check_adopt_all(check);
-    check_say_lost(check);
-    check_say_again(bytes);
+    check_report_lost(check);
+    check_report_second_pass(bytes);
     if (!result)
         result = store_inspect(check->store, check_record, ignore, check);
     if (!result)
-        check_sums(check);
+        check_totals(check);
     if (!result)
         result = list_put_off(check);
     store_close(check->store);
@@ -393,17 +395,17 @@ static void say_totals(const struct check *check)
     for (enum kind kind = CONTAINER; kind < KINDS; kind++)
         totals[kind] =
             (struct check_total){ what[kind], in[kind], check->counts[kind], check->kinds[kind] };
-    check_say_totals(totals, KINDS, check->findings);
+    check_report_totals(totals, KINDS, check->findings);
 }
 
 int check_run(const char *location, const char *salvage_to, bool json)
 {
     struct check check = { .salvages = salvage_to != NULL };
-    const struct salvage_listener listener = { finding, check_report_lost, &check };
+    const struct salvage_listener listener = { finding, check_record_lost, &check };
     const char *problem = "";
     bool done = true;
 
-    check_say_begin(json);
+    check_report_begin(json);
     if (salvage_to && store_salvage(location, salvage_to, &listener, &problem)) {
         fprintf(stderr, "lagra: cannot salvage %s to %s: %s\n", location, salvage_to, problem);
         done = false;

@@ -1,4 +1,4 @@
-/* What is found, by its name: see names.h. */
+/* Names of the resources in findings: see names.h. */
 #include "check/names.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 static bool check_container(struct bytes value, struct guid *ret_space)
 {
     struct container container;
-    bool makes_sense = container_decode(value, &container);
+    bool is_valid = container_decode(value, &container);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = container.space;
-    return makes_sense;
+    return is_valid;
 }
 
-/* Also of one that was deleted and is kept. */
+/* Returns true for the key of a container, including soft-deleted ones. */
 static bool is_of_container(struct bytes key)
 {
     instant deleted;
@@ -60,7 +60,7 @@ void check_add_container(struct check *check, struct known_container container)
     check->containers[check->container_count++] = container;
 }
 
-/* The next name of "name:key[:key];name:..."; empty at the end. */
+/* Returns the next name in "name:key[:key];name:...", or an empty one at the end. */
 static struct bytes next_account(struct bytes *list)
 {
     struct bytes entry, name, keys;
@@ -77,7 +77,7 @@ static const char *account_list(void)
     return text && *text ? text : DEVELOPMENT_ACCOUNT;
 }
 
-/* An account's name cannot be read from its space: those that are served are tried. */
+/* Tries the accounts that are served, since a space does not contain its account's name. */
 struct bytes check_find_account(const struct guid *space, enum kind kind)
 {
     struct bytes list = bytes_from_string(account_list());
@@ -92,14 +92,14 @@ struct bytes check_find_account(const struct guid *space, enum kind kind)
     return (struct bytes){ NULL, 0 };
 }
 
-void check_say_account(const struct guid *space, enum kind kind)
+void check_report_account(const struct guid *space, enum kind kind)
 {
     struct bytes name = check_find_account(space, kind);
 
     if (name.ptr)
-        check_say_part("%.*s/", BYTES_ARG(name));
+        check_report_part("%.*s/", BYTES_ARG(name));
     else
-        check_say_part("(an account that AZURITE_ACCOUNTS does not name)/");
+        check_report_part("(an account that AZURITE_ACCOUNTS does not name)/");
 }
 
 struct known_container *check_find_container(const struct check *check, const struct guid *space)
@@ -110,24 +110,24 @@ struct known_container *check_find_container(const struct check *check, const st
     return NULL;
 }
 
-static void say_in(const char *container, struct bytes name)
+static void report_in(const char *container, struct bytes name)
 {
-    check_say_name(bytes_from_string(container));
-    check_say_part("%s", name.len > 0 ? "/" : "");
-    check_say_name(name);
+    check_report_name(bytes_from_string(container));
+    check_report_part("%s", name.len > 0 ? "/" : "");
+    check_report_name(name);
 }
 
-void check_say_blob(const struct check *check, const struct guid *space, struct bytes name)
+void check_report_blob(const struct check *check, const struct guid *space, struct bytes name)
 {
     const struct known_container *container = check_find_container(check, space);
 
     if (container) {
-        check_say_account(&container->account, container->kind);
-        if (container->kind == SHARE) /* its partitions are numbered */
+        check_report_account(&container->account, container->kind);
+        if (container->kind == SHARE) /* partitions of shares are numbered */
             name = bytes_of("", 0);
-        say_in(container->name, name);
+        report_in(container->name, name);
     } else {
-        say_in("(a container whose record is lost)", name);
+        report_in("(a container whose record is lost)", name);
     }
 }
 

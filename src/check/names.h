@@ -1,4 +1,4 @@
-/* Inside of program/ only: what `lagra check` has found, by its name, and what a salvage lost. */
+/* Internal to check/: names of resources in findings, and what a salvage lost. */
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 
@@ -21,10 +21,10 @@ struct known_container {
     struct guid account;
     char *name;
     enum kind kind;
-    uint64_t bytes; /* of the files of a share */
+    uint64_t bytes; /* total of a share's files */
 };
 
-/* A place, copied. */
+/* Copy of a record's position. */
 struct place_copy {
     bool known;
     struct guid space;
@@ -40,14 +40,14 @@ struct check {
     struct store *store;
     struct known_container *containers;
     size_t container_count;
-    struct guid *spaces; /* in which there are blobs */
+    struct guid *spaces; /* spaces that contain blobs */
     size_t space_count;
-    struct guid *trees; /* spaces that shares have */
+    struct guid *trees; /* spaces of shares */
     size_t tree_count;
     struct lost_range *lost;
     size_t lost_count;
     bool salvages;
-    struct check_leftovers leftovers; /* of a salvage */
+    struct check_leftovers leftovers; /* found during a salvage */
     uint64_t kinds[KINDS];            /* containers, queues, tables, shares */
     uint64_t counts[KINDS];           /* blobs, messages, entities, files */
     uint64_t findings;
@@ -56,30 +56,31 @@ struct check {
 
 /* ---- names.c ---- */
 
-/* The name of the account whose space it is; ptr NULL: none of those that are served. */
+/* Returns the account that has the space; ptr NULL if none of the served ones has. */
 struct bytes check_find_account(const struct guid *space, enum kind kind);
-/* The first of those that are served. */
+/* Returns the first account that is served. */
 struct bytes check_first_account(void);
-/* A part of a sentence (report.h): its name, with a slash behind. */
-void check_say_account(const struct guid *space, enum kind kind);
-/* Takes the name over. */
+/* Prints the account's name and a slash as a part of a sentence (report.h). */
+void check_report_account(const struct guid *space, enum kind kind);
+/* Adds a container and takes ownership of its name. */
 void check_add_container(struct check *check, struct known_container container);
-/* NULL: none of those that were added. */
+/* Returns the added container with this space, or NULL. */
 struct known_container *check_find_container(const struct check *check, const struct guid *space);
-/* The same: the name of a blob, or of what else has a partition in that space. */
-void check_say_blob(const struct check *check, const struct guid *space, struct bytes name);
-/* In memory of malloc(). */
+/* Prints the name of a blob, or of another resource that has a partition in the space, likewise. */
+void check_report_blob(const struct check *check, const struct guid *space, struct bytes name);
+/* Copies a string into memory from malloc(). */
 char *check_copy_text(struct bytes text);
 
 /* ---- salvage.c ---- */
 
-/* Of struct salvage_listener, with the check as the context. Names are known later: it is kept. */
-void check_report_lost(void *context, const struct record_place *after,
+/* Callback in struct salvage_listener; the context is the check. Records the range until names are
+ * known. */
+void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
-/* Says what was kept. */
-void check_say_lost(const struct check *check);
-/* Makes a container for the blobs of each space that no container has, and a share for each tree; makes the
- * trees of all shares whole again. */
+/* Prints the recorded ranges. */
+void check_report_lost(const struct check *check);
+/* Creates a container for each space that has blobs but no container, and a share for each tree
+ * without one; rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);
 
 #endif

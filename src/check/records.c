@@ -1,13 +1,13 @@
-/* The bytes of a blob: see records.h. */
+/* Reads the bytes of a blob: see records.h. */
 #include "check/records.h"
 
 #include "content/content.h"
 #include "check/report.h"
 
-/* Ranges of a page blob that are read before the next are looked for. */
+/* Ranges of sparse data that are listed at a time. */
 #define RANGES_MAX 100
 
-/* Takes over the snapshot. */
+/* Reads a range, and closes the snapshot. */
 static enum store_result read_range(struct store *store, char *buffer, struct snapshot *snapshot,
                                     struct arena *arena, const struct content *content,
                                     uint64_t start, uint64_t end)
@@ -20,13 +20,13 @@ static enum store_result read_range(struct store *store, char *buffer, struct sn
     while (!result && count > 0) {
         result = content_reader_read(reader, buffer, CHECK_READ_BYTES, NULL, &count);
         if (!result)
-            check_say_bytes(count);
+            check_report_bytes(count);
     }
     content_reader_close(reader);
     return result;
 }
 
-/* Of a sparse content only what is no hole is read: 8 TiB may be one. */
+/* Reads sparse data without its holes, which may span 8 TiB. */
 static enum store_result read_sparse(struct store *store, char *buffer, struct partition partition,
                                      struct arena *arena, const struct content *content)
 {

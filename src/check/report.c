@@ -1,4 +1,4 @@
-/* See report.h. */
+/* Output of `lagra check`: see report.h. */
 #include "check/report.h"
 
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 
 static struct {
     bool json;
-    bool shows; /* how far it is */
+    bool shows; /* shows progress */
     struct progress progress;
     struct progress_count count;
-    struct arena *arena; /* of the sentence that has begun; NULL: none */
+    struct arena *arena; /* of the unfinished sentence, or NULL */
     struct text sentence;
 } said;
 
@@ -31,7 +31,7 @@ static struct text *sentence(void)
     return &said.sentence;
 }
 
-void check_say_begin(bool json)
+void check_report_begin(bool json)
 {
     said.json = json;
     said.shows = json || isatty(STDERR_FILENO);
@@ -51,7 +51,7 @@ static void add(const char *format, va_list arguments)
     free(part);
 }
 
-void check_say_part(const char *format, ...)
+void check_report_part(const char *format, ...)
 {
     va_list arguments;
 
@@ -60,7 +60,7 @@ void check_say_part(const char *format, ...)
     va_end(arguments);
 }
 
-void check_say_name(struct bytes name)
+void check_report_name(struct bytes name)
 {
     struct text *to = sentence();
 
@@ -81,16 +81,16 @@ static void print_json(const char *member, struct bytes words)
     arena_free(arena);
 }
 
-void check_say(enum check_said kind, const char *format, ...)
+void check_report(enum check_finding kind, const char *format, ...)
 {
     static const struct {
         const char *member, *word;
     } kinds[] = {
-        [SAID_DAMAGED] = { "damaged", "damaged" },
-        [SAID_LOST] = { "lost", "lost" },
-        [SAID_FOUND] = { "found", "found" },
-        [SAID_PUT_OFF] = { "putOff", "put off" },
-        [SAID_UNREACHABLE] = { "unreachable", "unreachable" },
+        [FINDING_DAMAGED] = { "damaged", "damaged" },
+        [FINDING_LOST] = { "lost", "lost" },
+        [FINDING_ADOPTED] = { "found", "found" },
+        [FINDING_TASK] = { "putOff", "put off" },
+        [FINDING_UNREACHABLE] = { "unreachable", "unreachable" },
     };
     va_list arguments;
     struct bytes words;
@@ -117,19 +117,19 @@ static void show(void)
         progress_show(&said.progress, &said.count);
 }
 
-void check_say_record(void)
+void check_report_record(void)
 {
     said.count.items++;
     show();
 }
 
-void check_say_bytes(uint64_t bytes)
+void check_report_bytes(uint64_t bytes)
 {
     said.count.bytes += bytes;
     show();
 }
 
-void check_say_again(uint64_t bytes)
+void check_report_second_pass(uint64_t bytes)
 {
     said.count = (struct progress_count){ .items_total = said.count.items, .bytes_total = bytes };
     if (said.shows)
@@ -145,7 +145,7 @@ static void print_totals_json(const struct check_total *totals, size_t count, ui
     printf("\"damagedOrLost\":%" PRIu64 "}\n", findings);
 }
 
-void check_say_totals(const struct check_total *totals, size_t count, uint64_t findings)
+void check_report_totals(const struct check_total *totals, size_t count, uint64_t findings)
 {
     if (said.shows)
         progress_end(&said.progress);

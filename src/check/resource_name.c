@@ -1,5 +1,5 @@
-/* Finding names: see resource_name.h. A space does not say whose it is, so the records that name spaces are looked
- * through. */
+/* Finds the name of a record's resource: see resource_name.h. A space does not contain a name, so
+ * the records that name spaces are searched. */
 #include "check/resource_name.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "check/names.h"
 #include "service/names.h"
 
-/* Names of accounts are taken first: the store is not asked under their lock. */
+/* Names of accounts, copied first so that the store is not accessed under their lock. */
 struct account_names {
     char **names;
     size_t count;
@@ -22,8 +22,8 @@ static void add_name(const struct account *account, void *context)
     all->names[all->count++] = check_copy_text(account_name(account));
 }
 
-/* Whether an account, whose space is `own`, has a container (or queue ..) with that space; its name goes behind
- * `account/`. */
+/* Searches an account with space `own` for the container (or queue ..) that has the space `wanted`;
+ * writes "account/name". Returns false if there is none. */
 static bool find_in(struct store *store, const char *account, const struct guid *own,
                     enum kind kind, const struct guid *wanted, char *name, size_t size)
 {
@@ -45,8 +45,8 @@ static bool find_in(struct store *store, const char *account, const struct guid 
     return found;
 }
 
-/* The container, and of which kind it is; false: nobody's. */
-static bool find(const struct place_names *names, const struct account_names *all,
+/* Searches all accounts for a container, and returns its kind. Returns false if there is none. */
+static bool find(const struct resource_names *names, const struct account_names *all,
                  const struct guid *space, enum kind *ret_kind, char *name, size_t size)
 {
     for (size_t i = 0; i < all->count; i++)
@@ -65,7 +65,7 @@ static bool find(const struct place_names *names, const struct account_names *al
     return false;
 }
 
-/* Bytes that a terminal would obey. */
+/* Replaces control characters. */
 static void hide_controls(char *name)
 {
     for (; *name; name++)
@@ -73,9 +73,9 @@ static void hide_controls(char *name)
             *name = '?';
 }
 
-void place_name(void *context, const struct record_place *place, char *name, size_t size)
+void resource_name(void *context, const struct record_place *place, char *name, size_t size)
 {
-    const struct place_names *names = context;
+    const struct resource_names *names = context;
     struct account_names all = { NULL, 0 };
     enum kind kind = CONTAINER;
     size_t length;
@@ -84,7 +84,7 @@ void place_name(void *context, const struct record_place *place, char *name, siz
     if (!find(names, &all, &place->space, &kind, name, size))
         snprintf(name, size, "(nobody's)");
     length = strlen(name);
-    /* Partitions of shares are numbered. */
+    /* partitions of shares are numbered */
     if (place->partition_key.len > 0 && kind != SHARE)
         snprintf(name + length, size - length, "/%.*s", BYTES_ARG(place->partition_key));
     hide_controls(name);

@@ -1,19 +1,21 @@
-/* The tree in a share, made whole again of what a salvage has left of it: see records.h. What each
- * partition was read from may be of another moment, and some are lost.
+/* Rebuilds the tree of a share from what a salvage left: see records.h. Its partitions may have
+ * been salvaged in different states, and some are lost.
  *
- * (1) What there is, is what has a node record; its name and its directory are in there. A file needs its own
- *     record, too, or nobody knows its bytes; a directory gets a new one.
- * (2) Entries follow from that: those that name nothing go, those that are missing are made again.
- * (3) What names a directory that is lost, or would be below itself, or has a name that another has, comes into a
- *     directory "lost+found" of the root, under its id and its name.
- * (4) Numbers of entries, the share's sums and its snapshots are counted anew. */
+ * (1) A node exists if its node record does; the record has its name and its directory. A file also
+ * needs
+ *     its own record, without which its bytes are unknown; a directory gets a new one.
+ * (2) Entries follow from that: entries without a node are deleted, missing ones are created.
+ * (3) A node whose directory is lost, that would be below itself, or that has a name already taken
+ * moves
+ *     to the directory "lost+found" in the root, named by its id and its name.
+ * (4) Numbers of entries, the share's totals and its snapshots are recounted. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/endian.h"
 #include "base/visible.h"
 #include "file/file.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "check/records.h"
 #include "check/report.h"
 #include "check/restore.h"
@@ -51,7 +53,7 @@ static void add_node(struct restore *r, const struct space_record *record)
                          &node.at)) {
         node.has_record =
             !file_read(&tree, part.before, part.arena, &file) && file.kind == node.at.kind;
-        node.is_gone = !node.has_record && node.at.kind == TREE_FILE;
+        node.is_unreadable = !node.has_record && node.at.kind == TREE_FILE;
         if (node.has_record && file.kind == TREE_FILE)
             node.length = file.content.length;
         if (node.has_record && file.stored.written > r->newest)
@@ -85,7 +87,7 @@ static const struct restore_node *directory_of(const struct restore *r,
     return directory && directory->at.kind == TREE_DIRECTORY ? directory : NULL;
 }
 
-/* Is it below itself? */
+/* Returns true if a directory is below itself. */
 static bool is_in_circle(const struct restore *r, const struct restore_node *node)
 {
     const struct restore_node *at = directory_of(r, node);
@@ -95,17 +97,18 @@ static bool is_in_circle(const struct restore *r, const struct restore_node *nod
     return at == node;
 }
 
-/* Only the highest of what has lost its way is moved: what is below it stays there. Of a circle one. */
+/* Finds nodes to move. Only the topmost lost node is moved, with everything below it, and one node
+ * of each cycle. */
 static void find_lost(struct restore *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         struct restore_node *node = &r->nodes[i];
 
-        if (node->is_gone || node->at.parent == TREE_ROOT)
+        if (node->is_unreadable || node->at.parent == TREE_ROOT)
             continue;
         node->is_lost = !directory_of(r, node) || is_in_circle(r, node);
         if (node->is_lost)
-            restore_say(r, node, "its directory is lost");
+            restore_report(r, node, "its directory is lost");
     }
 }
 
@@ -128,9 +131,9 @@ static struct file new_directory(instant now)
 
 struct making {
     struct restore *restore;
-    uint64_t id;      /* of a directory that gets a record; TREE_ROOT: */
-    const char *name; /* in the root: is there, or is made */
-    uint64_t made;    /* TREE_ROOT: the name is a file's */
+    uint64_t id;      /* id of the directory, or TREE_ROOT */
+    const char *name; /* name of the directory in the root */
+    uint64_t made;    /* id, or TREE_ROOT if a file has the name */
 };
 
 static enum error attempt_directory(struct decision *d, void *of)
@@ -180,7 +183,7 @@ static bool make_directory(struct making *making)
     return is_made;
 }
 
-/* Those without a record of their own. */
+/* Creates the records of directories that lack one. */
 static void restore_records(struct restore *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -189,8 +192,9 @@ static void restore_records(struct restore *r)
 
         if (node->has_record)
             continue;
-        restore_say(r, node, node->is_gone ? "its record, and so the file" : "its properties");
-        if (!node->is_gone) {
+        restore_report(r, node,
+                       node->is_unreadable ? "its record, and so the file" : "its properties");
+        if (!node->is_unreadable) {
             (void)make_directory(&(struct making){ .restore = r, .id = node->id });
             continue;
         }
@@ -204,17 +208,17 @@ static bool find_place(struct restore *r)
 {
     char name[32];
 
-    for (unsigned number = 0; !r->has_place && number < FOUND_TRIES; number++) {
+    for (unsigned number = 0; !r->has_lost_found && number < FOUND_TRIES; number++) {
         struct making making = { .restore = r, .name = name };
 
         snprintf(name, sizeof name, number == 0 ? LOST_AND_FOUND : LOST_AND_FOUND "-%u", number);
-        r->has_place = make_directory(&making) && making.made != TREE_ROOT;
+        r->has_lost_found = make_directory(&making) && making.made != TREE_ROOT;
         r->place = making.made;
     }
-    return r->has_place;
+    return r->has_lost_found;
 }
 
-/* Its id, and its name if there is room for it. */
+/* Moves a node to "lost+found". Its new name is its id, followed by its old name if that fits. */
 static void move_to_place(struct restore *r, struct restore_node *node, struct restore_part *place)
 {
     struct bytes name = arena_printf(r->arena, "%016llx-%.*s", (unsigned long long)node->id,
@@ -228,9 +232,9 @@ static void move_to_place(struct restore *r, struct restore_node *node, struct r
     tree_node_put(part.changes, &node->at);
     restore_put_entry(place->changes, r, node);
     restore_close(r, &part);
-    check_say_part("%s: %s/", r->share, LOST_AND_FOUND);
-    check_say_name(node->at.name.given);
-    check_say(SAID_FOUND, "%s", "");
+    check_report_part("%s: %s/", r->share, LOST_AND_FOUND);
+    check_report_name(node->at.name.given);
+    check_report(FINDING_ADOPTED, "%s", "");
 }
 
 static void restore_lost(struct restore *r)
@@ -267,7 +271,7 @@ uint64_t check_restore_tree(struct store *store, struct guid account, const char
     find_lost(&r);
     restore_entries(&r);
     restore_lost(&r);
-    restore_sums(&r);
+    restore_totals(&r);
     check_restore_snapshots(store, account, share, space, r.newest);
     free(r.nodes);
     arena_free(r.arena);

@@ -1,4 +1,4 @@
-/* The names in a share that is made whole again: see restore.h. */
+/* Entries of a share whose tree is being rebuilt: see restore.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int compare_children(const void *left, const void *right)
 
 /* ---- entries ---- */
 
-/* Those that are to be in a directory, in order of their keys. */
+/* Nodes of a directory, ordered by key. */
 struct children {
     struct restore_node **items;
     size_t count;
@@ -38,8 +38,9 @@ static size_t find_child(const struct children *children, struct bytes key)
     return i;
 }
 
-/* Deletes the entries that name nothing. */
-static void look_at_entries(struct restore *r, struct restore_part *part, struct children *children)
+/* Deletes entries without a node, and marks children that have one. */
+static void delete_stale_entries(struct restore *r, struct restore_part *part,
+                                 struct children *children)
 {
     struct bytes prefix = BYTES("e");
     struct scan *scan = scan_open(part->before, RECORD_INNER, prefix, prefix);
@@ -62,9 +63,9 @@ static void look_at_entries(struct restore *r, struct restore_part *part, struct
         tree_entry_delete(part->changes, key);
         if (at == children->count) {
             r->findings++;
-            check_say_part("%s: what had the name ", r->share);
-            check_say_name(key);
-            check_say(SAID_LOST, "%s", "");
+            check_report_part("%s: the file or directory named ", r->share);
+            check_report_name(key);
+            check_report(FINDING_LOST, "%s", "");
         }
     }
     scan_close(scan);
@@ -79,11 +80,11 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     struct children children = { items, count, xcalloc(count + 1, sizeof(bool)) };
     uint64_t counted;
 
-    look_at_entries(r, &part, &children);
+    delete_stale_entries(r, &part, &children);
     for (size_t i = 0; i < count; i++) {
         if (!children.has_entry[i]) {
             restore_put_entry(part.changes, r, items[i]);
-            restore_say(r, items[i], "its name, which it has again");
+            restore_report(r, items[i], "its name, which it has again");
         }
     }
     if (tree_count_read(part.before, part.arena, &counted) || counted != count)
@@ -92,13 +93,14 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     restore_close(r, &part);
 }
 
-/* Of two that have one name, the newer one's id is greater where both are of one directory: it stays. */
+/* Sorts the nodes by directory and name. Of two with one name in a directory, the newer one, with
+ * the greater id, keeps it. */
 static size_t sort_children(struct restore *r, struct restore_node **sorted)
 {
     size_t count = 0, kept = 0;
 
     for (size_t i = 0; i < r->count; i++) {
-        if (!r->nodes[i].is_gone && !r->nodes[i].is_lost)
+        if (!r->nodes[i].is_unreadable && !r->nodes[i].is_lost)
             sorted[count++] = &r->nodes[i];
     }
     qsort(sorted, count, sizeof sorted[0], compare_children);
@@ -108,7 +110,7 @@ static size_t sort_children(struct restore *r, struct restore_node **sorted)
 
         sorted[i]->is_lost = is_taken;
         if (is_taken)
-            restore_say(r, sorted[i], "another has its name");
+            restore_report(r, sorted[i], "another has its name");
         else
             sorted[kept++] = sorted[i];
     }
@@ -120,7 +122,8 @@ void restore_entries(struct restore *r)
     struct restore_node **sorted = xcalloc(r->count + 1, sizeof sorted[0]);
     size_t count = sort_children(r, sorted), at = 0;
 
-    for (size_t i = 0; i <= r->count; i++) { /* the root, then the others: both are in order */
+    for (size_t i = 0; i <= r->count;
+         i++) { /* the root first; nodes and children are in the same order */
         uint64_t id = i == 0 ? TREE_ROOT : r->nodes[i - 1].id;
         size_t from = at;
 
@@ -135,12 +138,13 @@ void restore_entries(struct restore *r)
 
 /* ---- sums ---- */
 
-void restore_sums(const struct restore *r)
+void restore_totals(const struct restore *r)
 {
     uint64_t sums[SHARE_USAGE_PARTS] = { 0 };
 
     for (size_t i = 0; i < r->count; i++)
-        sums[share_usage_part(r->nodes[i].id)] += r->nodes[i].is_gone ? 0 : r->nodes[i].length;
+        sums[share_usage_part(r->nodes[i].id)] +=
+            r->nodes[i].is_unreadable ? 0 : r->nodes[i].length;
     for (unsigned i = 0; i < SHARE_USAGE_PARTS; i++) {
         struct arena *arena = arena_new(CHECK_ARENA_MAX);
         struct restore_part part = {
@@ -180,8 +184,8 @@ static bool has_node(struct store *store, const struct check_leftover *directory
     return found;
 }
 
-void check_note_leftover(struct check_leftovers *left, struct store *store,
-                         const struct record_place *place)
+void check_record_leftover(struct check_leftovers *left, struct store *store,
+                           const struct record_place *place)
 {
     struct check_leftover found = { .space = place->space };
 
@@ -224,12 +228,12 @@ void check_delete_leftovers(const struct check_leftovers *left, struct store *st
     }
 }
 
-void restore_say(struct restore *r, const struct restore_node *node, const char *what)
+void restore_report(struct restore *r, const struct restore_node *node, const char *what)
 {
     r->findings++;
-    check_say_part("%s: ", r->share);
-    check_say_name(node->at.name.given);
-    check_say(SAID_LOST, " (%016llx): %s", (unsigned long long)node->id, what);
+    check_report_part("%s: ", r->share);
+    check_report_name(node->at.name.given);
+    check_report(FINDING_LOST, " (%016llx): %s", (unsigned long long)node->id, what);
 }
 
 struct restore_part restore_open(const struct restore *r, uint64_t id)

@@ -1,4 +1,4 @@
-/* What a salvage lost, and blobs whose container's record it lost: see names.h. */
+/* Prints what a salvage lost, and creates containers for blobs that lost theirs: see names.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static struct place_copy copy_place(const struct record_place *place)
     return (struct place_copy){ true, place->space, check_copy_text(place->partition_key) };
 }
 
-void check_report_lost(void *context, const struct record_place *after,
+void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to)
 {
     struct check *check = context;
@@ -30,23 +30,23 @@ static void say_place(const struct check *check, const struct place_copy *place,
                       const char *unknown)
 {
     if (!place->known)
-        check_say_part("%s", unknown);
+        check_report_part("%s", unknown);
     else
-        check_say_blob(check, &place->space, bytes_from_string(place->partition));
+        check_report_blob(check, &place->space, bytes_from_string(place->partition));
 }
 
-void check_say_lost(const struct check *check)
+void check_report_lost(const struct check *check)
 {
     for (size_t i = 0; i < check->lost_count; i++) {
-        check_say_part("records behind ");
+        check_report_part("records after ");
         say_place(check, &check->lost[i].after, "the beginning of a table");
-        check_say_part(" and up to ");
+        check_report_part(" and up to ");
         say_place(check, &check->lost[i].to, "its end");
-        check_say(SAID_LOST, "%s", "");
+        check_report(FINDING_LOST, "%s", "");
     }
 }
 
-/* Makes a container of blobs whose container's record is lost, so that they can be read. */
+/* Creates a container for blobs whose container's record is lost, so that they can be read. */
 static bool adopt(struct check *check, const struct guid *space, const char *name)
 {
     struct partition partition = { blob_account_space(check_first_account()),
@@ -96,7 +96,7 @@ static bool adopt_share(struct check *check, const struct guid *space, const cha
 
 typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
 
-/* Under the first name that is not taken. */
+/* Creates it under the first free name. */
 static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
                        const char *what, const char *in)
 {
@@ -112,8 +112,8 @@ static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *
     }
     if (adopted)
         check->kinds[check_find_container(check, space)->kind]++;
-    check_say(SAID_LOST, "the record of a %s: %s%s", what, adopted ? in : "out of reach",
-              adopted ? name : "");
+    check_report(FINDING_LOST, "the record of a %s: %s%s", what, adopted ? in : "out of reach",
+                 adopted ? name : "");
 }
 
 void check_adopt_all(struct check *check)

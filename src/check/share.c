@@ -1,4 +1,4 @@
-/* Of shares: see records.h. */
+/* Checks and repairs records of shares: see records.h. */
 #include "check/records.h"
 
 #include "file/share_usage.h"
@@ -8,11 +8,11 @@ bool check_share(struct bytes value, struct guid *ret_space)
 {
     struct share share;
     struct share_key key;
-    bool makes_sense = share_decode(bytes_from_string("s"), value, &share, &key);
+    bool is_valid = share_decode(bytes_from_string("s"), value, &share, &key);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = share.space;
-    return makes_sense;
+    return is_valid;
 }
 
 bool check_is_of_share(struct bytes record_key)
@@ -69,8 +69,8 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
     return adopted;
 }
 
-/* The record of the share that has the space, which may be one that was deleted and is kept. False: there is
- * none that can be read. */
+/* Finds the record of the share with this space, which may be soft-deleted. Returns false if no
+ * readable one exists. */
 static bool find_record(struct snapshot *before, struct arena *arena, struct guid space,
                         struct share_key *ret_key, struct share *ret_share)
 {
@@ -86,7 +86,7 @@ static bool find_record(struct snapshot *before, struct arena *arena, struct gui
     return found;
 }
 
-/* The generations of the snapshots that are there, in order, and what the share says of them. */
+/* Reads the generations of existing snapshots, in order, and the share's record of them. */
 static void read_snapshots(struct snapshot *before, struct arena *arena, instant deleted,
                            struct tree_kept *ret_kept, struct share *share)
 {
@@ -107,7 +107,8 @@ static void read_snapshots(struct snapshot *before, struct arena *arena, instant
     share->snapshots = (uint32_t)ret_kept->count;
 }
 
-/* What it keeps is what snapshots see; what is written now is of a generation behind all. */
+/* Writes the state of a share: it retains what snapshots refer to, and later writes get a newer
+ * generation. */
 static void put_state(struct snapshot *before, struct arena *arena, const struct tree_kept *kept,
                       uint64_t newest, struct changes *changes)
 {

@@ -1,4 +1,4 @@
-/* Asking a running server: see admin_client.h. */
+/* Calls a running server: see admin_client.h. */
 #include "cli/admin_client.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool complain(const char *location, const char *what)
     return false;
 }
 
-/* False after saying why the socket cannot be used. */
+/* Returns false after printing why the socket cannot be used. */
 static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
 {
     char *path = admin_socket_path(location);
@@ -44,7 +44,7 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
                         : strerror(error));
 }
 
-static struct bytes make_body(struct arena *arena, const struct ask_argument *arguments,
+static struct bytes make_body(struct arena *arena, const struct client_argument *arguments,
                               size_t count)
 {
     struct text text;
@@ -60,7 +60,7 @@ static struct bytes make_body(struct arena *arena, const struct ask_argument *ar
     return text_bytes(&text);
 }
 
-/* False: it was cut, or is too long. */
+/* Returns false if the body is truncated or too long. */
 static bool read_body(struct fetch *fetch, struct arena *arena, struct bytes *ret_body)
 {
     struct text text;
@@ -73,23 +73,23 @@ static bool read_body(struct fetch *fetch, struct arena *arena, struct bytes *re
             return false;
         text.len += count;
         *ret_body = text_bytes(&text);
-        if (count == 0 || text.len > ASK_BYTES_MAX)
+        if (count == 0 || text.len > CLIENT_RESPONSE_MAX)
             return count == 0;
     }
 }
 
-/* What a failed operation says: {"code", "error"}. */
+/* Prints the error of a failed operation: {"code", "error"}. */
 static bool complain_of(struct arena *arena, struct bytes body)
 {
-    struct bytes error = ask_member(arena, body, "error");
-    struct bytes code = ask_member(arena, body, "code");
+    struct bytes error = client_member(arena, body, "error");
+    struct bytes code = client_member(arena, body, "code");
 
     fprintf(stderr, "lagra: %.*s (%.*s)\n", BYTES_ARG(visible_text(arena, error)), BYTES_ARG(code));
     return false;
 }
 
 static bool ask(const struct command_call *call, struct fetcher *fetcher, const char *operation,
-                struct bytes body, struct ask_answer *answer)
+                struct bytes body, struct client_response *answer)
 {
     static const struct fetch_header json = { BYTES("Content-Type"), BYTES("application/json") };
     const char *location = call->options->location;
@@ -114,15 +114,15 @@ static bool ask(const struct command_call *call, struct fetcher *fetcher, const 
     return asked_well;
 }
 
-bool ask_server_bytes(const struct command_call *call, const char *operation, struct bytes body,
-                      struct ask_answer *ret_answer)
+bool client_call_bytes(const struct command_call *call, const char *operation, struct bytes body,
+                       struct client_response *ret_answer)
 {
     char path[LOCAL_PATH_SIZE];
     struct fetcher_options options = { .trusts_all = true, .local_path = path };
     struct fetcher *fetcher;
     bool asked;
 
-    *ret_answer = (struct ask_answer){ .arena = arena_new(8 * ASK_BYTES_MAX) };
+    *ret_answer = (struct client_response){ .arena = arena_new(8 * CLIENT_RESPONSE_MAX) };
     if (!find_socket(call->options->location, path))
         return false;
     fetcher = fetcher_new(&options);
@@ -131,11 +131,12 @@ bool ask_server_bytes(const struct command_call *call, const char *operation, st
     return asked;
 }
 
-bool ask_server(const struct command_call *call, const char *operation,
-                const struct ask_argument *arguments, size_t count, struct ask_answer *ret_answer)
+bool client_call(const struct command_call *call, const char *operation,
+                 const struct client_argument *arguments, size_t count,
+                 struct client_response *ret_answer)
 {
-    struct arena *arena = arena_new(ASK_BYTES_MAX);
-    bool asked = ask_server_bytes(call, operation, make_body(arena, arguments, count), ret_answer);
+    struct arena *arena = arena_new(CLIENT_RESPONSE_MAX);
+    bool asked = client_call_bytes(call, operation, make_body(arena, arguments, count), ret_answer);
 
     arena_free(arena);
     return asked;
@@ -152,7 +153,7 @@ static struct json_member pick(struct arena *arena, struct bytes object, const c
     return member;
 }
 
-struct bytes ask_member(struct arena *arena, struct bytes object, const char *name)
+struct bytes client_member(struct arena *arena, struct bytes object, const char *name)
 {
     struct json_member member = pick(arena, object, name);
 
@@ -162,7 +163,7 @@ struct bytes ask_member(struct arena *arena, struct bytes object, const char *na
                                                                     : bytes_from_string(NULL);
 }
 
-struct bytes ask_nested(struct arena *arena, struct bytes object, const char *name)
+struct bytes client_nested(struct arena *arena, struct bytes object, const char *name)
 {
     struct json_member member = pick(arena, object, name);
 
@@ -172,12 +173,12 @@ struct bytes ask_nested(struct arena *arena, struct bytes object, const char *na
 
 /* ---- for people ---- */
 
-int ask_and_print(const struct command_call *call, const char *operation,
-                  const struct ask_argument *arguments, size_t count,
-                  void (*print)(struct arena *arena, struct bytes body))
+int client_call_and_print(const struct command_call *call, const char *operation,
+                          const struct client_argument *arguments, size_t count,
+                          void (*print)(struct arena *arena, struct bytes body))
 {
-    struct ask_answer answer;
-    bool asked = ask_server(call, operation, arguments, count, &answer);
+    struct client_response answer;
+    bool asked = client_call(call, operation, arguments, count, &answer);
 
     if (asked && call->json)
         printf("%.*s", BYTES_ARG(answer.body));
@@ -187,7 +188,7 @@ int ask_and_print(const struct command_call *call, const char *operation,
     return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-void ask_print_line(const char *what, struct bytes text)
+void client_print_line(const char *what, struct bytes text)
 {
     if (!text.ptr)
         return;
@@ -196,7 +197,7 @@ void ask_print_line(const char *what, struct bytes text)
     printf("\n");
 }
 
-/* Each line's cells, one after the other. */
+/* The cells of all lines, in order. */
 struct cells {
     struct bytes *of;
     size_t count, capacity;
@@ -227,25 +228,26 @@ static void print_cells(const struct cells *cells, size_t columns)
     }
 }
 
-/* Returns a member of a line as it is printed; "-" where it is not there. */
-static struct bytes cell_of(struct arena *arena, struct bytes line, const struct ask_column *column)
+/* Returns a member of a line as it is printed, or "-" if it is missing. */
+static struct bytes cell_of(struct arena *arena, struct bytes line,
+                            const struct client_column *column)
 {
-    struct bytes text = ask_member(arena, line, column->member);
+    struct bytes text = client_member(arena, line, column->member);
     char readable[PROGRESS_BYTES_SIZE];
     uint64_t bytes;
 
     if (!text.ptr)
         return bytes_from_string("-");
-    if (column->form == ASK_GIB)
+    if (column->form == CLIENT_GIB)
         return arena_printf(arena, "%.*s GiB", BYTES_ARG(text));
-    if (column->form != ASK_BYTES || !bytes_parse_u64(text, UINT64_MAX, &bytes))
+    if (column->form != CLIENT_BYTES || !bytes_parse_u64(text, UINT64_MAX, &bytes))
         return visible_text(arena, text);
     progress_bytes(bytes, readable);
     return arena_printf(arena, "%s", readable);
 }
 
-void ask_print_table(struct arena *arena, struct bytes list, const struct ask_column *columns,
-                     size_t count)
+void client_print_table(struct arena *arena, struct bytes list, const struct client_column *columns,
+                        size_t count)
 {
     struct cells cells = { NULL, 0, 0 };
     struct json_reader reader;

@@ -1,4 +1,4 @@
-/* `lagra status`, `lagra slowest`, `lagra log-level`, `lagra console`: see administer.h. */
+/* Commands that call the admin socket, except `lagra sas`: see administer.h. */
 #include "cli/administer.h"
 
 #include <stdio.h>
@@ -17,102 +17,102 @@ static void print_bytes(struct arena *arena, const char *what, struct bytes obje
     char text[PROGRESS_BYTES_SIZE];
     uint64_t count;
 
-    if (!bytes_parse_u64(ask_member(arena, object, member), UINT64_MAX, &count))
+    if (!bytes_parse_u64(client_member(arena, object, member), UINT64_MAX, &count))
         return;
     progress_bytes(count, text);
-    ask_print_line(what, bytes_from_string(text));
+    client_print_line(what, bytes_from_string(text));
 }
 
 static void print_status(struct arena *arena, struct bytes body)
 {
-    static const struct ask_column listeners[] = { { "SERVICE", "name", ASK_AS_IS },
-                                                   { "HOST", "host", ASK_AS_IS },
-                                                   { "PORT", "port", ASK_AS_IS },
-                                                   { "TLS", "tls", ASK_AS_IS } };
-    static const struct ask_column requests[] = { { "SERVICE", "service", ASK_AS_IS },
-                                                  { "ANSWERED", "answered", ASK_AS_IS },
-                                                  { "IN FLIGHT", "inFlight", ASK_AS_IS } };
-    static const struct ask_column cells[] = { { "CELL", "cell", ASK_AS_IS },
-                                               { "OWNER", "owner", ASK_AS_IS } };
-    struct bytes store = ask_nested(arena, body, "store");
-    struct bytes of_cluster = ask_nested(arena, body, "cells");
+    static const struct client_column listeners[] = { { "SERVICE", "name", CLIENT_AS_IS },
+                                                      { "HOST", "host", CLIENT_AS_IS },
+                                                      { "PORT", "port", CLIENT_AS_IS },
+                                                      { "TLS", "tls", CLIENT_AS_IS } };
+    static const struct client_column requests[] = { { "SERVICE", "service", CLIENT_AS_IS },
+                                                     { "ANSWERED", "answered", CLIENT_AS_IS },
+                                                     { "IN FLIGHT", "inFlight", CLIENT_AS_IS } };
+    static const struct client_column cells[] = { { "CELL", "cell", CLIENT_AS_IS },
+                                                  { "OWNER", "owner", CLIENT_AS_IS } };
+    struct bytes store = client_nested(arena, body, "store");
+    struct bytes of_cluster = client_nested(arena, body, "cells");
 
-    ask_print_line("version", ask_member(arena, body, "version"));
-    ask_print_line("process", ask_member(arena, body, "pid"));
-    ask_print_line("up since", ask_member(arena, body, "upSince"));
-    ask_print_line("log level", ask_member(arena, body, "logLevel"));
-    ask_print_line("data directory", ask_member(arena, store, "location"));
-    ask_print_line("store", ask_member(arena, store, "state"));
+    client_print_line("version", client_member(arena, body, "version"));
+    client_print_line("process", client_member(arena, body, "pid"));
+    client_print_line("up since", client_member(arena, body, "upSince"));
+    client_print_line("log level", client_member(arena, body, "logLevel"));
+    client_print_line("data directory", client_member(arena, store, "location"));
+    client_print_line("store", client_member(arena, store, "state"));
     print_bytes(arena, "disk free", store, "diskFreeBytes");
     print_bytes(arena, "its reserve", store, "diskReserveBytes");
     print_bytes(arena, "contents", store, "contentBytes");
     print_bytes(arena, "records", store, "recordBytes");
     printf("\n");
-    ask_print_table(arena, ask_nested(arena, body, "listeners"), listeners,
-                    sizeof listeners / sizeof listeners[0]);
+    client_print_table(arena, client_nested(arena, body, "listeners"), listeners,
+                       sizeof listeners / sizeof listeners[0]);
     printf("\n");
-    ask_print_table(arena, ask_nested(arena, body, "requests"), requests,
-                    sizeof requests / sizeof requests[0]);
+    client_print_table(arena, client_nested(arena, body, "requests"), requests,
+                       sizeof requests / sizeof requests[0]);
     if (of_cluster.len > 0) {
         printf("\n");
-        ask_print_table(arena, of_cluster, cells, sizeof cells / sizeof cells[0]);
+        client_print_table(arena, of_cluster, cells, sizeof cells / sizeof cells[0]);
     }
 }
 
 int administer_status(const struct command_call *call)
 {
-    return ask_and_print(call, "status", NULL, 0, print_status);
+    return client_call_and_print(call, "status", NULL, 0, print_status);
 }
 
 /* ---- slowest ---- */
 
 static void print_slowest(struct arena *arena, struct bytes body)
 {
-    static const struct ask_column columns[] = {
-        { "MICROSECONDS", "microseconds", ASK_AS_IS },
-        { "ENDED", "ended", ASK_AS_IS },
-        { "OPERATION", "operation", ASK_AS_IS },
-        { "STATUS", "status", ASK_AS_IS },
-        { "CODE", "code", ASK_AS_IS },
-        { "PATH", "path", ASK_AS_IS },
+    static const struct client_column columns[] = {
+        { "MICROSECONDS", "microseconds", CLIENT_AS_IS },
+        { "ENDED", "ended", CLIENT_AS_IS },
+        { "OPERATION", "operation", CLIENT_AS_IS },
+        { "STATUS", "status", CLIENT_AS_IS },
+        { "CODE", "code", CLIENT_AS_IS },
+        { "PATH", "path", CLIENT_AS_IS },
     };
 
-    ask_print_table(arena, ask_nested(arena, body, "requests"), columns,
-                    sizeof columns / sizeof columns[0]);
+    client_print_table(arena, client_nested(arena, body, "requests"), columns,
+                       sizeof columns / sizeof columns[0]);
 }
 
 int administer_slowest(const struct command_call *call)
 {
-    return ask_and_print(call, "slowest", NULL, 0, print_slowest);
+    return client_call_and_print(call, "slowest", NULL, 0, print_slowest);
 }
 
 /* ---- log-level ---- */
 
 static void print_level(struct arena *arena, struct bytes body)
 {
-    struct bytes level = ask_member(arena, body, "level");
-    struct bytes before = ask_member(arena, body, "before");
+    struct bytes level = client_member(arena, body, "level");
+    struct bytes before = client_member(arena, body, "before");
 
     printf("%.*s (was %.*s)\n", BYTES_ARG(level), BYTES_ARG(before));
 }
 
 int administer_log_level(const struct command_call *call)
 {
-    const struct ask_argument level = { "level", call->words[0] };
+    const struct client_argument level = { "level", call->words[0] };
 
-    return ask_and_print(call, "log-level", &level, 1, print_level);
+    return client_call_and_print(call, "log-level", &level, 1, print_level);
 }
 
 /* ---- console ---- */
 
 static void print_link(struct arena *arena, struct bytes body)
 {
-    printf("%.*s\n", BYTES_ARG(ask_member(arena, body, "url")));
+    printf("%.*s\n", BYTES_ARG(client_member(arena, body, "url")));
 }
 
 int administer_console(const struct command_call *call)
 {
-    return ask_and_print(call, "console-link", NULL, 0, print_link);
+    return client_call_and_print(call, "console-link", NULL, 0, print_link);
 }
 
 static void print_account(struct arena *arena, struct bytes body)
@@ -129,28 +129,28 @@ static void print_account(struct arena *arena, struct bytes body)
     };
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        struct bytes text = ask_member(arena, body, members[i].name);
+        struct bytes text = client_member(arena, body, members[i].name);
 
         if (text.ptr)
-            ask_print_line(members[i].name,
-                           arena_printf(arena, "%.*s%s", BYTES_ARG(text), members[i].unit));
+            client_print_line(members[i].name,
+                              arena_printf(arena, "%.*s%s", BYTES_ARG(text), members[i].unit));
     }
 }
 
 static void print_accounts(struct arena *arena, struct bytes body)
 {
-    static const struct ask_column columns[] = {
-        { "NAME", "name", ASK_AS_IS },       { "STATE", "state", ASK_AS_IS },
-        { "SOURCE", "source", ASK_AS_IS },   { "KEYS", "keys", ASK_AS_IS },
-        { "CREATED", "created", ASK_AS_IS }, { "CHANGED", "changed", ASK_AS_IS },
+    static const struct client_column columns[] = {
+        { "NAME", "name", CLIENT_AS_IS },       { "STATE", "state", CLIENT_AS_IS },
+        { "SOURCE", "source", CLIENT_AS_IS },   { "KEYS", "keys", CLIENT_AS_IS },
+        { "CREATED", "created", CLIENT_AS_IS }, { "CHANGED", "changed", CLIENT_AS_IS },
     };
 
-    ask_print_table(arena, ask_nested(arena, body, "accounts"), columns,
-                    sizeof columns / sizeof columns[0]);
+    client_print_table(arena, client_nested(arena, body, "accounts"), columns,
+                       sizeof columns / sizeof columns[0]);
 }
 
-/* The first line of the file that the option names, from malloc; NULL: it names none. False after saying why it
- * cannot be read. */
+/* Reads a key from the first line of the file that the option names. *ret_key: from malloc(), or
+ * NULL if the option is not given. Returns false after printing why it cannot be read. */
 static bool read_key(const struct command_call *call, const char *option, char **ret_key)
 {
     const char *path = command_value(call, option);
@@ -159,14 +159,15 @@ static bool read_key(const struct command_call *call, const char *option, char *
     return *ret_key || !path;
 }
 
-/* An operation that takes keys from files. */
+/* Calls an operation on an account. Keys are passed in files and over the socket, never on the
+ * command line, which other users can see. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
     char *key1 = NULL, *key2 = NULL;
     int status = EXIT_FAILURE;
 
     if (read_key(call, "key1-file", &key1) && read_key(call, "key2-file", &key2)) {
-        const struct ask_argument arguments[] = {
+        const struct client_argument arguments[] = {
             { "name", call->words[0] },
             { "state", state },
             { "key1", key1 },
@@ -177,8 +178,8 @@ static int change_account(const struct command_call *call, const char *operation
             { "containers", command_value(call, "containers") },
         };
 
-        status = ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],
-                               print_account);
+        status = client_call_and_print(call, operation, arguments,
+                                       sizeof arguments / sizeof arguments[0], print_account);
     }
     free_secret(key1);
     free_secret(key2);
@@ -202,72 +203,72 @@ int administer_account_disable(const struct command_call *call)
 
 int administer_account_list(const struct command_call *call)
 {
-    return ask_and_print(call, "account-list", NULL, 0, print_accounts);
+    return client_call_and_print(call, "account-list", NULL, 0, print_accounts);
 }
 
 int administer_account_show(const struct command_call *call)
 {
-    const struct ask_argument name = { "name", call->words[0] };
+    const struct client_argument name = { "name", call->words[0] };
 
-    return ask_and_print(call, "account-show", &name, 1, print_account);
+    return client_call_and_print(call, "account-show", &name, 1, print_account);
 }
 
 int administer_account_rotate_key(const struct command_call *call)
 {
-    const struct ask_argument arguments[] = { { "name", call->words[0] },
-                                              { "key", call->words[1] } };
+    const struct client_argument arguments[] = { { "name", call->words[0] },
+                                                 { "key", call->words[1] } };
 
-    return ask_and_print(call, "account-rotate-key", arguments, 2, print_account);
+    return client_call_and_print(call, "account-rotate-key", arguments, 2, print_account);
 }
 
-/* "container create" as the operation is called: "container-create". */
-static void operation_of(const struct command_call *call, char name[ASK_OPERATION_MAX])
+/* Returns the operation's name: "container-create" for "container create". */
+static void operation_of(const struct command_call *call, char name[CLIENT_OPERATION_MAX])
 {
-    snprintf(name, ASK_OPERATION_MAX, "%s", call->row->name);
+    snprintf(name, CLIENT_OPERATION_MAX, "%s", call->row->name);
     *strchr(name, ' ') = '-';
 }
 
 static void print_created(struct arena *arena, struct bytes body)
 {
-    bool existed = bytes_is(ask_member(arena, body, "created"), "no");
+    bool existed = bytes_is(client_member(arena, body, "created"), "no");
 
-    printf("%.*s %s\n", BYTES_ARG(ask_member(arena, body, "name")),
+    printf("%.*s %s\n", BYTES_ARG(client_member(arena, body, "name")),
            existed ? "existed" : "created");
 }
 
 static void print_deleted(struct arena *arena, struct bytes body)
 {
-    printf("%.*s deleted\n", BYTES_ARG(ask_member(arena, body, "name")));
+    printf("%.*s deleted\n", BYTES_ARG(client_member(arena, body, "name")));
 }
 
 int administer_create(const struct command_call *call)
 {
-    const struct ask_argument arguments[] = {
+    const struct client_argument arguments[] = {
         { "name", call->words[0] },
         { "account", command_value(call, "account") },
         { "access", command_value(call, "public-access") },
         { "quota", command_value(call, "quota") },
     };
-    char operation[ASK_OPERATION_MAX];
+    char operation[CLIENT_OPERATION_MAX];
 
     operation_of(call, operation);
-    return ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],
-                         print_created);
+    return client_call_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],
+                                 print_created);
 }
 
 int administer_delete(const struct command_call *call)
 {
-    const struct ask_argument arguments[] = { { "name", call->words[0] },
-                                              { "account", command_value(call, "account") } };
-    char operation[ASK_OPERATION_MAX];
+    const struct client_argument arguments[] = { { "name", call->words[0] },
+                                                 { "account", command_value(call, "account") } };
+    char operation[CLIENT_OPERATION_MAX];
 
     operation_of(call, operation);
-    return ask_and_print(call, operation, arguments, 2, print_deleted);
+    return client_call_and_print(call, operation, arguments, 2, print_deleted);
 }
 
 /* ---- lists ---- */
 
-/* Adds what stands between the brackets of a page's list. */
+/* Adds the items of a page's list. */
 static void add_page(struct text *items, struct bytes page)
 {
     if (page.len <= 2)
@@ -277,28 +278,28 @@ static void add_page(struct text *items, struct bytes page)
     text_add(items, bytes_of(page.ptr + 1, page.len - 2));
 }
 
-/* All pages, as one list in `items`, without its brackets. False: said why not. */
+/* Lists all pages into `items`, without brackets. Returns false after printing why it cannot. */
 static bool ask_pages(const struct command_call *call, struct arena *arena, struct text *items)
 {
-    char operation[ASK_OPERATION_MAX];
+    char operation[CLIENT_OPERATION_MAX];
     const char *marker = NULL;
     bool asked = true;
 
     operation_of(call, operation);
     do {
-        const struct ask_argument arguments[] = {
+        const struct client_argument arguments[] = {
             { "account", command_value(call, "account") },
             { "prefix", command_value(call, "prefix") },
             { "marker", marker },
             { "all", command_value(call, "all") ? "yes" : NULL },
         };
-        struct ask_answer answer;
+        struct client_response answer;
 
-        asked = ask_server(call, operation, arguments, 4, &answer);
+        asked = client_call(call, operation, arguments, 4, &answer);
         if (asked) {
-            struct bytes next = ask_member(answer.arena, answer.body, "next");
+            struct bytes next = client_member(answer.arena, answer.body, "next");
 
-            add_page(items, ask_nested(answer.arena, answer.body, "items"));
+            add_page(items, client_nested(answer.arena, answer.body, "items"));
             marker = next.ptr ? arena_string(arena, next) : NULL;
         }
         arena_free(answer.arena);
@@ -308,13 +309,13 @@ static bool ask_pages(const struct command_call *call, struct arena *arena, stru
 
 int administer_list(const struct command_call *call)
 {
-    static const struct ask_column columns[] = { { "NAME", "name", ASK_AS_IS },
-                                                 { "MODIFIED", "modified", ASK_AS_IS },
-                                                 { "ACCESS", "access", ASK_AS_IS },
-                                                 { "QUOTA", "quota", ASK_GIB } };
+    static const struct client_column columns[] = { { "NAME", "name", CLIENT_AS_IS },
+                                                    { "MODIFIED", "modified", CLIENT_AS_IS },
+                                                    { "ACCESS", "access", CLIENT_AS_IS },
+                                                    { "QUOTA", "quota", CLIENT_GIB } };
     bool is_container = strncmp(call->row->name, "container", strlen("container")) == 0;
     bool is_share = strncmp(call->row->name, "share", strlen("share")) == 0;
-    struct arena *arena = arena_new(8 * ASK_BYTES_MAX);
+    struct arena *arena = arena_new(8 * CLIENT_RESPONSE_MAX);
     struct text items;
     bool asked;
 
@@ -322,40 +323,40 @@ int administer_list(const struct command_call *call)
     asked = ask_pages(call, arena, &items);
     if (asked && call->json)
         printf("{\"items\":[%.*s]}\n", (int)items.len, items.ptr);
-    else if (asked && is_share) /* the access of containers is left out */
-        ask_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr),
-                        (const struct ask_column[]){ columns[0], columns[1], columns[3] }, 3);
+    else if (asked && is_share) /* without the access column, for containers */
+        client_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr),
+                           (const struct client_column[]){ columns[0], columns[1], columns[3] }, 3);
     else if (asked)
-        ask_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr), columns,
-                        is_container ? 3 : 1);
+        client_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr), columns,
+                           is_container ? 3 : 1);
     arena_free(arena);
     return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static void print_usage(struct arena *arena, struct bytes body)
 {
-    static const struct ask_column accounts[] = {
-        { "ACCOUNT", "account", ASK_AS_IS },
-        { "SERVICE", "service", ASK_AS_IS },
-        { "CONTAINERS", "containers", ASK_AS_IS },
-        { "OBJECTS", "objects", ASK_AS_IS },
-        { "SIZE", "bytes", ASK_BYTES },
-        { "QUOTA", "quota", ASK_BYTES },
+    static const struct client_column accounts[] = {
+        { "ACCOUNT", "account", CLIENT_AS_IS },
+        { "SERVICE", "service", CLIENT_AS_IS },
+        { "CONTAINERS", "containers", CLIENT_AS_IS },
+        { "OBJECTS", "objects", CLIENT_AS_IS },
+        { "SIZE", "bytes", CLIENT_BYTES },
+        { "QUOTA", "quota", CLIENT_BYTES },
     };
-    static const struct ask_column containers[] = {
-        { "ACCOUNT", "account", ASK_AS_IS }, { "SERVICE", "service", ASK_AS_IS },
-        { "NAME", "name", ASK_AS_IS },       { "OBJECTS", "objects", ASK_AS_IS },
-        { "SIZE", "bytes", ASK_BYTES },      { "QUOTA", "quota", ASK_BYTES },
+    static const struct client_column containers[] = {
+        { "ACCOUNT", "account", CLIENT_AS_IS }, { "SERVICE", "service", CLIENT_AS_IS },
+        { "NAME", "name", CLIENT_AS_IS },       { "OBJECTS", "objects", CLIENT_AS_IS },
+        { "SIZE", "bytes", CLIENT_BYTES },      { "QUOTA", "quota", CLIENT_BYTES },
     };
 
-    ask_print_table(arena, ask_nested(arena, body, "accounts"), accounts,
-                    sizeof accounts / sizeof accounts[0]);
+    client_print_table(arena, client_nested(arena, body, "accounts"), accounts,
+                       sizeof accounts / sizeof accounts[0]);
     printf("\n");
-    ask_print_table(arena, ask_nested(arena, body, "containers"), containers,
-                    sizeof containers / sizeof containers[0]);
+    client_print_table(arena, client_nested(arena, body, "containers"), containers,
+                       sizeof containers / sizeof containers[0]);
 }
 
 int administer_usage(const struct command_call *call)
 {
-    return ask_and_print(call, "usage", NULL, 0, print_usage);
+    return client_call_and_print(call, "usage", NULL, 0, print_usage);
 }

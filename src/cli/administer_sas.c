@@ -1,5 +1,6 @@
-/* `lagra sas ..`: see administer.h. Made on this machine with a key that is named by a file or the environment, else
- * with the account's key by the server that runs on the data folder, which never gives the key away.
+/* `lagra sas`: see administer.h. Signs on this machine with a key from a file or the environment;
+ * otherwise the server that runs on the data directory signs with the account's key, without
+ * revealing it.
  * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
 #include "cli/administer.h"
 
@@ -16,14 +17,14 @@
 #include "server/credentials.h"
 
 #define ARENA_MAX  ((size_t)16 << 20)
-/* What is made unless another is asked for: what the SDKs of today make. */
+/* Default version; current SDKs use it. */
 #define VERSION    "2026-10-06"
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 4, .nodes_max = 64 })
 
 /* ---- the fields ---- */
 
-/* An option and the field of the query that it becomes, in the order of the SDKs' queries. Those of a key and of
- * what the command itself is about stand between them. */
+/* Options and the query fields that they become, in the order of the SDKs. The fields of a key and
+ * of the signed resource are inserted between them. */
 static const struct field {
     const char *option, *field;
 } first_fields[] = {
@@ -44,11 +45,11 @@ static const struct field last_fields[] = {
     { "end-rk", "erk" },
 };
 
-/* What a command makes: its service, and the field that says of what. */
+/* Kind of SAS that a command creates: its service, and the field that names the resource. */
 static const struct form {
     const char *command;
     char service;
-    const char *resource; /* sr; NULL: none */
+    const char *resource; /* value of sr, or NULL */
 } forms[] = {
     { "sas account", 'b', NULL }, { "sas container", 'b', "c" }, { "sas directory", 'b', "d" },
     { "sas blob", 'b', "b" },     { "sas queue", 'q', NULL },    { "sas table", 't', NULL },
@@ -64,7 +65,7 @@ static const struct form *form_of(const struct command_call *call)
     return &forms[i];
 }
 
-/* As the SDKs encode it. */
+/* Characters that the SDKs leave unencoded. */
 #define KEPT "!*'()"
 
 static void add_field(struct text *query, const char *name, struct bytes value)
@@ -79,7 +80,7 @@ static void add_field(struct text *query, const char *name, struct bytes value)
 /* ---- the user delegation key ---- */
 
 struct delegated {
-    struct xml_node *root; /* NULL: no key is given */
+    struct xml_node *root; /* or NULL if no key is given */
     struct bytes value;    /* in base64 */
 };
 
@@ -152,8 +153,8 @@ static bool is_of_directory(const struct command_call *call)
     return resource && strcmp(resource, "d") == 0;
 }
 
-/* Returns the name of the blob, file or directory; a directory's without the slashes at its ends, which the SDKs
- * do not sign either. */
+/* Returns the name of the blob, file or directory. Leading and trailing slashes of a directory are
+ * removed; the SDKs do not sign them either. */
 static struct bytes object_of(const struct command_call *call, struct arena *arena)
 {
     struct bytes name = bytes_from_string(call->words[1]);
@@ -168,7 +169,7 @@ static struct bytes object_of(const struct command_call *call, struct arena *are
     return name;
 }
 
-/* Adds the number of the directory's segments. */
+/* Adds the directory's depth. */
 static void add_depth(struct text *query, struct bytes directory)
 {
     char digits[DECIMAL_DIGITS];
@@ -179,7 +180,7 @@ static void add_depth(struct text *query, struct bytes directory)
     add_field(query, "sdd", bytes_decimal(depth, digits));
 }
 
-/* All but the signature. */
+/* Creates all fields except the signature. */
 static struct bytes make_fields(const struct command_call *call, struct arena *arena,
                                 const struct delegated *key)
 {
@@ -202,7 +203,7 @@ static struct bytes make_fields(const struct command_call *call, struct arena *a
     return text_bytes(&query);
 }
 
-/* What is signed beside: the snapshot, which a request names itself. */
+/* Adds the snapshot to the string to sign; in the request, it is a parameter of its own. */
 static struct bytes add_snapshot(const struct command_call *call, struct arena *arena,
                                  struct bytes query)
 {
@@ -218,7 +219,7 @@ static struct bytes add_snapshot(const struct command_call *call, struct arena *
 
 /* ---- the key ---- */
 
-/* A member of a connection string, "AccountKey=..;"; ptr NULL: it has none. */
+/* Returns a member of a connection string, "AccountKey=..;"; ptr NULL if it is missing. */
 static struct bytes connection_member(const char *text, const char *name)
 {
     struct bytes rest = bytes_from_string(text), pair, key, value;
@@ -232,11 +233,11 @@ static struct bytes connection_member(const char *text, const char *name)
     return bytes_from_string(NULL);
 }
 
-/* What the account is called and what is signed with. As az takes them: AZURE_STORAGE_ACCOUNT, AZURE_STORAGE_KEY,
+/* Account and key. Like az, reads AZURE_STORAGE_ACCOUNT, AZURE_STORAGE_KEY and
  * AZURE_STORAGE_CONNECTION_STRING. */
 struct signing {
     struct bytes account;
-    struct bytes key; /* in base64; ptr NULL: the server signs */
+    struct bytes key; /* in base64; ptr NULL if the server signs */
 };
 
 static struct bytes from_environment(const char *variable, const char *member)
@@ -258,7 +259,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
     char *text = path ? read_small_line(path) : NULL;
 
     *ret_signing = (struct signing){ .account = account ? bytes_from_string(account) : known };
-    /* The key of the environment is that of its account. */
+    /* The key in the environment belongs to the account in the environment. */
     if (bytes_equal(ret_signing->account, known))
         ret_signing->key = from_environment("AZURE_STORAGE_KEY", "AccountKey");
     if (path && !text)
@@ -277,7 +278,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
 
 /* ---- the signature ---- */
 
-/* Signs on this machine. False after saying why. */
+/* Signs on this machine. Returns false after printing why it cannot. */
 static bool sign_here(struct arena *arena, const struct signing *signing, struct bytes text,
                       struct bytes *ret_signature)
 {
@@ -297,21 +298,21 @@ static bool sign_here(struct arena *arena, const struct signing *signing, struct
     return has_key;
 }
 
-/* Has the server sign. False after saying why. */
+/* Lets the server sign. Returns false after printing why it cannot. */
 static bool sign_there(const struct command_call *call, struct arena *arena,
                        const struct signing *signing, struct bytes text,
                        struct bytes *ret_signature)
 {
-    const struct ask_argument arguments[] = {
+    const struct client_argument arguments[] = {
         { "name", arena_string(arena, signing->account) },
         { "text", arena_string(arena, text) },
         { "key", command_value(call, "key") },
     };
-    struct ask_answer answer;
-    bool asked = ask_server(call, "account-sign", arguments, 3, &answer);
+    struct client_response answer;
+    bool asked = client_call(call, "account-sign", arguments, 3, &answer);
 
     if (asked)
-        *ret_signature = arena_copy(arena, ask_member(answer.arena, answer.body, "signature"));
+        *ret_signature = arena_copy(arena, client_member(answer.arena, answer.body, "signature"));
     arena_free(answer.arena);
     return asked;
 }
@@ -371,6 +372,6 @@ int administer_sas(const struct command_call *call)
     struct arena *arena = arena_new(ARENA_MAX);
     bool made = make_sas(call, arena);
 
-    arena_free_secret(arena); /* it has copies of keys */
+    arena_free_secret(arena); /* it contains copies of keys */
     return made && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

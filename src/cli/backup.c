@@ -1,6 +1,7 @@
-/* Making, checking and restoring backups. The state is held by the server, which is asked at its admin socket;
- * this process copies: it may be where the server may not write, and gives way to it. */
-#include "cli/backup.h"
+/* Creates, verifies and restores backups. The server holds the snapshot, on request over its admin
+ * socket; this process copies, so that it can write where the server cannot, and yields to the
+ * server. */
+#include "cli/administer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,18 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "admin/backup_note.h"
+#include "admin/backup_hold.h"
 #include "backup/backup.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/admin_client.h"
 #include "base/progress.h"
 
-/* How often the server hears that the backup goes on (admin/backup_hold.h). */
+/* Interval of reporting progress, without which the server drops the snapshot
+ * (admin/backup_hold.h). */
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
-/* Of a backup, beside which a server goes on at most of its speed: docs/backup.md */
+/* Default rate of a backup, at which a server keeps most of its speed: docs/backup.md */
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
@@ -43,11 +45,10 @@ const struct command_option back_up_copy_options[] = {
 struct back_up {
     const struct command_call *call;
     struct progress progress;
-    char id[GUID_TEXT_SIZE]; /* of the state that a server holds; empty: none */
+    char id[GUID_TEXT_SIZE]; /* id of the snapshot held by the server, or "" */
     uint64_t renewed_ms;
-    struct store
-        *store; /* back up the data directory of a stopped server; NULL: a server is asked */
-    int lock;   /* keeps other backups of the folder out; -1: not taken */
+    struct store *store; /* data directory of a stopped server, or NULL to call a running server */
+    int lock;            /* excludes other backups of the directory, or -1 */
 };
 
 static bool fail(struct backup_work *work, const char *what)
@@ -59,16 +60,16 @@ static bool fail(struct backup_work *work, const char *what)
 
 /* ---- the server's part ---- */
 
-static bool read_number(struct ask_answer *answer, const char *member, uint64_t max,
+static bool read_number(struct client_response *answer, const char *member, uint64_t max,
                         uint64_t *ret_number)
 {
-    return bytes_parse_u64(ask_member(answer->arena, answer->body, member), max, ret_number);
+    return bytes_parse_u64(client_member(answer->arena, answer->body, member), max, ret_number);
 }
 
-static bool read_state(struct back_up *back_up, struct ask_answer *answer,
+static bool read_state(struct back_up *back_up, struct client_response *answer,
                        struct backup_state *ret_state)
 {
-    struct bytes id = ask_member(answer->arena, answer->body, "id");
+    struct bytes id = client_member(answer->arena, answer->body, "id");
     uint64_t extent;
 
     if (!id.ptr || id.len >= sizeof back_up->id ||
@@ -84,8 +85,8 @@ static bool read_state(struct back_up *back_up, struct ask_answer *answer,
 static bool ask_begin(struct backup_work *work, struct back_up *back_up,
                       struct backup_state *ret_state)
 {
-    struct ask_answer answer;
-    bool begun = ask_server(back_up->call, "backup-begin", NULL, 0, &answer) &&
+    struct client_response answer;
+    bool begun = client_call(back_up->call, "backup-begin", NULL, 0, &answer) &&
                  read_state(back_up, &answer, ret_state);
 
     arena_free(answer.arena);
@@ -93,18 +94,18 @@ static bool ask_begin(struct backup_work *work, struct back_up *back_up,
     return begun || fail(work, "the server holds no state");
 }
 
-/* operation: backup-hold or backup-end. extent 0: no more than before has been copied. */
+/* Calls backup-hold or backup-end. extent: copied up to here; 0 if unchanged */
 static bool ask_held(struct backup_work *work, struct back_up *back_up, const char *operation,
                      uint32_t extent)
 {
     char number[NUMBER_SIZE];
-    const struct ask_argument arguments[] = { { "id", back_up->id },
-                                              { "extent", extent > 0 ? number : NULL } };
-    struct ask_answer answer;
+    const struct client_argument arguments[] = { { "id", back_up->id },
+                                                 { "extent", extent > 0 ? number : NULL } };
+    struct client_response answer;
     bool held;
 
     snprintf(number, sizeof number, "%" PRIu32, extent);
-    held = ask_server(back_up->call, operation, arguments, 2, &answer);
+    held = client_call(back_up->call, operation, arguments, 2, &answer);
     arena_free(answer.arena);
     back_up->renewed_ms = progress_ms(&back_up->progress);
     return held || fail(work, "the server has let go of the state");
@@ -159,7 +160,7 @@ static bool step(struct backup_work *work)
 
 /* ---- the commands ---- */
 
-/* mib: the rate where none is given; 0: no limit. False: said why. */
+/* Starts copying. mib: default rate; 0: no limit. Returns false after printing why it cannot. */
 static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
@@ -178,8 +179,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     return true;
 }
 
-/* Whoever has this lock makes the only backup of the folder; a state that the server still holds is that of a
- * process that is gone. The file is never written. */
+/* Locks the directory for its only backup. A snapshot that the server still holds then belongs to a
+ * process that has ended. The file is never written. */
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;
@@ -272,7 +273,7 @@ int back_up(const struct command_call *call)
     if (back_up.store) {
         store_close(back_up.store);
         if (done)
-            backup_note_write(source.location, (int64_t)time(NULL));
+            backup_record_write(source.location, (int64_t)time(NULL));
     }
     return say_end(&back_up, &work, done, "backup", call->words[0], name);
 }

@@ -10,7 +10,7 @@
 
 /* ---- commands ---- */
 
-/* Takes a switch of a command out of its words, wherever it stands. returns whether it was there */
+/* Removes a switch from the arguments. Returns true if it was present. */
 static bool take_switch(int *argc, char **argv, const char *name)
 {
     int kept = 0;
@@ -41,7 +41,7 @@ static enum options_result parse_check(int argc, char **argv, struct command_lin
     return OPTIONS_RUN;
 }
 
-/* What prints a table, and in which forms; the first is the default. */
+/* Commands that print a table, and their formats; the first is the default. */
 static const struct printing {
     const char *name;
     enum command command;
@@ -109,17 +109,17 @@ static void write_options(const void *of, struct json_writer *to)
 static enum options_result parse_serve(const char *name, int argc, char **argv,
                                        struct options *options)
 {
-    static struct option_settings settings; /* what options point to */
+    static struct option_settings settings; /* referred to by the options */
 
     options->settings = &settings;
     options->write = write_options;
     return serve_options_read_checked(name, argc, argv, &settings, options);
 }
 
-/* config check [--json] [option..]: what a server that was started so would run with. */
+/* config check [--json] [option..]: prints the options of a server started with these options. */
 static enum options_result parse_config(int argc, char **argv, struct options *options)
 {
-    static struct option_settings settings; /* what options point to */
+    static struct option_settings settings; /* referred to by the options */
     const char *name = argv[0];
     enum options_result result;
     bool json;
@@ -138,12 +138,13 @@ static enum options_result parse_config(int argc, char **argv, struct options *o
     return OPTIONS_DONE;
 }
 
-/* health [--live] [--json] [--running | option..]: asked are the services that the options name, or all.
+/* health [--live] [--json] [--running | option..]: checks the services that the options name, or
+ * all.
  * decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct command_line *line)
 {
     struct options *options = &line->options;
-    static struct option_settings settings; /* what options point to */
+    static struct option_settings settings; /* referred to by the options */
     enum options_result result;
     bool any = false;
 
@@ -176,7 +177,7 @@ static enum options_result parse_health(int argc, char **argv, struct command_li
 
 /* ---- Azurite's commands ---- */
 
-/* What their names and Azurite's environment say. decision: 175 */
+/* Applies the program's name and Azurite's environment variables. decision: 175 */
 static void apply_name(const char *path, struct options *options)
 {
     static const char *const names[SERVICE_COUNT] = { "azurite-blob", "azurite-queue",
@@ -204,7 +205,7 @@ static void apply_name(const char *path, struct options *options)
         fprintf(stderr, "lagra: AZURITE_DB has no effect; all data is stored in --location\n");
 }
 
-/* help [COMMAND], which prints what --help does. */
+/* help [COMMAND]: same as --help. */
 static enum options_result print_help(const char *word)
 {
     if (word && !command_begins(word)) {
@@ -218,7 +219,7 @@ static enum options_result print_help(const char *word)
     return OPTIONS_DONE;
 }
 
-/* Whatever else stands there. */
+/* Returns true if --help is among the arguments. */
 static bool asks_for_help(int argc, char **argv)
 {
     for (int i = 2; i < argc; i++)

@@ -1,4 +1,4 @@
-/* Reading the command line of a command by its row: see command_rows.h. */
+/* Parses the command line of a command according to its row: see command_rows.h. */
 #include "cli/command_rows.h"
 
 #include <getopt.h>
@@ -9,7 +9,7 @@
 #include "cli/suggestions.h"
 
 enum common { COMMON_LOCATION, COMMON_CONFIG, COMMON_JSON };
-/* What getopt_long() returns: of the row's own options, of those of all. */
+/* Values that getopt_long() returns for the row's own options and for common options. */
 #define OWN_FIRST    1000
 #define COMMON_FIRST 2000
 
@@ -71,7 +71,7 @@ static enum options_result refuse_count(const struct command_row *row, size_t co
     return refuse(row, what);
 }
 
-/* The folder, from where servers have it too. */
+/* Finds the data directory from the same sources as a server. */
 static enum options_result find_location(const char *location, const char *config,
                                          struct options *options)
 {
@@ -103,7 +103,7 @@ static enum options_result take_words(struct command_call *call, int argc, char 
     return OPTIONS_RUN;
 }
 
-/* Behind the words of its name. */
+/* Reads the arguments after the command's name. */
 static enum options_result read_row(struct command_call *call, int argc, char **argv,
                                     struct options *options)
 {

@@ -11,14 +11,14 @@
  * (asks_running), are ready or alive (asks_live). Prints a line on stderr for each service that is
  * not, or an object for scripts.
  * returns  EXIT_SUCCESS if all are; EXIT_FAILURE otherwise, and if no server is running */
-int health_ask(const struct command_line *line);
+int health_run(const struct command_line *line);
 
 /* ---- print_tables.c ---- */
 
-/* Prints operations for docs/operations.md and the reply check, errors for the check. */
+/* Prints operations for docs/api-coverage.md and the reply check, errors for the check. */
 void print_operations(const struct service *const *services, size_t count, enum print_form form);
 void print_errors(void);
-/* Prints SMB commands as a section of docs/operations.md. */
+/* Prints SMB commands as a section of docs/api-coverage.md. */
 void print_smb_commands(void);
 
 /* ---- print_options.c, print_completion.c ---- */

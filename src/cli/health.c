@@ -1,4 +1,4 @@
-/* lagra health: see commands.h. */
+/* `lagra health`: see commands.h. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file" };
 
-/* The first line of the answer's body. */
+/* Reads the first line of the response body. */
 static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
 {
     size_t length = 0, count;
@@ -29,7 +29,8 @@ static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
     reason[strcspn(reason, "\r\n")] = '\0';
 }
 
-/* NULL: it does what it is for (request/health.c). path: of what is asked */
+/* Checks a service (request/health.c) and returns its problem, or NULL if it is healthy. path: of
+ * the check */
 static const char *ask(struct fetcher *fetcher, const struct running_service *service,
                        const char *path, char *problem, size_t problem_size)
 {
@@ -65,8 +66,8 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
 struct asking {
     struct fetcher *fetcher;
     const char *path;
-    struct json_writer *writer; /* of a list; NULL: people read it */
-    const char *well;           /* the member that says so */
+    struct json_writer *writer; /* for JSON output, or NULL */
+    const char *well;           /* name of the JSON member */
     size_t count;
     int code;
 };
@@ -83,7 +84,7 @@ static void write_service(const struct asking *asking, const char *name, const c
     json_write_end(writer, '}');
 }
 
-/* What is wrong with it is said on stderr, or in the list. */
+/* Checks a service, and prints or lists its problem. */
 static void ask_service(const struct running_service *service, void *context)
 {
     struct asking *asking = context;
@@ -139,9 +140,9 @@ static void print_all(struct asking *asking, const struct command_line *line)
     arena_free(arena);
 }
 
-int health_ask(const struct command_line *line)
+int health_run(const struct command_line *line)
 {
-    /* Its operator says where it is; its certificate may be anybody's. */
+    /* The operator names the server, so any certificate is accepted. */
     struct asking asking = {
         .fetcher = fetcher_new(&(struct fetcher_options){ .trusts_all = true }),
         .path = line->asks_live ? "/-/live" : "/-/ready",

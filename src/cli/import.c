@@ -1,5 +1,5 @@
-/* See import.h. */
-#include "cli/import.h"
+/* Copies accounts: see administer.h. */
+#include "cli/administer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,9 +49,9 @@ const struct command_option export_options[] = { FROM, OF_BOTH, { NULL, NULL, NU
 
 /* ---- places ---- */
 
-struct side {
-    const char *url, *key_file, *connection_file; /* options */
-    const char *key, *connection;                 /* of the environment */
+struct side_options {
+    const char *url, *key_file, *connection_file; /* values of the options */
+    const char *key, *connection;                 /* environment variables */
 };
 
 /* False after saying why. */
@@ -71,70 +71,73 @@ static bool complain_of(const char *what, const char *problem)
     return false;
 }
 
-/* By a URL, with a key unless it has a signature. */
-static bool read_url(struct arena *arena, const struct side *side, struct account_place *ret_place)
+/* Reads a URL, and a key unless the URL has a signature. */
+static bool read_url(struct arena *arena, const struct side_options *endpoint,
+                     struct account_endpoint *ret_place)
 {
-    const char *problem = place_read_url(arena, bytes_from_string(side->url), ret_place);
-    struct bytes key = bytes_from_string(side->key && *side->key ? side->key : NULL);
-    struct account_place development;
+    const char *problem = endpoint_read_url(arena, bytes_from_string(endpoint->url), ret_place);
+    struct bytes key = bytes_from_string(endpoint->key && *endpoint->key ? endpoint->key : NULL);
+    struct account_endpoint development;
 
     if (problem)
         return complain_of("the URL", problem);
-    if (!read_secret(arena, side->key_file, &key))
+    if (!read_secret(arena, endpoint->key_file, &key))
         return false;
     if (ret_place->sas.ptr)
-        return !side->key_file || complain_of("the URL", "it is signed, so it needs no key");
+        return !endpoint->key_file || complain_of("the URL", "it is signed, so it needs no key");
     if (!key.ptr && bytes_is(ret_place->account, DEVELOPMENT_ACCOUNT) &&
-        !place_read_connection(arena, bytes_from_string("UseDevelopmentStorage=true"),
-                               &development))
+        !endpoint_read_connection(arena, bytes_from_string("UseDevelopmentStorage=true"),
+                                  &development))
         key = development.key;
     ret_place->key = key;
     return key.ptr || complain_of("the URL", "it is not signed and there is no key");
 }
 
 /* False after saying why. */
-static bool read_place(struct arena *arena, const struct side *side,
-                       struct account_place *ret_place)
+static bool read_place(struct arena *arena, const struct side_options *endpoint,
+                       struct account_endpoint *ret_place)
 {
-    struct bytes text = bytes_from_string(side->connection);
+    struct bytes text = bytes_from_string(endpoint->connection);
     const char *problem;
 
-    if (side->url)
-        return read_url(arena, side, ret_place);
-    if (!read_secret(arena, side->connection_file, &text))
+    if (endpoint->url)
+        return read_url(arena, endpoint, ret_place);
+    if (!read_secret(arena, endpoint->connection_file, &text))
         return false;
     if (text.len == 0)
         return complain_of("import", "specify the source with --from, --from-connection-file, "
                                      "--azurite or a directory");
     problem =
-        place_read_connection(arena, bytes_of(arena_string(arena, text), text.len), ret_place);
+        endpoint_read_connection(arena, bytes_of(arena_string(arena, text), text.len), ret_place);
     return !problem || complain_of("the connection string", problem);
 }
 
 static bool read_from(const struct command_call *call, struct arena *arena,
-                      struct account_place *ret_place)
+                      struct account_endpoint *ret_place)
 {
-    const struct side side = { .url = command_value(call, "from"),
-                               .key_file = command_value(call, "from-key-file"),
-                               .connection_file = command_value(call, "from-connection-file"),
-                               .key = getenv("LAGRA_FROM_KEY"),
-                               .connection = getenv("LAGRA_FROM_CONNECTION_STRING") };
+    const struct side_options endpoint = { .url = command_value(call, "from"),
+                                           .key_file = command_value(call, "from-key-file"),
+                                           .connection_file =
+                                               command_value(call, "from-connection-file"),
+                                           .key = getenv("LAGRA_FROM_KEY"),
+                                           .connection = getenv("LAGRA_FROM_CONNECTION_STRING") };
 
-    return read_place(arena, &side, ret_place);
+    return read_place(arena, &endpoint, ret_place);
 }
 
 static bool read_to(const struct command_call *call, struct arena *arena,
-                    struct account_place *ret_place)
+                    struct account_endpoint *ret_place)
 {
-    struct side side = { .url = command_value(call, "to"),
-                         .key_file = command_value(call, "to-key-file"),
-                         .connection_file = command_value(call, "to-connection-file"),
-                         .key = getenv("AZURE_STORAGE_KEY"),
-                         .connection = getenv("AZURE_STORAGE_CONNECTION_STRING") };
+    struct side_options endpoint = { .url = command_value(call, "to"),
+                                     .key_file = command_value(call, "to-key-file"),
+                                     .connection_file = command_value(call, "to-connection-file"),
+                                     .key = getenv("AZURE_STORAGE_KEY"),
+                                     .connection = getenv("AZURE_STORAGE_CONNECTION_STRING") };
 
-    if (!side.url && !side.connection_file && (!side.connection || !*side.connection))
-        side.connection = "UseDevelopmentStorage=true";
-    return read_place(arena, &side, ret_place);
+    if (!endpoint.url && !endpoint.connection_file &&
+        (!endpoint.connection || !*endpoint.connection))
+        endpoint.connection = "UseDevelopmentStorage=true";
+    return read_place(arena, &endpoint, ret_place);
 }
 
 /* ---- what is shown ---- */
@@ -177,7 +180,7 @@ static void list_figures(const struct transfer_result *result, struct figure of[
     memcpy(of, figures, sizeof figures);
 }
 
-/* In JSON, and in words. */
+/* Names in JSON, and in text. */
 static const struct figure_name {
     const char *member, *words;
 } left_out_names[LEFT_OUT_KINDS] = {
@@ -250,11 +253,11 @@ static void print_words(const struct progress *progress, const struct transfer_r
 
 /* ---- the commands ---- */
 
-/* Options that have no effect beside another, or without one, are refused. decision: 613 */
+/* Options that require or exclude each other are refused. decision: 613 */
 #define FOLDER "a folder"
 static const struct {
     const char *option;
-    bool needs; /* else excludes */
+    bool needs; /* requires; otherwise excludes */
     const char *other;
 } rules[] = {
     { "from", false, "from-connection-file" },
@@ -331,7 +334,7 @@ int import_run(const struct command_call *call)
     struct transfer_options options = { .from_azurite = command_value(call, "azurite"),
                                         .azurite_account = account ? account : DEVELOPMENT_ACCOUNT,
                                         .from_export = call->words[0] };
-    struct account_place from, to;
+    struct account_endpoint from, to;
     int status = EXIT_FAILURE;
     bool is_folder = options.from_azurite || options.from_export;
 
@@ -340,7 +343,7 @@ int import_run(const struct command_call *call)
     if (check_options(call, options.from_export) && read_common(call, &options) &&
         (is_folder || read_from(call, arena, &from)) && read_to(call, arena, &to))
         status = copy(call, arena, &options);
-    arena_free_secret(arena); /* it has copies of keys */
+    arena_free_secret(arena); /* it contains copies of keys */
     return status;
 }
 
@@ -348,7 +351,7 @@ int export_run(const struct command_call *call)
 {
     struct arena *arena = arena_new(ARENA_MAX);
     struct transfer_options options = { .to_export = call->words[0] };
-    struct account_place from;
+    struct account_endpoint from;
     int status = EXIT_FAILURE;
 
     options.from = &from;

@@ -1,4 +1,4 @@
-/* Lagra: the command that the command line names. */
+/* Runs the command given on the command line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     if (line.command == COMMAND_CALL)
         return line.call->row->run(line.call);
     if (line.command == COMMAND_HEALTH)
-        return health_ask(&line);
+        return health_run(&line);
     shown = options->silent ? LOG_WARN : LOG_INFO;
     least = options->debug_path ? LOG_DEBUG : shown;
     if (!log_open(least, options->debug_path)) {

@@ -1,4 +1,5 @@
-/* Options in the configuration file, the environment and on the command line: see option_sources.h. */
+/* Reads options from the configuration file, the environment and the command line: see
+ * option_sources.h. */
 #include "cli/option_sources.h"
 
 #include <getopt.h>
@@ -20,8 +21,8 @@ static size_t index_of(const struct option_row *row)
 
 /* ---- the command line ---- */
 
-/* What getopt_long() returns for a row: each another number, or it takes the first of several names that
- * begin alike. Its letter returns the same. */
+/* Values that getopt_long() returns for rows. They differ, since it would accept an ambiguous
+ * prefix of options that share one. Short options are converted to rows likewise. */
 #define ROW_FIRST 256
 
 static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
@@ -29,7 +30,7 @@ static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
 {
     size_t n = 0;
 
-    shorts[n++] = ':'; /* a value that is missing is a case of its own */
+    shorts[n++] = ':'; /* report missing values separately */
     for (size_t i = 0; i < option_row_count; i++) {
         longs[i] =
             (struct option){ .name = option_rows[i].name,
@@ -45,7 +46,7 @@ static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
     shorts[n] = '\0';
 }
 
-/* NULL: none has it. */
+/* Returns the row for a value returned by getopt_long(), or NULL. */
 static const struct option_row *row_of(int got)
 {
     if (got >= ROW_FIRST)
@@ -77,9 +78,9 @@ static enum options_result refuse_name(const char *word, const char *kind, const
     return OPTIONS_WRONG;
 }
 
-/* A word of the command line that is no option, and no command either where one may stand.
+/* Refuses an argument that is neither an option nor, where one is allowed, a command.
  *
- * program  the word before the options: the program's name, or that of a command */
+ * program  the preceding argument: the program's name, or that of a command */
 static enum options_result refuse_word(const char *program, const char *word)
 {
     struct bytes name, value;
@@ -92,7 +93,7 @@ static enum options_result refuse_word(const char *program, const char *word)
     return refuse_name(word, "an option", "--", nearest_option(name));
 }
 
-/* What getopt_long() did not take: optopt as it left it, the word that it read. */
+/* Refuses an option that getopt_long() rejected, with optopt as set by it. */
 static enum options_result refuse_option(const char *program, const char *word)
 {
     const struct option_row *row = row_of(optopt);
@@ -116,7 +117,8 @@ static enum options_result refuse_option(const char *program, const char *word)
     return OPTIONS_WRONG;
 }
 
-/* Of others the last one counts, as scripts expect; of a list nobody knows whether it does. */
+/* Refuses a repeated list: for other options the last one wins, as scripts expect, but for lists
+ * that would be ambiguous. */
 static enum options_result refuse_repeated(const struct option_row *row)
 {
     fprintf(stderr, "lagra: --%s is given twice; separate its values with commas\n", row->name);
@@ -130,7 +132,7 @@ enum options_result settings_read_words(struct option_settings *settings, int ar
     int got;
 
     fill_getopt(longs, shorts);
-    opterr = 0; /* it knows no nearest name */
+    opterr = 0; /* we print better messages */
     while ((got = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         const struct option_row *row = row_of(got);
 
@@ -172,8 +174,8 @@ void option_variable(const struct option_row *row, char ret_name[OPTION_VARIABLE
     ret_name[n] = '\0';
 }
 
-/* A fifth of its letters may be wrong: Kubernetes sets LAGRA_PORT and more for a service that is called
- * lagra, so a name that is like none of ours is not about us. */
+/* Returns true if at most a fifth of the letters differ. Kubernetes sets LAGRA_PORT and others for
+ * a service named lagra, so dissimilar names are ignored. */
 static bool is_nearly(struct bytes variable, struct bytes name)
 {
     return suggestion_distance(variable, name) <= (name.len - strlen(ENVIRONMENT_PREFIX)) / 5;
@@ -258,7 +260,7 @@ static enum options_result refuse_key(const char *path, unsigned line, struct by
     return refuse_line(path, line, name, problem);
 }
 
-/* One line of the form NAME = VALUE. seen: the rows that were set by lines before. */
+/* Reads a line of the form NAME = VALUE. seen: rows set by earlier lines */
 static enum options_result read_setting(struct option_settings *settings, const char *path,
                                         unsigned line, struct bytes text,
                                         bool seen[OPTION_ROWS_MAX])
@@ -285,7 +287,7 @@ static enum options_result read_setting(struct option_settings *settings, const 
     setting = &settings->of[index_of(row)];
     if (setting->origin >= ORIGIN_FILE)
         return OPTIONS_RUN;
-    ((char *)value.ptr)[value.len] = '\0'; /* the line's end, or a space: the text is ours */
+    ((char *)value.ptr)[value.len] = '\0'; /* overwrites the line's end or a space in our copy */
     *setting = (struct option_setting){ .origin = ORIGIN_FILE, .value = value.ptr, .line = line };
     return OPTIONS_RUN;
 }

@@ -1,4 +1,4 @@
-/* lagra options --bash, --zsh: what shells complete commands and options by. See commands.h. */
+/* lagra options --bash, --zsh: completion of commands and options. See commands.h. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -7,14 +7,14 @@
 #include "cli/command_rows.h"
 #include "server/option_rows.h"
 
-/* Rows of one first word follow each other. */
+/* Returns true if row i is the first with its first word; such rows follow each other. */
 static bool is_new(size_t i)
 {
     return i == 0 || !bytes_equal(command_first_word(&command_rows[i]),
                                   command_first_word(&command_rows[i - 1]));
 }
 
-/* Not by printf(): under UBSan the compiler takes the word for one that may be NULL. */
+/* Uses no printf(): under UBSan the compiler assumes that the word may be NULL. */
 static void print_first_word(const char *before, const struct command_row *row, const char *after)
 {
     struct bytes word = command_first_word(row);
@@ -25,7 +25,7 @@ static void print_first_word(const char *before, const struct command_row *row, 
     fputs(after, stdout);
 }
 
-/* Each once, with a space before it. */
+/* Prints each first word once, after a space. */
 static void print_first_words(void)
 {
     for (size_t i = 0; i < command_row_count; i++) {
@@ -34,7 +34,8 @@ static void print_first_words(void)
     }
 }
 
-/* Of the commands that begin as row i does: "add list"; with a space before each. */
+/* Prints the second words of commands with the first word of row i, such as "add list", each after
+ * a space. */
 static void print_second_words(size_t i)
 {
     struct bytes first = command_first_word(&command_rows[i]);
@@ -45,7 +46,7 @@ static void print_second_words(size_t i)
     }
 }
 
-/* A value that is a file or folder is completed as such, another one not at all. */
+/* Completes values that are files or directories; others are not completed. */
 static void print_bash_value(const char *name, const char *value)
 {
     printf("    --%s) ", name);
@@ -58,7 +59,7 @@ static void print_bash_value(const char *name, const char *value)
     printf(" return ;;\n");
 }
 
-/* Has one of the rows from `first` to before `end` an option of this name? */
+/* Returns true if a row from `first` up to, but not including, `end` has this option. */
 static bool is_known(const char *name, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
@@ -69,7 +70,7 @@ static bool is_known(const char *name, size_t first, size_t end)
     return false;
 }
 
-/* Of row i, those that the rows from `first` on do not have yet. */
+/* Prints the options of row i that earlier rows from `first` do not have. */
 static void print_bash_options(size_t first, size_t i)
 {
     for (const struct command_option *option = command_rows[i].options; option && option->name;
@@ -78,7 +79,7 @@ static void print_bash_options(size_t first, size_t i)
             printf(" --%s", option->name);
 }
 
-/* Behind a command: the second word of its name, then its options. */
+/* Prints the completion after a command: the second word of its name, then its options. */
 static void print_bash_command(size_t i)
 {
     const struct command_row *row = &command_rows[i];
@@ -130,7 +131,7 @@ void print_completion_bash(void)
            "azurite-file\n");
 }
 
-/* In the help of an option, what zsh reads itself. */
+/* Escapes the help of an option for zsh. */
 static void print_zsh_text(const char *text)
 {
     for (; *text; text++)

@@ -1,4 +1,5 @@
-/* lagra options: the tables of options and commands in print, for docs and as a manual page. See commands.h. */
+/* lagra options: prints the tables of options and commands for the documentation and as a manual
+ * page. See commands.h. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -42,14 +43,14 @@ static void print_markdown(void)
     print_markdown_commands();
 }
 
-/* In the text of a manual page a hyphen that is to be typed is "\-", and a line never begins with a dot. */
+/* Escapes text for a manual page: a typed hyphen is "\-", and no line starts with a dot. */
 static void print_roff(const char *text)
 {
     for (; *text; text++)
         printf(*text == '-' ? "\\-" : *text == '\\' ? "\\e" : "%c", *text);
 }
 
-/* .TP: what it is called, then what it does, indented. */
+/* Prints an entry (.TP): the name, then an indented description. */
 static void print_manual_entry(const char *name, const char *takes, const char *help)
 {
     printf(".TP\n.B ");

@@ -8,7 +8,7 @@
 #define VALUE_MAX   32u
 #define PRINTED_MAX ((size_t)16 << 20)
 
-/* of_number: where a number is written. */
+/* Returns an option's value as text. of_number: buffer for numbers */
 static const char *value_text(const struct option_row *row, const struct option_setting *setting,
                               const struct options *options, char of_number[VALUE_MAX])
 {
@@ -57,7 +57,7 @@ static const char *value_text(const struct option_row *row, const struct option_
     return text;
 }
 
-/* Calls show() with each option, its value and what it was set by. */
+/* Calls show() with each option, its value and its origin. */
 static void each_setting(const struct option_settings *settings, const struct options *options,
                          void (*show)(void *context, const char *name, const char *value,
                                       const char *named),

@@ -1,4 +1,4 @@
-/* The tables in print: see commands.h. */
+/* Prints the tables of operations, errors and SMB commands: see commands.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static const char *level_name(const struct service *service, const struct operat
     return row->level == LEVEL_ANY ? "any" : service->levels[row->level];
 }
 
-/* A row for every comp and restype shows no selector. */
+/* Returns the selector of a row; "" for rows that match every comp and restype. */
 static const char *selector_name(const struct operation *row)
 {
     return strcmp(row->selector, SELECTOR_ANY) == 0 ? "" : row->selector;
@@ -79,7 +79,8 @@ static const char *letters_of(const char *letters)
     return strcmp(letters, RIGHTS_ANY) == 0 ? "any" : letters;
 }
 
-/* Joined by '+': all are needed. In parentheses: only as long as what it is about does not exist. */
+/* Prints permissions: joined by '+' if all are required, in parentheses if required only while the
+ * resource does not exist. */
 static void print_letters(const char *always, bool all, const char *create)
 {
     if (all)
@@ -114,7 +115,7 @@ static void print_rights(const struct service *service, const struct rights *rig
            access[rights->anonymous]);
 }
 
-/* Of success. */
+/* Prints the status codes of success. */
 static void print_statuses(const struct operation *row, const char *separator)
 {
     if (row->ok[0] != 0)

@@ -1,5 +1,5 @@
-/* See restore.h. */
-#include "cli/restore.h"
+/* Restores parts of a backup: see administer.h. */
+#include "cli/administer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "admin/restore_read.h"
 #include "backup/backup.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
 #include "cli/admin_client.h"
 #include "base/progress.h"
-#include "cli/restore_read.h"
 #include "queue/queue.h"
 #include "service/names.h"
 #include "table/table.h"
@@ -43,7 +43,7 @@ static const struct kind {
               { "share", &file_service } };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-/* A command on its way. */
+/* State of a running command. */
 struct restorer {
     const struct command_call *call;
     struct progress progress;
@@ -51,29 +51,29 @@ struct restorer {
     int folder;
     struct arena *arena;
     struct bytes account;
-    struct bytes id; /* of what is being restored */
+    struct bytes id; /* id of the restore in progress */
     uint64_t restored, records, bytes;
 };
 
 /* ---- whose ---- */
 
-/* The only account of the server. */
+/* Finds the server's only account. */
 static bool find_account(struct restorer *r)
 {
     struct json_member member;
     struct json_reader reader;
-    struct ask_answer answer;
+    struct client_response answer;
     struct bytes list;
     size_t count = 0;
 
-    if (!ask_server(r->call, "account-list", NULL, 0, &answer)) {
+    if (!client_call(r->call, "account-list", NULL, 0, &answer)) {
         arena_free(answer.arena);
         return false;
     }
-    list = ask_nested(answer.arena, answer.body, "accounts");
+    list = client_nested(answer.arena, answer.body, "accounts");
     json_list_init(&reader, answer.arena, list, 4);
     while (json_next(&reader, &member)) {
-        r->account = arena_copy(r->arena, ask_member(answer.arena, member.text, "name"));
+        r->account = arena_copy(r->arena, client_member(answer.arena, member.text, "name"));
         count++;
     }
     arena_free(answer.arena);
@@ -90,7 +90,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
     const struct progress_count shown = { .items = r->records + restoring->records,
                                           .bytes = r->bytes + restoring->bytes };
     struct arena *arena = arena_new((size_t)64 << 20);
-    struct ask_answer answer;
+    struct client_response answer;
     struct text body;
     bool sent;
 
@@ -98,7 +98,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
     text_add(&body, r->id);
     text_add_char(&body, '\0');
     text_add(&body, batch);
-    sent = ask_server_bytes(r->call, "restore-put", text_bytes(&body), &answer);
+    sent = client_call_bytes(r->call, "restore-put", text_bytes(&body), &answer);
     arena_free(answer.arena);
     arena_free(arena);
     progress_show(&r->progress, &shown);
@@ -107,9 +107,9 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
 
 static bool ask_id(struct restorer *r, const char *operation)
 {
-    const struct ask_argument argument = { "id", arena_string(r->arena, r->id) };
-    struct ask_answer answer;
-    bool asked = ask_server(r->call, operation, &argument, 1, &answer);
+    const struct client_argument argument = { "id", arena_string(r->arena, r->id) };
+    struct client_response answer;
+    bool asked = client_call(r->call, operation, &argument, 1, &answer);
 
     arena_free(answer.arena);
     return asked;
@@ -117,17 +117,17 @@ static bool ask_id(struct restorer *r, const char *operation)
 
 static bool begin(struct restorer *r, const struct kind *kind, const char *as)
 {
-    const struct ask_argument arguments[] = {
+    const struct client_argument arguments[] = {
         { "kind", kind->name },
         { "account", arena_string(r->arena, r->account) },
         { "name", as },
         { "replace", command_value(r->call, "replace") ? "yes" : NULL },
     };
-    struct ask_answer answer;
-    bool begun = ask_server(r->call, "restore-begin", arguments, 4, &answer);
+    struct client_response answer;
+    bool begun = client_call(r->call, "restore-begin", arguments, 4, &answer);
 
     if (begun)
-        r->id = arena_copy(r->arena, ask_member(answer.arena, answer.body, "id"));
+        r->id = arena_copy(r->arena, client_member(answer.arena, answer.body, "id"));
     arena_free(answer.arena);
     return begun;
 }
@@ -160,7 +160,7 @@ static bool restore_one(struct restorer *r, const struct kind *kind, const char 
         r->restored++;
         return true;
     }
-    if (result && result != STORE_CONFLICT)
+    if (result && result != STORE_BUSY)
         fprintf(stderr, "lagra: the %s %s of the backup cannot be read: %s\n", kind->name, name,
                 store_result_text(result));
     if (result)
@@ -252,7 +252,7 @@ int restore_run(const struct command_call *call)
     return end_command(&r, done);
 }
 
-/* All names of a kind: each is restored by itself, and what cannot be is said. */
+/* Restores all items of a kind, one by one, and prints those that fail. */
 static bool restore_kind(struct restorer *r, const struct kind *kind)
 {
     struct guid space = account_space(kind->service->name, r->account);

@@ -1,5 +1,6 @@
-/* Has a running server scrub now, and follows it. The pass goes on when this is ended. */
-#include "cli/scrub.h"
+/* Starts a scrub on a running server and follows its progress. The scrub continues if this process
+ * ends. */
+#include "cli/administer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +18,20 @@ const struct command_option scrub_options_of_command[] = {
     { NULL, NULL, NULL },
 };
 
-static uint64_t number(struct ask_answer *answer, const char *member)
+static uint64_t number(struct client_response *answer, const char *member)
 {
     uint64_t value = 0;
 
-    (void)bytes_parse_u64(ask_member(answer->arena, answer->body, member), UINT64_MAX, &value);
+    (void)bytes_parse_u64(client_member(answer->arena, answer->body, member), UINT64_MAX, &value);
     return value;
 }
 
-static bool is_running(struct ask_answer *answer)
+static bool is_running(struct client_response *answer)
 {
-    return bytes_is(ask_member(answer->arena, answer->body, "running"), "yes");
+    return bytes_is(client_member(answer->arena, answer->body, "running"), "yes");
 }
 
-static void print_state(struct ask_answer *answer)
+static void print_state(struct client_response *answer)
 {
     static const char *const lines[][2] = {
         { "running", "running" }, { "began", "began" },      { "records", "records" },
@@ -39,22 +40,23 @@ static void print_state(struct ask_answer *answer)
     char read[PROGRESS_BYTES_SIZE], total[PROGRESS_BYTES_SIZE];
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        ask_print_line(lines[i][0], ask_member(answer->arena, answer->body, lines[i][1]));
+        client_print_line(lines[i][0], client_member(answer->arena, answer->body, lines[i][1]));
     progress_bytes(number(answer, "bytes"), read);
     progress_bytes(number(answer, "bytesTotal"), total);
-    ask_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
+    client_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
 }
 
-/* Asks until a pass has ended after `ended` others. False: said why not.
- * ret_json  progress is shown so, and the end is to be, too */
+/* Polls until a pass has ended after `ended` others. ret_json: progress is printed as JSON, and the
+ * result must be, too
+ * returns  false after printing why it cannot */
 static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
-                   struct ask_answer *ret_answer)
+                   struct client_response *ret_answer)
 {
     struct progress progress;
 
     progress_begin(&progress, "records", call->json);
     *ret_json = progress.json;
-    while (ask_server(call, "scrub-state", NULL, 0, ret_answer)) {
+    while (client_call(call, "scrub-state", NULL, 0, ret_answer)) {
         const struct progress_count count = { number(ret_answer, "records"), 0,
                                               number(ret_answer, "bytes"),
                                               number(ret_answer, "bytesTotal") };
@@ -73,12 +75,12 @@ static bool follow(const struct command_call *call, uint64_t ended, bool *ret_js
 
 int scrub_run(const struct command_call *call)
 {
-    const struct ask_argument rate = { "rate", command_value(call, "rate") };
+    const struct client_argument rate = { "rate", command_value(call, "rate") };
     bool follows = !command_value(call, "state"), json = call->json;
-    struct ask_answer answer;
+    struct client_response answer;
     uint64_t ended, errors;
-    bool asked = follows ? ask_server(call, "scrub", &rate, 1, &answer)
-                         : ask_server(call, "scrub-state", NULL, 0, &answer);
+    bool asked = follows ? client_call(call, "scrub", &rate, 1, &answer)
+                         : client_call(call, "scrub-state", NULL, 0, &answer);
 
     if (asked && follows) {
         ended = number(&answer, "ended");

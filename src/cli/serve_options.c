@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* May requests count as having come by TLS? */
+/* Returns true if requests can arrive over TLS, directly or through a proxy. */
 static bool may_be_secure(const struct options *options)
 {
     return options->cert_path || options->proxies.trusted.count > 0 ||
            options->proxies.introducing.count > 0;
 }
 
-/* What cannot work together says so at the start, not to clients. */
+/* Refuses combinations that would fail only when clients connect. */
 static enum options_result check_oauth(const struct options *options)
 {
     bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
@@ -33,7 +33,7 @@ static enum options_result check_oauth(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* An option's time; 0: it was not given. */
+/* Checks the range of a time; 0 if it was not given. */
 static enum options_result check_time(const char *option, unsigned ms, unsigned least_ms,
                                       unsigned most_ms, const char *says)
 {
@@ -61,7 +61,7 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* The address is told to others as it is. */
+/* Checks the address that is published to other front ends. */
 static enum options_result check_internal(const struct options *options)
 {
     static const uint8_t any_v6[ADDRESS_SIZE];
@@ -80,7 +80,8 @@ static enum options_result check_internal(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* Each front end of a cluster must be able to end at once, and owns a data folder that it learns of later. */
+/* Refuses options that conflict with --cluster: a front end must be able to end at once, and learns
+ * its data directory only later. */
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
@@ -104,9 +105,9 @@ static enum options_result check_cluster(const struct option_settings *settings,
     return OPTIONS_WRONG;
 }
 
-/* Azurite has no File service: what starts several of them beside each other, with ports for three
- * services, must find no fourth one taken. decision: 320 */
-static void leave_out_files(struct options *options, const struct option_settings *settings)
+/* As `azurite`, serves files only if asked to. Scripts that start several Azurites assign three
+ * ports each, so a fourth would collide. decision: 320 */
+static void omit_file_service(struct options *options, const struct option_settings *settings)
 {
     if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
         options->listen[SERVICE_QUEUE].wanted)
@@ -114,7 +115,6 @@ static void leave_out_files(struct options *options, const struct option_setting
             settings_name_service(settings, SERVICE_FILE, ORIGIN_FILE);
 }
 
-/* Words behind the command, environment and file, as the options of a server. */
 enum options_result serve_options_read(int argc, char **argv, struct option_settings *settings,
                                        struct options *options)
 {
@@ -125,7 +125,8 @@ enum options_result serve_options_read(int argc, char **argv, struct option_sett
     return result ? result : settings_apply(settings, options);
 }
 
-/* Checks the options of the management port. Where none is given it is served if it can be. decision: 923 */
+/* Checks the options of the management port, which is optional if none of them is given. decision:
+ * 923 */
 static enum options_result check_management(const struct option_settings *settings,
                                             struct options *options)
 {
@@ -141,7 +142,8 @@ static enum options_result check_management(const struct option_settings *settin
     return OPTIONS_WRONG;
 }
 
-/* Where no option names a file of accounts: systemd's credential "accounts" (LoadCredential=accounts:FILE).
+/* Uses systemd's credential "accounts" (LoadCredential=accounts:FILE) if no option names a file of
+ * accounts.
  * man: systemd.exec(5) */
 static void find_credential(struct options *options)
 {
@@ -155,7 +157,6 @@ static void find_credential(struct options *options)
     options->accounts_path = path;
 }
 
-/* name: what the program was called by */
 enum options_result serve_options_read_checked(const char *name, int argc, char **argv,
                                                struct option_settings *settings,
                                                struct options *options)
@@ -170,7 +171,7 @@ enum options_result serve_options_read_checked(const char *name, int argc, char 
             result = OPTIONS_WRONG;
         }
     }
-    leave_out_files(options, settings);
+    omit_file_service(options, settings);
     options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);

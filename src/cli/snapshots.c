@@ -1,5 +1,5 @@
-/* See snapshots.h. */
-#include "cli/snapshots.h"
+/* `lagra snapshot`: see administer.h. */
+#include "cli/administer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const struct command_option snapshots_options[] = {
     { NULL, NULL, NULL },
 };
 
-/* What is asked, and answered. */
+/* Request and response. */
 struct asking {
     const struct command_call *call;
     struct arena *arena;
@@ -50,7 +50,8 @@ static struct bytes base_url(const struct command_call *call)
     return base;
 }
 
-/* ptr NULL: none was named; false: it cannot be read, which was said. */
+/* Reads the token; ptr NULL if none is configured. Returns false after printing why it cannot be
+ * read. */
 static bool read_token(struct asking *asking, struct bytes *ret_value)
 {
     const char *path = command_value(asking->call, "token-file");
@@ -76,13 +77,13 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     asking->answer = answer->body;
     if (answer->status == 200)
         return true;
-    error = ask_member(asking->arena, asking->answer, "error");
+    error = client_member(asking->arena, asking->answer, "error");
     if (error.ptr)
         return complain(asking, error);
     return complain(asking, arena_printf(asking->arena, "status %d", answer->status));
 }
 
-/* Over TLS, the token is sent once the certificate is found good. */
+/* Sends a request. Over TLS, the token is sent only after the certificate was verified. */
 static bool ask(struct asking *asking, const char *method, struct bytes path)
 {
     struct fetch_header header = { .name = BYTES("Authorization") };
@@ -112,18 +113,18 @@ static bool ask(struct asking *asking, const char *method, struct bytes path)
 
 static void print(const struct asking *asking)
 {
-    static const struct ask_column columns[] = { { "NAME", "name", ASK_AS_IS },
-                                                 { "SAVED", "saved", ASK_AS_IS },
-                                                 { "LOADED", "loaded", ASK_AS_IS } };
+    static const struct client_column columns[] = { { "NAME", "name", CLIENT_AS_IS },
+                                                    { "SAVED", "saved", CLIENT_AS_IS },
+                                                    { "LOADED", "loaded", CLIENT_AS_IS } };
 
     if (asking->call->json)
         printf("%.*s", BYTES_ARG(asking->answer));
     else
-        ask_print_table(asking->arena, ask_nested(asking->arena, asking->answer, "snapshots"),
-                        columns, sizeof columns / sizeof columns[0]);
+        client_print_table(asking->arena, client_nested(asking->arena, asking->answer, "snapshots"),
+                           columns, sizeof columns / sizeof columns[0]);
 }
 
-/* after: the name in the path. Only a list is printed for people. */
+/* Runs a command. after: name in the path. Only a list is formatted for people. */
 static int run(const struct command_call *call, const char *method, const char *after)
 {
     struct asking asking = { .call = call, .arena = arena_new(ARENA_MAX) };

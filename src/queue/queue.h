@@ -80,4 +80,7 @@ enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;
 
+extern const struct restore_functions queue_restore; /* queue_record.c */
+extern const struct usage_functions queue_usage;     /* queue_record.c */
+
 #endif

@@ -42,26 +42,7 @@ struct get_queue_metadata_result {
 };
 OPERATION_DECLARE(get_queue_metadata);
 
-struct set_queue_metadata_parameters {
-    struct parameters base;
-    struct bytes metadata;
-};
-OPERATION_NO_RESULT(set_queue_metadata);
-OPERATION_DECLARE(set_queue_metadata);
-
-OPERATION_NO_PARAMETERS(get_queue_acl);
-struct get_queue_acl_result {
-    struct result base;
-    struct policies policies;
-};
-OPERATION_DECLARE(get_queue_acl);
-
-struct set_queue_acl_parameters {
-    struct parameters base;
-    struct policies policies; /* set by parse */
-};
-OPERATION_NO_RESULT(set_queue_acl);
-OPERATION_DECLARE(set_queue_acl);
-OPERATION_DECLARE_PARSE(set_queue_acl);
+/* Member of struct container_type (properties/metadata_acl.h). */
+void queue_write_state(struct decision *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* The admin socket: see admin_socket.h. */
+/* Admin socket: see admin_socket.h. */
 #include "server/admin_socket.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ void admin_socket_add_listener(struct admin_socket *socket, const struct admin_l
     admin->listeners[admin->listener_count++] = *listener;
 }
 
-/* NULL after saying why on stderr. */
+/* Returns NULL after printing why on stderr. */
 static struct scrubber *start_scrubber(const struct options *options, struct admin_socket *socket)
 {
     struct scrub_options scrub = {
@@ -34,19 +34,19 @@ static struct scrubber *start_scrubber(const struct options *options, struct adm
         .every_ms = options->scrub_every_ms,
         .rate = options->scrub_rate_mib > 0 ? (uint64_t)options->scrub_rate_mib << 20
                                             : SCRUB_RATE_DEFAULT,
-        .describe = place_name,
+        .describe = resource_name,
         .context = &socket->names,
     };
     struct scrubber *scrubber;
 
-    socket->names = (struct place_names){ socket->admin.store, socket->admin.accounts };
+    socket->names = (struct resource_names){ socket->admin.store, socket->admin.accounts };
     scrubber = scrubber_start(&scrub);
     if (!scrubber)
         fprintf(stderr, "lagra: cannot start a thread for scrubs\n");
     return scrubber;
 }
 
-/* Returns false after saying why on stderr. */
+/* Returns false after printing why on stderr. */
 static bool start_keeping(const struct options *options, struct admin_socket *socket)
 {
     backup_hold_init(&socket->backup, socket->admin.store, options->location);
@@ -99,8 +99,8 @@ void admin_socket_stop(struct admin_socket *socket)
     *socket = (struct admin_socket){ .path = NULL };
 }
 
-void admin_socket_look(struct admin_socket *socket)
+void admin_socket_poll(struct admin_socket *socket)
 {
     if (socket->admin.backup)
-        backup_hold_look(&socket->backup);
+        backup_hold_expire(&socket->backup);
 }

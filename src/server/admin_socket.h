@@ -1,4 +1,4 @@
-/* The admin socket as the program starts and stops it (admin/admin.h), in the data folder. Main thread. */
+/* Starts and stops the admin socket (admin/admin.h) in the data directory. Main thread. */
 #ifndef LAGRA_SERVER_ADMIN_SOCKET_H
 #define LAGRA_SERVER_ADMIN_SOCKET_H
 
@@ -9,26 +9,28 @@
 struct admin_socket {
     struct admin admin;
     struct backup_hold backup;
-    struct place_names names; /* of what a scrub finds */
+    struct resource_names names; /* for describing what a scrub finds */
     char *path;
-    struct http_server *server; /* NULL: not served */
+    struct http_server *server; /* or NULL if it is not served */
 };
 
-/* Descriptors and threads that are set aside for it. */
+/* Descriptors and threads reserved for the socket. */
 #define ADMIN_DESCRIPTORS 32u
 #define ADMIN_THREADS     7u
 
-/* The socket's path in a data folder, from malloc. */
+/* Returns the path of the socket in a data directory, allocated by malloc(). */
 char *admin_socket_path(const char *location);
-/* Serves it, if there is a folder. Where the file system has no sockets the server runs without, and says so in the log.
- * What `socket->admin` says must be set, but for its pool and location. The lock of a data folder is held.
- * returns false, after saying why on stderr, when there is no thread for it */
+/* Serves the socket, unless data is kept in memory. If the file system does not support sockets,
+ * the server runs without one and logs a warning. The caller has set the members of socket->admin,
+ * except its pool and location, and holds the lock of the data directory.
+ * returns  false, after printing why on stderr, if a thread cannot be started */
 bool admin_socket_start(const struct options *options, struct admin_socket *socket);
-/* Also of one that was not started. Before what it asks is given back. */
+/* Stops the socket, even if it was not started, before the objects that its operations use are
+ * freed. */
 void admin_socket_stop(struct admin_socket *socket);
-/* Ends what nobody asks for any longer. Every second or so. */
-void admin_socket_look(struct admin_socket *socket);
-/* One more that `lagra status` shows. */
+/* Expires an abandoned backup. Called about every second. */
+void admin_socket_poll(struct admin_socket *socket);
+/* Adds a listener to the output of `lagra status`. */
 void admin_socket_add_listener(struct admin_socket *socket, const struct admin_listener *listener);
 
 #endif

@@ -1,4 +1,4 @@
-/* See banner.h. */
+/* Messages on stdout: see banner.h. */
 #include "server/banner.h"
 
 #include <ctype.h>
@@ -7,15 +7,16 @@
 
 static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table", "File" };
 
-/* %N: the service, %n: in small letters, %U: its URL, %H: host and port. Of azurite, and of a
- * command for one service: the Table's speaks in its own way. */
-static const char *const together[GREETINGS] = {
+/* Placeholders: %N service, %n service in lower case, %U URL, %H host and port. The messages of
+ * azurite differ from those of Azurite's commands for one service; the Table service's has a
+ * wording of its own. */
+static const char *const together[BANNERS] = {
     "Azurite %N service is starting at %U",
     "Azurite %N service is successfully listening at %U",
     "Azurite %N service is closing...",
     "Azurite %N service successfully closed",
 };
-static const char *const alone[GREETINGS] = {
+static const char *const alone[BANNERS] = {
     "Azurite %N service is starting on %H",
     "Azurite %N service successfully listens on %U",
     "Azurite %N service is closing...",
@@ -24,7 +25,8 @@ static const char *const alone[GREETINGS] = {
 static const char *const own_listening = "Lagra %n service listens on %U";
 static const char *const table_listening_alone = "Azurite %N service successfully started on %H";
 
-static void say(const char *line, const struct options *options, size_t service, uint16_t port)
+static void print_line(const char *line, const struct options *options, size_t service,
+                       uint16_t port)
 {
     const char *host = options->listen[service].host;
     const char *scheme = options->cert_path ? "https" : "http";
@@ -59,26 +61,26 @@ static bool serves_one(const struct options *options)
     return count == 1;
 }
 
-static const char *line_of(const struct options *options, enum greeting what, size_t service)
+static const char *line_of(const struct options *options, enum banner what, size_t service)
 {
     if (!serves_one(options))
         return together[what];
-    return what == GREET_LISTENING && service == SERVICE_TABLE ? table_listening_alone
-                                                               : alone[what];
+    return what == BANNER_LISTENING && service == SERVICE_TABLE ? table_listening_alone
+                                                                : alone[what];
 }
 
-void greet(const struct options *options, enum greeting what, size_t service, uint16_t port)
+void banner_print(const struct options *options, enum banner what, size_t service, uint16_t port)
 {
     if (options->is_azurite)
-        say(line_of(options, what, service), options, service, port);
-    else if (what == GREET_LISTENING && !options->silent)
-        say(own_listening, options, service, port);
+        print_line(line_of(options, what, service), options, service, port);
+    else if (what == BANNER_LISTENING && !options->silent)
+        print_line(own_listening, options, service, port);
 }
 
-void greet_all(const struct options *options, enum greeting what)
+void banner_print_all(const struct options *options, enum banner what)
 {
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
         if (options->listen[i].wanted)
-            greet(options, what, i, options->listen[i].port);
+            banner_print(options, what, i, options->listen[i].port);
     }
 }

@@ -1,4 +1,4 @@
-/* See cell.h. */
+/* Cell of a front end: see cell.h. */
 #include "server/cell.h"
 
 #include <inttypes.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/move_in.h"
+#include "admin/move_out.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -28,7 +30,7 @@ static void name_address(const struct options *options, uint16_t port, char addr
     const char *host = options->listen[SERVICE_BLOB].host;
     char name[OWNER_NAME_MAX + 1] = "";
 
-    /* Every address: others reach it by the machine's name. */
+    /* It listens on all addresses; others reach it by the machine's name. */
     if (strcmp(host, running_reached_at(host)) != 0 && gethostname(name, sizeof name - 1) == 0)
         host = name;
     snprintf(address, ADDRESS_MAX, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
@@ -42,7 +44,7 @@ static void on_lost(void *context, const char *why)
     ending_of_lost_cell(cell->owner.record.cell, why);
 }
 
-/* Requests that wait until this front end serves check how long they have waited. */
+/* Lets requests that wait until this front end serves check their deadlines. */
 static void on_renewed(void *context)
 {
     struct cell *cell = context;
@@ -50,8 +52,8 @@ static void on_renewed(void *context)
     route_wake(&cell->front.route);
 }
 
-/* The owner before may have placed containers in a cell that was added so recently that this process has not seen it. Lists must
- * know of it from the start. */
+/* The previous owner may have placed containers in a cell that was added so recently that this
+ * process has not seen it. Lists must include it from the start. */
 static void learn_cells(struct cell *cell, const struct options *options)
 {
     unsigned cells[CLUSTER_CELLS_MAX];
@@ -249,7 +251,7 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
         cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
 }
 
-void cell_look(struct cell *cell, struct store *store)
+void cell_update_usage(struct cell *cell, struct store *store)
 {
     struct store_figures now;
     uint64_t used;
@@ -280,6 +282,17 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
+        { MOVE_LOCATE_PATH, MOVE_BODY_MAX, move_locate_serve },
+        { MOVE_START_PATH, MOVE_BODY_MAX, move_start_serve },
+        { MOVE_STATUS_PATH, MOVE_BODY_MAX, move_status_serve },
+        { MOVE_NAMES_PATH, MOVE_BODY_MAX, move_names_serve },
+        { MOVE_BEGIN_PATH, MOVE_BODY_MAX, move_begin_serve },
+        { MOVE_PUT_PATH, MOVE_PUT_MAX, move_put_serve },
+        { MOVE_END_PATH, MOVE_BODY_MAX, move_end_serve },
+        { MOVE_PREPARE_PATH, MOVE_PREPARE_MAX, move_prepare_serve },
+        { MOVE_ACTIVATE_PATH, MOVE_BODY_MAX, move_activate_serve },
+        { MOVE_SWITCH_PATH, MOVE_BODY_MAX, move_switch_serve },
+        { MOVE_CANCEL_PATH, MOVE_BODY_MAX, move_cancel_serve },
     };
 
     cell->requests = (struct peer_requests){
@@ -289,6 +302,12 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         .pool = pool,
     };
     front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
+void cell_stop_moves(void)
+{
+    move_out_stop();
+    move_in_stop();
 }
 
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
@@ -316,7 +335,7 @@ void cell_serve(struct cell *cell)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     owner_serves(&cell->owner);
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
-    route_take(&cell->front.route, record); /* what waits for an owner is executed here */
+    route_take(&cell->front.route, record); /* requests that wait for an owner are executed here */
     standby_serves(cell->standby, record->incarnation);
 }
 

@@ -1,5 +1,6 @@
-/* The cell of a front end (--cluster): standing by until one can be owned, forwarding requests for other cells to their
- * owners all along, and giving it up. See docs/cells.md for what operators see of it. */
+/* The cell of a front end (--cluster): stands by until one can be owned, forwards requests for
+ * other cells to their owners all along, and gives the cell up. docs/cells.md describes it for
+ * operators. */
 #ifndef LAGRA_SERVER_CELL_H
 #define LAGRA_SERVER_CELL_H
 
@@ -17,68 +18,75 @@
 struct cell {
     struct owner owner;
     struct front front;
-    struct http_application application;          /* of the doors */
-    struct http_application internal_application; /* of the internal endpoint */
-    struct http_server *internal;                 /* NULL: not started */
-    struct net_key *key;                          /* NULL: the cluster has none */
-    char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
-    struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
-    uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
-    struct peers peers;                   /* owners of other cells, which this process asks */
-    struct other_cells others;            /* of the root */
-    struct peer_requests requests;        /* of other front ends */
-    struct cell_accounts followed;        /* of the root, in another cell */
+    struct http_application application;          /* application of the services' listeners */
+    struct http_application internal_application; /* application of the internal endpoint */
+    struct http_server *internal;         /* internal endpoint, or NULL if it is not started */
+    struct net_key *key;                  /* or NULL if the cluster has none */
+    char forward[ADDRESS_TEXT_MAX];       /* address of the internal endpoint, or "" */
+    struct http_server *const *servers;   /* SERVICE_COUNT of them; NULL if not served */
+    uint64_t serves_from_ns;              /* when the previous owner's lease has ended */
+    struct peers peers;                   /* connections to owners of other cells */
+    struct other_cells others;            /* cells that the root's lists are merged with */
+    struct peer_requests requests;        /* requests of other front ends */
+    struct cell_accounts followed;        /* in other cells than the root: copy of its accounts */
     struct endpoint names[SERVICE_COUNT]; /* for request_names() */
-    struct standby *standby;              /* what looks at the cells, or NULL */
-    char *location;                       /* of its data folder, or NULL if no cell is owned */
+    struct standby *standby;              /* watches the cells, or NULL */
+    char *location;                       /* data directory, or NULL if no cell is owned */
 };
 
 enum cell_result {
     CELL_OWNED,
     CELL_STOPPED, /* a signal ended the wait */
-    CELL_FAILED,  /* said why on stderr */
+    CELL_FAILED,  /* the reason was printed on stderr */
 };
 
-/* Prepares the doors of the services, and reads the key of the cluster. application: of all services. services: in the order of their ports.
- * servers: theirs, once they are started. Returns false after saying why on stderr. Main thread. */
+/* Prepares the listeners' applications and reads the key of the cluster. Main thread.
+ * application  that executes requests of all services
+ * services     in the order of their ports
+ * servers      filled once they are started
+ * returns      false after printing why on stderr */
 bool cell_init(struct cell *cell, const struct options *options,
                const struct http_application *application,
                const struct service *const services[SERVICE_COUNT],
                struct http_server *const *servers);
-/* Starts the internal endpoint, unless the cluster has no key. Returns false after saying why on stderr. Main thread. */
+/* Starts the internal endpoint, unless the cluster has no key. Returns false after printing why on
+ * stderr. Main thread. */
 bool cell_listen(struct cell *cell, const struct options *options,
                  const struct http_limits *limits);
-/* As standby_wait(). The listeners may run already; they forward.
- *
- * blob_port  that others are told
- * Main thread, which handles signals meanwhile. */
+/* Waits until a cell is owned, like standby_wait(). The listeners may run already; they forward.
+ * Main thread, which handles signals during the wait.
+ * blob_port  published in the owner record */
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals);
-/* Has requests go to the cells of what they are about. Before cell_init(). Main thread. */
+/* Routes requests to the cells of their resources. Before cell_init(). Main thread. */
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options);
-/* Is the cell that is owned the root? */
+/* Returns true if the owned cell is the root. */
 bool cell_is_root(const struct cell *cell);
-/* In another cell than the root: follows its accounts. Returns false after saying why on stderr. Main thread. */
+/* Starts to copy the root's accounts, unless the owned cell is the root. Returns false after
+ * printing why on stderr. Main thread. */
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
-/* Counts what the cell has, now and then. Main thread. */
-void cell_look(struct cell *cell, struct store *store);
-/* Has requests of other front ends executed once the cell is served. Main thread, before cell_serve(). */
+/* Updates the cell's used bytes. Called periodically. Main thread. */
+void cell_update_usage(struct cell *cell, struct store *store);
+/* Lets requests of other front ends be executed once the cell is served. Main thread, before
+ * cell_serve(). */
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
-/* Has the services' endpoints know the other cells. The cell is owned. Main thread. */
+/* Makes the other cells known to the services' endpoints. The cell is owned. Main thread. */
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
-/* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
+/* Adds the cells of the cluster, if there is one, to `lagra status`. Main thread. */
 void cell_show(struct cell *cell, struct admin *admin);
-/* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
- * After cell_join(). Main thread. */
+/* Waits until the previous owner's lease has ended, then executes requests. After cell_join(). Main
+ * thread. */
 void cell_serve(struct cell *cell);
-/* Ends forwarding: requests of other front ends that are in progress end within grace_s, and later ones are refused. Before the
- * services stop. Main thread. */
+/* Ends moves of containers in progress, before the store is closed. No request is executed any more. */
+void cell_stop_moves(void);
+/* Stops forwarding: requests of other front ends in progress get grace_s to finish, and later ones
+ * are refused. Called before the services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);
-/* Gives the cell up, if one is owned, and ends the internal endpoint once the other front ends have closed their connections.
- * The store is closed. Main thread. */
+/* Releases the cell, if one is owned, and stops the internal endpoint once the other front ends
+ * have closed their connections. The store is closed. Main thread. */
 void cell_release(struct cell *cell);
-/* Frees the rest, once all servers have stopped. Main thread. */
+/* Frees the cell, once all servers have stopped. Main thread. */
 void cell_free(struct cell *cell);
 
 #endif

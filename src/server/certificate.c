@@ -1,4 +1,4 @@
-/* See certificate.h. */
+/* Certificates of the listeners: see certificate.h. */
 #include "server/certificate.h"
 
 #include <gnutls/pkcs12.h>
@@ -13,10 +13,10 @@
 #include "server/credentials.h"
 #include "observe/access_log.h"
 
-/* A certificate with its chain, and its key; freed with free_contents(). */
+/* Certificate chain and private key; freed by free_contents(). */
 struct contents {
     gnutls_x509_privkey_t key;
-    gnutls_x509_crt_t *chain; /* from the server's own to the authority's */
+    gnutls_x509_crt_t *chain; /* from the server's own certificate to the authority's */
     unsigned chain_length;
 };
 
@@ -28,7 +28,7 @@ static void free_contents(struct contents *contents)
     gnutls_x509_privkey_deinit(contents->key);
 }
 
-/* returns GnuTLS's code; the password is checked by the MAC of the file */
+/* Reads a PFX file; its MAC verifies the password. Returns GnuTLS's code. */
 static int open_pfx(const gnutls_datum_t *file, const char *password, struct contents *ret)
 {
     gnutls_pkcs12_t pfx;
@@ -46,7 +46,7 @@ static int open_pfx(const gnutls_datum_t *file, const char *password, struct con
     return code;
 }
 
-/* Appends a text and frees it. */
+/* Appends `text` to a string and frees `text`. */
 static char *append(char *before, gnutls_datum_t *text)
 {
     size_t length = before ? strlen(before) : 0;
@@ -145,7 +145,7 @@ static bool check_key(const char *path, const struct certificate *certificate,
     return code >= 0 || refuse(path, "has no readable private key (PEM, not encrypted)", code);
 }
 
-/* Whether the key is that of the chain's first certificate. */
+/* Returns true if the key belongs to the chain's first certificate. */
 static bool belongs(const struct contents *contents)
 {
     unsigned char of_key[64], of_certificate[64];
@@ -158,7 +158,8 @@ static bool belongs(const struct contents *contents)
            key_size == certificate_size && memcmp(of_key, of_certificate, key_size) == 0;
 }
 
-/* Names the file that is wrong, which the handshake's library would not. */
+/* Checks that key and chain are valid and belong together, and prints which file is wrong. The TLS
+ * library would not name it. */
 static bool check(const struct options *options, struct certificate *certificate)
 {
     const char *key_path = options->key_path ? options->key_path : options->cert_path;
@@ -210,8 +211,8 @@ static struct file_mark mark_of(const char *path)
     };
 }
 
-/* Whether the file is another one than it was. */
-static bool look_at(const char *path, struct file_mark *seen)
+/* Returns true if the file differs from the one seen before, and remembers it. */
+static bool has_changed(const char *path, struct file_mark *seen)
 {
     struct file_mark now = mark_of(path);
     bool is_same = now.device == seen->device && now.inode == seen->inode &&
@@ -223,8 +224,8 @@ static bool look_at(const char *path, struct file_mark *seen)
 
 static bool have_changed(struct certificate_renewal *renewal)
 {
-    bool cert = look_at(renewal->options->cert_path, &renewal->seen[0]);
-    bool key = look_at(renewal->options->key_path, &renewal->seen[1]);
+    bool cert = has_changed(renewal->options->cert_path, &renewal->seen[0]);
+    bool key = has_changed(renewal->options->key_path, &renewal->seen[1]);
 
     return cert || key;
 }
@@ -249,7 +250,7 @@ void certificate_renewal_show(const struct certificate *certificate)
     shown_s = certificate->expires_s;
 }
 
-void certificate_renewal_look(struct certificate_renewal *renewal)
+void certificate_renewal_poll(struct certificate_renewal *renewal)
 {
     struct certificate renewed;
     const char *problem = NULL;

@@ -1,4 +1,4 @@
-/* The certificate and private key that the services are served with. */
+/* Certificate and private key of the listeners, and their renewal. */
 #ifndef LAGRA_SERVER_CERTIFICATE_H
 #define LAGRA_SERVER_CERTIFICATE_H
 
@@ -6,40 +6,40 @@
 #include "server/options.h"
 
 struct certificate {
-    char *chain; /* PEM, NUL-terminated, of the server first; NULL: plain HTTP */
+    char *chain; /* PEM, NUL-terminated, the server's own first; NULL: plain HTTP */
     char *key;   /* PEM, not encrypted */
-    /* The first moment at which one of the chain is not valid any longer, in seconds since 1970. */
+    /* When the first certificate of the chain expires, in seconds since 1970. */
     int64_t expires_s;
 };
 
-/* Reads what the options name: two PEM files, or one PFX (PKCS#12) file with its password.
- * False after saying on stderr why not, and of which file. */
+/* Reads two PEM files, or one PFX (PKCS#12) file with its password. Returns false after printing on
+ * stderr which file is wrong and why. */
 bool certificate_read(const struct options *options, struct certificate *ret_certificate);
-/* Overwrites the key. Also of one that was never read. */
+/* Frees a certificate, even if it was never read, and wipes its key. */
 void certificate_free(struct certificate *certificate);
 
-/* Renewing the certificate of running servers, when its files have changed. Main thread. decision: 361 */
+/* Renews the certificate of running servers when its files have changed. Main thread. decision:
+ * 361 */
 
 #define RENEWED_SERVERS_MAX (SERVICE_COUNT + 1u)
 
 struct certificate_renewal {
     const struct options *options;
-    /* The files as they were last seen: all zero where there is none. */
+    /* Files as last seen; all zero if a file does not exist. */
     struct file_mark {
         uint64_t device, inode, size;
         int64_t changed_ns;
     } seen[2];
-    struct http_server
-        *servers[RENEWED_SERVERS_MAX]; /* those that are served with it; NULL: none */
+    struct http_server *servers[RENEWED_SERVERS_MAX]; /* servers that use it, or NULL */
 };
 
-/* Notes which files there are, before they are read. options: for as long as it is used */
+/* Remembers the present files. Called before they are read. options: outlive the renewal */
 void certificate_renewal_init(struct certificate_renewal *renewal, const struct options *options);
-/* Shows in metrics when the certificate expires that is used from now on. */
+/* Publishes the expiry of the certificate in use as a metric. */
 void certificate_renewal_show(const struct certificate *certificate);
-/* Reads the files if others are there than when it looked last, or the same with other contents, and gives them to
- * the servers; links are followed. Connections under way go on with the certificate that they began with. What
- * cannot be used is logged, and changes nothing. */
-void certificate_renewal_look(struct certificate_renewal *renewal);
+/* Rereads the files if they were replaced or changed (symbolic links are followed), and passes the
+ * certificate to the servers. Established connections continue with the certificate that they
+ * started with. An unusable certificate is logged, and the previous one remains in use. */
+void certificate_renewal_poll(struct certificate_renewal *renewal);
 
 #endif

@@ -1,4 +1,4 @@
-/* Accounts and tokens by the options: see credentials.h. */
+/* Accounts and bearer tokens: see credentials.h. */
 #include "server/credentials.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "observe/access_log.h"
 
-/* Certificates, keys, lists of accounts, keys and roles. */
+/* Maximum size of a file with certificates, keys, accounts or roles. */
 #define FILE_MAX_BYTES (8u << 20)
 
 char *read_small_file(const char *path)
@@ -82,7 +82,7 @@ static bool add_development(const struct options *options, bool loopback, struct
     return true;
 }
 
-/* Of the file, else of the environment. *ret_named: whether there is either. */
+/* Reads accounts from the file, else from the environment. *ret_named: true if either exists */
 static bool open_accounts(const struct options *options, struct accounts *accounts, bool *ret_named)
 {
     const char *list = getenv("AZURITE_ACCOUNTS");
@@ -104,15 +104,15 @@ static bool open_accounts(const struct options *options, struct accounts *accoun
 
 /* ---- tokens ---- */
 
-/* The text of a file that may be named; ptr NULL: it is not. Returns false after saying why it cannot
- * be read. */
+/* Reads an optional file; ret_text->ptr is NULL if no file is named. Returns false after printing
+ * why it cannot be read. */
 static bool read_named(const char *path, struct bytes *ret_text)
 {
     *ret_text = bytes_from_string(path ? read_small_file(path) : NULL);
     return ret_text->ptr || !path;
 }
 
-/* Role assignments that grant nothing are probably a mistake. */
+/* Warns of role assignments that grant nothing; they are probably mistakes. */
 static void warn_of_unplaced(const struct trust *trust)
 {
     size_t count = trust_unplaced(trust);
@@ -125,7 +125,7 @@ static void warn_of_unplaced(const struct trust *trust)
             count);
 }
 
-/* NULL after saying why. */
+/* Returns NULL after printing why. */
 static struct trust *make_trust(const struct options *options)
 {
     struct trust_options wanted = { .basic = options->oauth_basic,
@@ -221,7 +221,7 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
     }
     if (credentials->named)
         return true;
-    /* With accounts in the store no other is needed beyond this machine. */
+    /* beyond loopback, stored accounts replace the development account */
     if (count > 0 && !loopback && !options->allow_development_account)
         return true;
     return add_development(options, loopback, credentials->accounts);

@@ -1,5 +1,5 @@
-/* What requests are authenticated by, as the options say it: accounts with their keys, and whose
- * bearer tokens count. The files of both are read again while the server runs. Main thread. */
+/* Credentials that requests are authenticated against: accounts with their keys, and trusted
+ * issuers of bearer tokens. Their files can be reread while the server runs. Main thread. */
 #ifndef LAGRA_SERVER_CREDENTIALS_H
 #define LAGRA_SERVER_CREDENTIALS_H
 
@@ -10,27 +10,30 @@ struct store;
 
 struct credentials {
     struct accounts *accounts;
-    bool named;                 /* by a file, a credential or the environment */
-    struct trust_holder *trust; /* NULL: no bearer tokens */
+    bool named; /* accounts are defined by a file, a systemd credential or the environment */
+    struct trust_holder *trust; /* or NULL if bearer tokens are not accepted */
 };
 
-/* A whole small file, NUL-terminated, from malloc; NULL after saying on stderr why not. */
+/* Reads a small file, NUL-terminated, allocated by malloc(). Returns NULL after printing why on
+ * stderr. */
 char *read_small_file(const char *path);
-/* Its first line alone, as of a file with a key; what stood behind is wiped. */
+/* Reads the first line of a small file, such as a key, and wipes the rest. */
 char *read_small_line(const char *path);
-/* Of the text of either, or NULL: wipes it first. */
+/* Wipes and frees the result of either function, or NULL. */
 void free_secret(char *text);
 
-/* False after saying on stderr why not. loopback: nothing listens beyond this machine. */
+/* Opens the accounts and tokens that the options name. loopback: the server listens on loopback
+ * only
+ * returns  false after printing why on stderr */
 bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials);
-/* Once the store is open: its accounts, and the development account, where none
- * is named and the options allow it. False after saying on stderr why not. */
+/* Adds the accounts of the store, once it is open, and the development account if no account is
+ * named and the options allow it. Returns false after printing why on stderr. */
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
                              struct credentials *credentials);
-/* Reads the files again. What is wrong with one is logged, and what it said before still counts. */
+/* Rereads the files. Errors in one are logged, and its previous content remains in force. */
 void credentials_reload(const struct options *options, struct credentials *credentials);
-/* Once nothing is served any more. */
+/* Frees the credentials, once nothing is served any more. */
 void credentials_close(struct credentials *credentials);
 
 #endif

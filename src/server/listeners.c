@@ -1,4 +1,4 @@
-/* See service_listener.h. */
+/* Listeners of the services: see listeners.h. */
 #include "server/listeners.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The listeners of the services: HTTP servers at the addresses that the options name. */
+/* Listeners of the services: HTTP servers at the addresses in the options, and the SMB endpoint.
+ * Main thread. */
 #ifndef LAGRA_SERVER_LISTENERS_H
 #define LAGRA_SERVER_LISTENERS_H
 
@@ -8,38 +9,38 @@
 #include "smb/connection.h"
 
 struct service_listener {
-    const char *name; /* of the service */
+    const char *name; /* name of the service, for messages */
     const struct http_application *application;
-    void *tag; /* http_start() */
+    void *tag; /* passed to http_start() */
 };
 
-/* Starts the listener of a service. Returns NULL after saying why on stderr. Main thread. */
+/* Starts the listener of a service. Returns NULL after printing why on stderr. */
 struct http_server *service_listener_start(const struct options *options, size_t service,
                                            const struct http_limits *limits,
                                            const struct certificate *certificate,
                                            const struct service_listener *of);
-/* Lets `lagra health --running` find it at this port. Main thread. */
+/* Announces the service to `lagra health --running`. */
 void service_listener_announce(const struct options *options, size_t service, uint16_t port,
                                bool is_https, const char *name);
-
-/* The SMB endpoint as the program starts and stops it. Main thread. */
 
 struct net_limits;
 struct net_server;
 
 struct smb_listener {
     struct smb_service *service;
-    struct net_server *server; /* NULL: not served */
+    struct net_server *server; /* or NULL if it is not served */
 };
 
-/* tenure  by which packets are sent; NULL: none is needed
- * limits  those of the other services: workers and connections are as theirs
- * returns false, after saying why on stderr; smb_listener_stop() is due all the same */
+/* Starts the SMB endpoint if the options ask for it.
+ * tenure   checked before packets are sent, or NULL
+ * limits   of the other services; workers and connections are taken from them
+ * returns  false, after printing why on stderr; the caller must call smb_listener_stop() even
+ * then */
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,
                         struct store *store, const struct accounts *accounts,
                         struct decide_pool *pool, const struct tenure *tenure,
                         struct smb_listener *ret_listener);
-/* Before what it was started with is given back. */
+/* Stops the endpoint, before the objects it was started with are freed. */
 void smb_listener_stop(struct smb_listener *listener, unsigned grace_s);
 
 #endif

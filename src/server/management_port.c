@@ -1,4 +1,4 @@
-/* The management port: see management_port.h. */
+/* Management port: see management_port.h. */
 #include "server/management_port.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "server/certificate.h"
 #include "server/credentials.h"
 
-/* Connections, and those that are being refused. */
+/* Established connections, and those being refused. */
 #define DESCRIPTORS    (180u + MANAGEMENT_FILES_MAX)
 #define GRACE_S        1
-/* Of a host's name and what stands around it. */
+/* Host name, scheme, port and path. */
 #define URL_SIZE       320
 
 #define USAGE_EVERY_MS (15u * 60000)
@@ -22,7 +22,7 @@ unsigned management_descriptors(const struct options *options)
     return options->management.wanted ? DESCRIPTORS : 0;
 }
 
-/* The first line of the file. NULL after saying why not. */
+/* Reads the token from the first line of the file. Returns NULL after printing why it cannot. */
 static char *read_token(const char *path)
 {
     char *token = read_small_line(path);
@@ -37,7 +37,8 @@ static char *read_token(const char *path)
     return NULL;
 }
 
-/* False after saying why not: beyond this machine a token is required. */
+/* Reads the token, which is required on addresses other than loopback. Returns false after printing
+ * why it cannot. */
 static bool open_token(const struct options *options, struct bytes *ret_token)
 {
     *ret_token = bytes_from_string(NULL);
@@ -67,7 +68,8 @@ struct usage_survey *usage_start(const struct options *options,
     return survey;
 }
 
-/* False: it is not served, and why was said where it was wanted. decision: 552 */
+/* Returns true if the console is to be served; prints why not if the options ask for it. decision:
+ * 552 */
 static bool wants_console(const struct options *options, const struct certificate *certificate)
 {
     const char *why = NULL;
@@ -83,7 +85,7 @@ static bool wants_console(const struct options *options, const struct certificat
     return !why;
 }
 
-/* Says how an operator signs in. article: of the link */
+/* Prints how an operator signs in. article: of "link" */
 static void print_way_in(const struct options *options, const char *article)
 {
     if (options->in_memory)
@@ -127,7 +129,8 @@ void management_print(const struct options *options, const struct management_por
         print_console(options, port->management.console, url);
 }
 
-/* Where nobody has asked for the port, a server that finds it taken does without. decision: 923 */
+/* Returns true if the server may run without the port because the options do not ask for it.
+ * decision: 923 */
 static bool refuse_port(const struct options *options, struct management_port *port,
                         const char *problem)
 {
@@ -160,7 +163,8 @@ static bool listen_at(const struct options *options, const struct certificate *c
     return port->server || refuse_port(options, port, problem);
 }
 
-/* With --testing: the thread that saves and loads states. False after saying why not. */
+/* Starts the thread that saves and loads states (--testing). Returns false after printing why
+ * not. */
 static bool start_testing(struct management_port *port)
 {
     port->management.pool = decide_pool_new(1, (struct pool_shares){ 0 });
@@ -200,7 +204,7 @@ bool management_start(const struct options *options, const struct certificate *c
     return true;
 }
 
-/* Requests for /-/ready are forwarded, each over a connection of its own at most. */
+/* Each request for /-/ready is forwarded over at most one connection. */
 bool management_stand_by(const struct options *options, const struct certificate *certificate,
                          const struct http_application *health, void *tag,
                          struct management_port *ret_port)

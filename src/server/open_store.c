@@ -1,4 +1,4 @@
-/* Opening the store as the options say: see open_store.h. */
+/* Opens the store: see open_store.h. */
 #include "server/open_store.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 struct store *open_store(const struct options *options)
 {
-    /* What a command line names may lie in the folder before there is a store in it, as with
-     * `azurite --location data --debug data/debug.log`. */
+    /* Files named on the command line may be in the data directory before a store exists there, as
+     * with `azurite --location data --debug data/debug.log`. */
     const char *const named[] = {
         options->debug_path,
         options->access_log_path,

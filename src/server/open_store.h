@@ -1,13 +1,14 @@
-/* The store of a server, as its options say. */
+/* Opens the store that the options name. */
 #ifndef LAGRA_SERVER_OPEN_STORE_H
 #define LAGRA_SERVER_OPEN_STORE_H
 
 #include "server/options.h"
 #include "store/store.h"
 
-/* NULL after saying on stderr why not. Main thread. */
+/* Opens the store. Returns NULL after printing why on stderr. Main thread. */
 struct store *open_store(const struct options *options);
-/* What the secondary endpoint shows of it, to be closed before it; NULL: the same. */
+/* Opens the lagging view that the secondary endpoints show; closed before the store. Returns NULL
+ * if they show current data. */
 struct store *open_secondary(const struct options *options, struct store *store);
 
 #endif

@@ -1,6 +1,7 @@
 /* The table of the options: see option_rows.h. */
 #include "server/option_rows.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,12 @@ const struct option_row option_rows[] = {
     { "managementToken",       0,  "FILE", "require the token in FILE at the management port (Authorization: Bearer)", MEMBER(management_token_path), SET_FILE },
     { "managementNames",       0,  "LIST", "comma-separated host names accepted at the management port without TLS, besides localhost and IP addresses", MEMBER(management_names), SET_TEXT },
     { "console",               0,  "MODE", "web console: off; on: if the management port is on loopback or has a certificate; link: like on, and print a sign-in link (on; docs/console.md)", MEMBER(console), CONSOLE },
-    { "seed",                  0,  "PATH", "create the data described by a JSON file, or by the files of a directory, before the server is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
+    { "seed",                  0,  "PATH", "create the data described by a JSON file, or by the files of a directory, before the server is ready (docs/initial-data.md)", MEMBER(seed.path), SET_FILE },
     { "containers",            0,  "LIST", "create these containers (comma-separated names)", MEMBER(seed.containers), SET_TEXT },
     { "queues",                0,  "LIST", "create these queues",                               MEMBER(seed.queues), SET_TEXT },
     { "tables",                0,  "LIST", "create these tables",                               MEMBER(seed.tables), SET_TEXT },
     { "shares",                0,  "LIST", "create these shares",                               MEMBER(seed.shares), SET_TEXT },
-    { "testing",               0,  NULL,   "for tests of clients: accept fault rules, clock changes and snapshots at the management port (docs/testing.md)", MEMBER(testing), SET_TRUE },
+    { "testing",               0,  NULL,   "for tests of clients: accept fault rules, clock changes and snapshots at the management port (docs/fault-injection.md)", MEMBER(testing), SET_TRUE },
     { "smbHost",               0,  "HOST", "address of the SMB endpoint of the File service (127.0.0.1); SMB is off unless this or --smbPort is given", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "port of the SMB endpoint (1445)",                                   MEMBER(smb.port), SET_PORT },
     { "smbAllowUnencrypted",   0,  NULL,   "accept SMB clients that do not encrypt, including SMB 2.1", MEMBER(smb_allow_unencrypted), SET_TRUE },
@@ -65,7 +66,7 @@ const struct option_row option_rows[] = {
     { "copySourceCa",          0,  "FILE", "certificate authorities (PEM) trusted for copy sources (the system's)", MEMBER(fetcher.ca_path), SET_FILE },
     { "silent",               's', NULL,   "print nothing except problems",                          MEMBER(silent), SET_TRUE },
     { "debug",                'd', "FILE", "also log every request to FILE, which is reopened on SIGHUP",                 MEMBER(debug_path), SET_LOG },
-    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); reopened on SIGHUP", MEMBER(access_log_path), SET_LOG },
+    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/monitoring.md); reopened on SIGHUP", MEMBER(access_log_path), SET_LOG },
     { "auditLog",              0,  "FILE", "log requests that may change something, and changes of keys, to FILE; reopened on SIGHUP", MEMBER(audit_log_path), SET_LOG },
     { "slow",                  0,  "TIME", "log requests that take longer than this, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
     { "analyticsEvery",        0,  "TIME", "interval at which Storage Analytics logs and metrics are written, if an account enables them: 1s to 1h (1m)", MEMBER(analytics_every_ms), SET_DURATION },
@@ -132,7 +133,7 @@ const char *const console_modes[] = {
     [CONSOLE_OFF] = "off", [CONSOLE_ON] = "on", [CONSOLE_LINK] = "link"
 };
 
-/* Azurite's: a number, also with a fraction. */
+/* Accepts a number of 0 or more, with or without a fraction, like Azurite. */
 static enum options_result check_memory_limit(const char *value, const char *named)
 {
     char *end = NULL;
@@ -152,7 +153,7 @@ static enum options_result refuse_value(const char *named, const char *takes, co
     return OPTIONS_WRONG;
 }
 
-/* On without a value: on the command line. */
+/* Sets a switch; without a value (on the command line) it is on. */
 static enum options_result apply_switch(const struct option_row *row, const char *value,
                                         const char *named, bool *member)
 {
@@ -197,7 +198,7 @@ static enum options_result apply_management_port(const char *value, const char *
     return OPTIONS_RUN;
 }
 
-/* Finds the mode of this name among three. */
+/* Finds a mode by its name. */
 static bool find_mode(const char *const modes[3], const char *value, int *ret_mode)
 {
     for (int i = 0; i < 3; i++) {
@@ -234,7 +235,7 @@ static enum options_result apply_console(const char *value, const char *named,
     return OPTIONS_RUN;
 }
 
-/* A number and its unit. */
+/* Parses a number with its unit. */
 static enum options_result apply_duration(const char *value, const char *named, unsigned *member)
 {
     static const struct {
@@ -297,4 +298,23 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
         break;
     }
     return OPTIONS_WRONG;
+}
+
+/* Names other than "localhost" can resolve to any address. */
+bool host_is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+bool options_are_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (options->listen[i].wanted && !host_is_loopback(options->listen[i].host))
+            return false;
+    }
+    return !options->smb.wanted || host_is_loopback(options->smb.host);
 }

@@ -1,7 +1,4 @@
-/* Commands and options: Azurite's options where they apply, and a few of our own; from the command line, the
- * environment and a configuration file (option_sources.h). The name of the
- * command counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what
- * Azurite's command of that name does; azurite-file is the same of a service that Azurite does not have. */
+/* Options of a server. The command line is parsed in cli/command_line.h. */
 #ifndef LAGRA_SERVER_OPTIONS_H
 #define LAGRA_SERVER_OPTIONS_H
 
@@ -15,74 +12,74 @@ enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_FILE, S
 struct listen_options {
     const char *host;
     uint16_t port;
-    unsigned keep_alive_s; /* an idle connection stays open so long; 0: the default */
-    bool wanted;           /* served; of COMMAND_HEALTH: asked */
+    unsigned keep_alive_s; /* timeout of idle connections; 0: the default */
+    bool wanted;           /* served; for `lagra health`: checked */
 };
 
 enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };
 enum console_mode {
     CONSOLE_OFF,
     CONSOLE_ON,
-    CONSOLE_LINK, /* and a link that signs in is printed when the server has started */
+    CONSOLE_LINK, /* also prints a sign-in link after the start */
 };
 
 struct options {
-    const char *config_path;                /* NULL: no file */
-    const struct option_settings *settings; /* where they were set */
-    /* Writes all of them as settings_write() does; of a server that is to be started. */
+    const char *config_path;                /* configuration file, or NULL */
+    const struct option_settings *settings; /* origin of each option */
+    /* Writes all options like settings_write(). Set for a server that is started. */
     void (*write)(const void *options, struct json_writer *to);
-    const char *location; /* the data folder */
+    const char *location; /* data directory */
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
-    bool management_is_optional;      /* served by default: the server starts without it, too */
+    bool management_is_optional;      /* served by default; the server also starts without it */
     const char *management_token_path;
-    const char *management_names; /* further names of that host, or NULL */
-    enum console_mode console;    /* console/console.h, at the management port */
+    const char *management_names; /* additional host names, or NULL */
+    enum console_mode console;    /* served at the management port, console/console.h */
     struct seed_options seed;
     bool testing;              /* admin/testing.h */
     struct listen_options smb; /* the SMB endpoint of the File service */
     bool smb_allow_unencrypted;
     bool smb_enforce_acls;
-    bool is_azurite;                      /* called by one of Azurite's names: banner.h */
-    unsigned workers;                     /* of each service; 0: one a core */
-    unsigned connections_max;             /* of each service; 0: the default */
+    bool is_azurite;                      /* run under one of Azurite's names, banner.h */
+    unsigned workers;                     /* threads per service; 0: one per core */
+    unsigned connections_max;             /* per service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
-    struct net_proxies proxies;           /* in front of all ports but the management port */
-    struct fetcher_options fetcher;       /* of sources of copies on other servers */
-    unsigned rehydrate_seconds;           /* of an archived blob */
+    struct net_proxies proxies;           /* proxies of all ports except the management port */
+    struct fetcher_options fetcher;       /* for copy sources on other servers */
+    unsigned rehydrate_seconds;           /* time to rehydrate an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
-    /* What each account may use that has no limits of its own (auth/account_limits.h); 0: no limit */
+    /* Limits of accounts without limits of their own (auth/account_limits.h); 0: no limit. */
     unsigned account_requests, account_bandwidth_mib, account_capacity_mib, account_containers;
-    unsigned usage_every_ms;   /* 0: the default, if it is wanted */
-    unsigned scrub_every_ms;   /* 0: when it is asked for */
+    unsigned usage_every_ms;   /* 0: the default, if usage is needed at all */
+    unsigned scrub_every_ms;   /* 0: only on request */
     unsigned scrub_rate_mib;   /* 0: the default of admin/scrubber.h */
-    bool keep_reading;         /* ending.h */
+    bool keep_reading;         /* process.h */
     enum sandbox_mode sandbox; /* sandbox.h */
-    const char *cert_path;     /* PEM with key_path, PFX with pfx_password: HTTPS */
+    const char *cert_path;     /* HTTPS: PEM with key_path, or PFX with pfx_password */
     const char *key_path;
-    const char *pfx_password;    /* NULL: not PFX */
-    const char *debug_path;      /* log of every request */
-    const char *access_log_path; /* the same as JSON; NULL: none */
-    const char *audit_log_path;  /* of what changes something */
-    unsigned slow_ms;            /* requests that take so long are logged; 0: none */
-    unsigned analytics_every_ms; /* 0: as the program has it */
-    unsigned stop_delay_ms; /* after SIGTERM it serves for so long, and says that it is not ready */
+    const char *pfx_password;    /* or NULL if it is not PFX */
+    const char *debug_path;      /* text log of all requests, or NULL */
+    const char *access_log_path; /* JSON log of all requests, or NULL */
+    const char *audit_log_path;  /* log of requests that change something, or NULL */
+    unsigned slow_ms;            /* log threshold of slow requests; 0: none */
+    unsigned analytics_every_ms; /* 0: the default */
+    unsigned stop_delay_ms;      /* time to keep serving after SIGTERM, reported as not ready */
     bool silent;
     bool loose;
     bool skip_version_check;
     bool in_memory;
-    unsigned secondary_lag_ms;      /* 0: none */
-    const char *cluster;            /* cluster/folder.h; NULL: a data folder of its own */
-    struct listen_options internal; /* endpoint that other front ends forward requests to */
-    unsigned cell;                  /* of it; 0: any that is free */
-    const char *fence_command;      /* cluster/fence.h; NULL: none */
+    unsigned secondary_lag_ms;      /* lag of the secondary endpoints; 0: none */
+    const char *cluster;            /* cluster directory, or NULL; cluster/folder.h */
+    struct listen_options internal; /* endpoint for forwarded requests of other front ends */
+    unsigned cell;                  /* cell to own; 0: any free cell */
+    const char *fence_command;      /* or NULL; cluster/fence.h */
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;
-    bool oauth_basic;            /* the development mode of bearer tokens */
-    bool allow_unchecked_tokens; /* that mode beyond loopback */
-    const char *accounts_path;   /* accounts and their keys, read again at SIGHUP */
-    const char *oauth_issuer;    /* with oauth_keys_path: bearer tokens are taken */
+    bool oauth_basic;            /* accept bearer tokens without checking signatures */
+    bool allow_unchecked_tokens; /* oauth_basic on other addresses than loopback */
+    const char *accounts_path;   /* accounts and their keys; reread on SIGHUP */
+    const char *oauth_issuer;    /* with oauth_keys_path: accept bearer tokens */
     const char *oauth_audience;
     const char *oauth_keys_path;
     const char *oauth_roles_path;
@@ -91,13 +88,13 @@ struct options {
 
 enum options_result {
     OPTIONS_RUN,
-    OPTIONS_DONE,  /* --help, --version, config check: printed, exit 0 */
-    OPTIONS_WRONG, /* said why on stderr, exit 2 */
+    OPTIONS_DONE,  /* --help, --version, config check: printed, exit status 0 */
+    OPTIONS_WRONG, /* printed why on stderr, exit status 2 */
 };
 
-/* Is it an address that only this machine reaches? */
+/* Returns true if only this machine can reach the address. */
 bool host_is_loopback(const char *host);
-/* Are those of all wanted services? */
+/* Returns true if all wanted services listen on loopback. */
 bool options_are_loopback(const struct options *options);
 
 #endif

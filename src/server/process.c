@@ -1,4 +1,5 @@
-/* See process.h; and assertions, of ours and of RocksDB. */
+/* Process-wide checks and settings: see process.h. Also handles failed assertions, ours and
+ * RocksDB's. */
 #include "server/process.h"
 
 #include <assert.h>
@@ -23,7 +24,7 @@
 
 /* ---- a trial of what a start takes ---- */
 
-/* Held by the main thread for as long as the trial's threads are to stay. */
+/* Held by the main thread while the trial's threads must stay alive. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static void *wait_for_gate(void *unused)
@@ -35,8 +36,9 @@ static void *wait_for_gate(void *unused)
 
 #define TRIAL_STACK_BYTES ((size_t)64 << 10)
 
-/* Of the trial's threads; that of others is only mapped: to make 43 threads takes half the CPU time with stacks that lie
- * in one mapping. Arm64 has none of less than 128 KiB. */
+/* Returns the stack size of the trial's threads. The stacks of the real ones are only mapped:
+ * starting 43 threads with stacks in one mapping takes half the CPU time. Arm64 requires at least
+ * 128 KiB. */
 static size_t trial_stack_bytes(void)
 {
     long least = sysconf(_SC_THREAD_STACK_MIN);
@@ -44,7 +46,7 @@ static size_t trial_stack_bytes(void)
     return least > (long)TRIAL_STACK_BYTES ? (size_t)least : TRIAL_STACK_BYTES;
 }
 
-/* Stacks of so many threads, of the size that threads have. */
+/* Returns the bytes that the stacks of this many threads take, at the default size. */
 static size_t stacks_bytes(const pthread_attr_t *attributes, unsigned threads)
 {
     size_t size = 0, least = trial_stack_bytes();
@@ -53,7 +55,8 @@ static size_t stacks_bytes(const pthread_attr_t *attributes, unsigned threads)
     return threads * (size > least ? size : least);
 }
 
-/* returns 0, or the error of the first thread that could not be started */
+/* Starts and ends threads. Returns 0, or the error of the first thread that could not be
+ * started. */
 static int try_threads(pthread_attr_t *attributes, char *stacks, unsigned threads,
                        unsigned *ret_count)
 {
@@ -87,7 +90,7 @@ bool start_check(unsigned threads, size_t memory_bytes)
 
     pthread_attr_init(&attributes);
     bytes = stacks_bytes(&attributes, threads) + memory_bytes;
-    /* Not reserved, or the kernel could refuse in one piece what threads get piece by piece. */
+    /* Not reserved: the kernel could refuse in one piece what threads get piece by piece. */
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                   -1, 0);
     if (memory == MAP_FAILED) {
@@ -108,11 +111,11 @@ bool start_check(unsigned threads, size_t memory_bytes)
 
 /* ---- the allocator ---- */
 
-/* jemalloc reads it when it is loaded. */
+/* Read by jemalloc when it is loaded. */
 extern const char *malloc_conf;
 const char *malloc_conf = "dirty_decay_ms:2000,muzzy_decay_ms:0";
 
-/* jemalloc(3); not there under sanitizers */
+/* jemalloc(3); missing under sanitizers */
 extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
     __attribute__((weak));
 
@@ -187,9 +190,10 @@ static bool is_of_rocksdb(const void *address)
     return dladdr(address, &found) != 0 && found.dli_fname && strstr(found.dli_fname, "librocksdb");
 }
 
-/* The C library's, which the linker finds here first. RocksDB asserts that nobody calls on a file again
- * whose write failed, and does so itself: in another thread, in closing, and where opening fails half way.
- * Debian builds it with assertions. Its writes are the store's, so this is how that ends, and no abort. */
+/* Replaces the C library's function. After a failed write, RocksDB asserts that the file is not
+ * used again but does so itself: in another thread, in closing, and when opening fails half-way.
+ * Debian builds it with assertions. Its writes belong to the store, so the process ends like after
+ * a failed write, without an abort. */
 _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
                              const char *function)
 {

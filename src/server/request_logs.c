@@ -1,4 +1,4 @@
-/* See request_logs.h. */
+/* Logs of requests: see request_logs.h. */
 #include "server/request_logs.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/event_log.h"
 #include "observe/access_log.h"
 
-/* Storage Analytics is written so often. */
+/* Default interval at which Storage Analytics is written. */
 #define ANALYTICS_EVERY_MS 60000u
 
 bool request_logs_start(const struct options *options)

@@ -1,4 +1,4 @@
-/* See running_servers.h. */
+/* Servers on this machine: see running_servers.h. */
 #include "server/running_servers.h"
 
 #include <arpa/inet.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The place of a lock, from the lowest bit: 0, so that locks of neighbours are not joined; port;
- * IPv4 address; is it IPv6 (then the address is 0: ::1); is it HTTPS; does it await a
- * PROXY header; service. */
+/* Bits of a lock's position, from the lowest: 0, so that adjacent locks are not merged; port; IPv4
+ * address; IPv6 flag (the address is 0, for ::1); HTTPS flag; flag for awaiting a PROXY header;
+ * service. */
 enum {
     PORT_BIT = 1,
     ADDRESS_BIT = 17,
@@ -31,7 +31,8 @@ const char *running_reached_at(const char *host)
     return strcmp(host, "::") == 0 ? "::1" : host;
 }
 
-/* The bits of a place that say where a server that listens on `host` is reached. False: none can. */
+/* Returns in *ret_bits the position's bits for the address at which a server that listens on `host`
+ * is reached. Returns false if they cannot express it. */
 static bool address_bits(const char *host, uint64_t *ret_bits)
 {
     struct in_addr address;
@@ -51,7 +52,7 @@ bool running_awaits_header(const struct options *options, const char *host)
 {
     uint8_t address[ADDRESS_SIZE];
 
-    /* A client that asks an address of loopback comes from 127.0.0.1. */
+    /* Connections to a loopback address come from 127.0.0.1. */
     host = host_is_loopback(host) && !strchr(host, ':') ? "127.0.0.1" : running_reached_at(host);
     return address_parse(bytes_from_string(host), address) &&
            address_list_has(&options->proxies.introducing, address);
@@ -59,7 +60,8 @@ bool running_awaits_header(const struct options *options, const char *host)
 
 bool running_announce(const struct running_service *service)
 {
-    static int program = -1; /* open until the process ends: with it go its locks */
+    static int program =
+        -1; /* stays open until the process ends; closing it would release its locks */
     struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
     uint64_t address;
 
@@ -94,7 +96,7 @@ static bool read_place(uint64_t place, char host[INET_ADDRSTRLEN],
     return true;
 }
 
-/* The kernel names any lock of a range, not the first. */
+/* Finds the locks in a range. F_OFD_GETLK returns any lock of a range, not the first. */
 static void find(int program, uint64_t from, uint64_t end,
                  void (*found)(const struct running_service *service, void *context), void *context)
 {

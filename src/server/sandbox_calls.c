@@ -1,5 +1,5 @@
-/* The system calls that a server makes, of itself and by its libraries. What is not in the list is refused as by a
- * kernel that does not have it, so that a library can do without. */
+/* System calls that a server and its libraries make. Others fail as on a kernel that lacks them, so
+ * that libraries can fall back. */
 #include <errno.h>
 #include <linux/fs.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "server/sandbox.h"
 
-/* By name: some are there on some processors only, and are left out on others. */
+/* Names, because some calls exist only on some processors and are skipped on others. */
 static const char *const calls[] = {
     /* files */
     "access", "chmod", "close", "close_range", "copy_file_range", "dup", "dup2", "dup3",
@@ -22,7 +22,7 @@ static const char *const calls[] = {
     "sync_file_range", "syncfs", "umask", "unlink", "unlinkat", "write", "writev",
     /* memory */
     "brk", "madvise", "mincore", "mmap", "mprotect", "mremap", "munmap",
-    /* threads, and what the process is */
+    /* threads and process identity */
     "arch_prctl", "exit", "exit_group", "futex", "get_robust_list", "getcpu", "getegid", "geteuid",
     "getgid", "getpid", "getpriority", "getrusage", "gettid", "getuid", "membarrier", "prctl",
     "prlimit64", "restart_syscall", "rseq", "sched_getaffinity", "sched_getattr", "sched_getparam",
@@ -42,7 +42,7 @@ static const char *const calls[] = {
 #endif
 };
 
-/* Returns 0, or a negative errno, as all of libseccomp. */
+/* Allows the named calls. Returns 0 or a negative errno, like libseccomp. */
 static int allow_named(scmp_filter_ctx filter, unsigned *count)
 {
     int result = 0;
@@ -58,8 +58,8 @@ static int allow_named(scmp_filter_ctx filter, unsigned *count)
     return result;
 }
 
-/* Calls of which not all is needed. Threads are made, no processes: clone3() has its flags where a filter does not
- * see them, so it is not there, and the C library uses clone(). */
+/* Allows some calls with certain arguments only. Threads can be created, processes cannot: a filter
+ * cannot see the flags of clone3(), so it is refused, and the C library falls back to clone(). */
 static int allow_parts(scmp_filter_ctx filter, bool logs, unsigned *count)
 {
     static const uint64_t families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
@@ -75,7 +75,7 @@ static int allow_parts(scmp_filter_ctx filter, bool logs, unsigned *count)
                                   SCMP_A1(SCMP_CMP_EQ, controls[i], 0));
     if (result == 0)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, FILE_CACHESTAT, 0);
-    if (result == 0 && logs) /* each thread would be a line */
+    if (result == 0 && logs) /* else each new thread would be logged */
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone3), 0);
     *count += 4;
     return result;
@@ -91,7 +91,7 @@ bool sandbox_calls_enter(bool logs, unsigned *ret_count)
         errno = ENOMEM;
         return false;
     }
-    /* A tree, not a list, where the kernel has to ask the filter. */
+    /* A binary tree instead of a list. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     result = allow_named(filter, ret_count);
     if (result == 0)

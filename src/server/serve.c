@@ -1,4 +1,4 @@
-/* A server from its start to its orderly stop: see serve.h. */
+/* Runs a server from its start to its orderly stop: see serve.h. */
 #include "server/serve.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "net/net.h"
 #include "server/admin_socket.h"
 #include "server/cell.h"
@@ -35,25 +35,27 @@
 #include "store/embedded/sizes.h"
 #include "table/table.h"
 
-/* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
+/* Time for requests in progress to finish after SIGTERM, and before the store is reopened. */
 #define STOP_GRACE_S           30
 #define REOPEN_GRACE_S         5
-/* So much later nothing is awaited any more that only a cell's file system can end. */
+/* After this additional time, the process no longer waits for a cell's hanging file system. */
 #define AWAY_GRACE_S           10
-/* So many descriptors can be had again, before the store is. */
+/* Descriptors that must be available before the store is reopened. */
 #define REOPEN_DESCRIPTORS     64
-/* Set aside beside those of the store: standard files, the log. */
+/* Reserved in addition to those of the store: standard files, the log. */
 #define OTHER_DESCRIPTORS      32u
-/* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
+/* Threads running at once during the start, besides those of the servers: of the store, RocksDB,
+ * and pools. */
 #define OTHER_THREADS          24u
-/* Address space beside stacks of threads; measured: a start on an empty folder takes half of it. */
+/* Address space besides stacks of threads; a start on an empty directory was measured to need half
+ * of it. */
 #define START_MEMORY_BYTES     ((size_t)128 << 20)
-/* Reads of cold records that wait for the disk at the same time. */
+/* Concurrent reads of cold records from disk. */
 #define DECIDE_THREADS_MAX     16
-/* Sources that are read at the same time: for one account, and of one host. decision: 284 */
+/* Copy sources read concurrently, for one account and from one host. decision: 284 */
 #define GATHER_THREADS_MAX     24
 #define GATHER_SHARES          ((struct pool_shares){ .account = 16, .source = 8 })
-/* Copies that go on after their requests were answered, at the same time. */
+/* Concurrent copies that continue after their requests were answered. */
 #define BACKGROUND_THREADS_MAX 12
 #define BACKGROUND_SHARES      ((struct pool_shares){ .account = 8, .source = 4 })
 
@@ -65,15 +67,15 @@ struct running {
     struct options options;
     struct server_options server_options;
     struct http_limits limits;
-    unsigned descriptors; /* that this process may have */
+    unsigned descriptors; /* limit of this process */
     struct credentials credentials;
     struct store *store;
-    struct store *secondary; /* NULL: as the store */
+    struct store *secondary; /* or NULL if it shows current data */
     struct decide_pool *pool;
     struct decide_pool *gather_pool;
     struct fetcher *fetcher;
     struct background *background;
-    struct certificate certificate; /* NULL in it: HTTP */
+    struct certificate certificate; /* chain is NULL for HTTP */
     struct certificate_renewal renewal;
     struct endpoint endpoints[SERVICES];
     struct endpoint_set endpoint_set;
@@ -85,7 +87,7 @@ struct running {
     struct admin_socket admin;
     struct cell cell; /* with --cluster */
     const struct signal_watch *signals;
-    bool is_stopped; /* by a signal, before it had a cell */
+    bool is_stopped; /* by a signal, while standing by */
 };
 
 static const struct tenure *tenure_of(const struct running *run)
@@ -130,7 +132,8 @@ static bool start_threads(struct running *run)
 
 /* ---- listeners ---- */
 
-/* With --cluster it starts before there is a store, and answers through a door (cell.h). */
+/* Starts the listener of a service. With --cluster this precedes the store, and requests are
+ * forwarded (cell.h). */
 static bool start_listener(struct running *run, size_t i)
 {
     const struct service_listener of = {
@@ -156,7 +159,7 @@ static bool start_services(struct running *run)
     return true;
 }
 
-/* What `lagra status` says, and who is asked by the commands that change something. */
+/* Starts the admin socket, which serves `lagra status` and the commands that change something. */
 static bool start_admin(struct running *run)
 {
     bool is_secure = run->certificate.chain != NULL;
@@ -184,7 +187,7 @@ static bool start_admin(struct running *run)
     return admin_socket_start(&run->options, &run->admin);
 }
 
-/* Reported when all of them accept: a script that waits for one finds the others too. */
+/* Starts all listeners, then reports them: a script that waits for one finds the others, too. */
 static bool start_listeners(struct running *run)
 {
     if (!start_services(run))
@@ -213,8 +216,8 @@ static bool start_listeners(struct running *run)
             continue;
         service_listener_announce(&run->options, i, http_port(run->servers[i]),
                                   run->certificate.chain != NULL, services[i]->name);
-        greet(&run->options, GREET_STARTING, i, run->options.listen[i].port);
-        greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
+        banner_print(&run->options, BANNER_STARTING, i, run->options.listen[i].port);
+        banner_print(&run->options, BANNER_LISTENING, i, http_port(run->servers[i]));
     }
     management_print(&run->options, &run->management, run->certificate.chain != NULL);
     return true;
@@ -247,8 +250,8 @@ static unsigned descriptors_set_aside(const struct running *run)
     return of_store + OTHER_DESCRIPTORS + ADMIN_DESCRIPTORS + management_descriptors(&run->options);
 }
 
-/* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients
- * can keep it from opening a file. */
+/* Divides the descriptors: the store's come first and connections share the rest, so that clients
+ * can never keep the store from opening a file. */
 static bool fit_limits(struct running *run)
 {
     unsigned descriptors = run->descriptors;
@@ -258,7 +261,7 @@ static bool fit_limits(struct running *run)
     run->limits = http_limits_default;
     run->limits.net.workers = run->options.workers;
     run->limits.net.connections_per_address_max = run->options.connections_per_address_max;
-    run->limits.net.outgoing_max = run->options.cluster ? 1 : 0; /* as many as connections */
+    run->limits.net.outgoing_max = run->options.cluster ? 1 : 0; /* at most one per connection */
     if (run->options.connections_max > 0)
         run->limits.net.connections_max = run->options.connections_max;
     wanted = run->limits.net.connections_max;
@@ -275,7 +278,7 @@ static bool fit_limits(struct running *run)
     return true;
 }
 
-/* Whether descriptors can be had again: of this process, and of the machine. */
+/* Returns true if descriptors are available again, to the process and on the machine. */
 static bool has_descriptors(struct running *run)
 {
     run->descriptors = descriptors_allow();
@@ -283,11 +286,10 @@ static bool has_descriptors(struct running *run)
            descriptors_are_free(REOPEN_DESCRIPTORS);
 }
 
-/* Also after a start that got half way. What is in flight ends, all is synced. */
+/* Stops the server, even after a partial start: finishes requests in progress and syncs. */
 static void stop(struct running *run, unsigned grace_s)
 {
-    management_stop(
-        &run->management); /* it shows the servers, and asks them and the admin's pool */
+    management_stop(&run->management); /* it uses the servers and the admin's pool */
     admin_socket_stop(&run->admin);
     management_release(&run->management);
     waiting_stop();
@@ -305,6 +307,7 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
+    cell_stop_moves();
     if (run->endpoint_set.tasks)
         task_runner_stop(run->endpoint_set.tasks);
     if (run->background)
@@ -328,7 +331,7 @@ static void stop(struct running *run, unsigned grace_s)
 
 /* ---- a cell of a cluster ---- */
 
-/* Listens, and stands by until there is a cell, whose data folder becomes that of the server. */
+/* Listens and stands by until a cell is owned, whose data directory becomes the server's. */
 static bool take_cell(struct running *run)
 {
     struct http_server *const *blob = &run->servers[SERVICE_BLOB];
@@ -365,7 +368,7 @@ static bool serve_cell(struct running *run)
 /* ---- start ---- */
 
 #ifdef LAGRA_GATES
-/* Tests wait for no minute. */
+/* Returns the timeout that a test sets, or 0. */
 static unsigned asked_patience_ms(void)
 {
     const char *asked = getenv("LAGRA_SOURCE_PATIENCE_MS");
@@ -412,7 +415,7 @@ static void reload(void *of)
     struct running *run = of;
 
     supervisor_notify("RELOADING=1");
-    certificate_renewal_look(&run->renewal);
+    certificate_renewal_poll(&run->renewal);
     if (!log_reopen())
         log_errno("open %s again", run->options.debug_path);
     event_logs_reopen();
@@ -425,20 +428,20 @@ static void look(void *of)
     struct running *run = of;
 
     episodes_look();
-    admin_socket_look(&run->admin);
+    admin_socket_poll(&run->admin);
     if (run->management.management.console)
         console_look(run->management.management.console);
-    certificate_renewal_look(&run->renewal);
-    cell_look(&run->cell, run->store);
+    certificate_renewal_poll(&run->renewal);
+    cell_update_usage(&run->cell, run->store);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };
 
-/* Until a signal ends the server, or its store can be opened again (decision: 208). */
+/* Waits until a signal ends the server or its store can be reopened. decision: 208 */
 static enum ending wait_for_ending(struct running *run, const struct signal_watch *signals)
 {
     for (;;) {
-        enum signal_kind kind = signals_next(signals, SIGNAL_LOOK_MS);
+        enum signal_kind kind = signals_next(signals, SIGNAL_POLL_INTERVAL_MS);
 
         if (kind == SIGNAL_END)
             return ENDING_STOP;
@@ -447,7 +450,7 @@ static enum ending wait_for_ending(struct running *run, const struct signal_watc
     }
 }
 
-/* The same ports again, also those that were any free ones. */
+/* Keeps the ports for the restart, including those chosen freely. */
 static void keep_ports(const struct running *run, struct options *options)
 {
     for (size_t i = 0; i < SERVICES; i++)
@@ -487,11 +490,11 @@ int serve(struct options *options)
         signals_await_end(&signals, options->stop_delay_ms);
     }
     if (started)
-        greet_all(options, GREET_CLOSING);
+        banner_print_all(options, BANNER_CLOSING);
     if (options->cluster)
         ending_within(STOP_GRACE_S + AWAY_GRACE_S);
     stop(&run, STOP_GRACE_S);
     if (started)
-        greet_all(options, GREET_CLOSED);
+        banner_print_all(options, BANNER_CLOSED);
     return started || run.is_stopped ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -32,7 +32,8 @@ void signals_await_end(const struct signal_watch *watch, unsigned ms)
     uint64_t end_ms = clock_monotonic_ms() + ms, now_ms;
 
     while ((now_ms = clock_monotonic_ms()) < end_ms)
-        if (signals_next(watch, end_ms - now_ms < SIGNAL_LOOK_MS ? (unsigned)(end_ms - now_ms)
-                                                                 : SIGNAL_LOOK_MS) == SIGNAL_END)
+        if (signals_next(watch, end_ms - now_ms < SIGNAL_POLL_INTERVAL_MS
+                                    ? (unsigned)(end_ms - now_ms)
+                                    : SIGNAL_POLL_INTERVAL_MS) == SIGNAL_END)
             return;
 }

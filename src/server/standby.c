@@ -1,4 +1,4 @@
-/* See standby.h. */
+/* Standing by for a cell: see standby.h. */
 #include "server/standby.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define LOOK_MS        50u
 #define STATUS_MAX     480u
 #define ABANDON_MS     1000u
-/* New cells are looked for this often. */
+/* Interval of looking for new cells. */
 #define LIST_MS        2000u
 #define STEP_MS        20u
 /* A fence command that failed, or did not free the lock, is repeated after this time. */
@@ -25,33 +25,34 @@
 /* Lifetime of links to an owner that has handed over. */
 #define LEAVE_MS       2000u
 
-/* One cell, as this process sees it. Of the thread that looks, beside the candidate. */
+/* A cell as this process sees it. Used by the watching thread only, except the candidate. */
 struct contender {
     struct candidate candidate;
     struct fence fence;
     uint64_t fence_from_ns, nudge_from_ns;
-    bool is_silent, hangs; /* it was logged */
-    bool has_owner;        /* another front end, which renews its lease */
-    bool has_failed;       /* it cannot be owned */
-    /* Links to owners of earlier incarnations are cut at left_ns; 0: there are none. Set by the main thread for our own cell. */
+    bool is_silent, hangs; /* already logged */
+    bool has_owner;        /* owned by another front end that renews its lease */
+    bool has_failed;       /* cannot be owned */
+    /* Links to owners of earlier incarnations are closed at left_ns; 0: there are none. Set by the
+     * main thread for our own cell. */
     _Atomic uint64_t left, left_ns;
-    char problem[256]; /* that was logged last */
+    char problem[256]; /* last one logged */
 };
 
-/* On the heap: threads that hang refer to it. */
+/* On the heap, since hanging threads refer to it. */
 struct standby {
     const struct options *options;
     struct front *front;
     struct http_server *const *servers;
     struct candidacy candidacy;
     char address[STANDBY_ADDRESS_MAX], forward[ADDRESS_TEXT_MAX];
-    uint32_t owned;        /* the cell that was taken, or 0 */
+    uint32_t owned;        /* the owned cell, or 0 */
     bool is_open;          /* the file of a cell could be opened */
-    bool has_ended;        /* standby_stop(): no thread was left behind */
-    struct thread watcher; /* once a cell was taken */
+    bool has_ended;        /* set by standby_stop() if no thread was left behind */
+    struct thread watcher; /* runs once a cell is owned */
     struct thread lister;
-    atomic_bool watcher_ends, lists; /* lists: the lister runs */
-    atomic_uint count;               /* of contenders: the lister adds some */
+    atomic_bool watcher_ends, lists; /* lists: the listing thread runs */
+    atomic_uint count;               /* of contenders; the listing thread adds some */
     struct contender contenders[CLUSTER_CELLS_MAX];
 };
 
@@ -97,7 +98,7 @@ static void log_problem(struct contender *c, const struct candidate_found *found
 
 /* ---- fencing ---- */
 
-/* Another owner that is silent is fenced; the lock is then free, and the candidate takes it. */
+/* Fences a silent owner. The lock is then free, and the candidate acquires it. */
 static void fence_if_silent(struct contender *c, const struct options *options,
                             const struct candidate_found *found)
 {
@@ -119,7 +120,8 @@ static void fence_if_silent(struct contender *c, const struct options *options,
 
 /* ---- cells ---- */
 
-/* Starts to watch a cell. Main thread while there is no lister, then the lister. */
+/* Starts to watch a cell. Called by the main thread until the listing thread runs, then by that
+ * one. */
 static bool add(struct standby *standby, unsigned cell)
 {
     unsigned count = atomic_load(&standby->count), wanted = standby->options->cell;
@@ -161,7 +163,7 @@ static void read_pins(struct standby *standby)
     free(pins);
 }
 
-/* Finds cells that were added to the cluster, and pins that have changed. */
+/* Thread that finds added cells and changed pins. */
 static void *list(void *argument)
 {
     struct standby *standby = argument;
@@ -234,8 +236,8 @@ struct standby *standby_start(const struct options *options, struct front *front
 
 /* ---- owners ---- */
 
-/* Requests that wait for an owner of an earlier incarnation, or for an owner without a lease, wait in vain, because it sends
- * nothing. decision: 952 */
+/* Closes links to owners of earlier incarnations, or without a lease: they send no responses, so
+ * requests would wait in vain. decision: 952 */
 static void cut_links(const struct standby *standby, uint32_t cell, uint64_t incarnation,
                       enum cut_which which)
 {
@@ -245,8 +247,8 @@ static void cut_links(const struct standby *standby, uint32_t cell, uint64_t inc
                               which);
 }
 
-/* An owner that has handed over refuses the requests that are still on their way to it, and these get time for that.
- * decision: 1010 */
+/* Closes links to an owner that has handed over, after a delay in which it refuses requests that
+ * are still on their way. decision: 1010 */
 static void leave_links(const struct standby *standby, struct contender *c, uint64_t incarnation)
 {
     cut_links(standby, c->candidate.cell, incarnation, CUT_IDLE);
@@ -264,7 +266,7 @@ static void end_left_links(const struct standby *standby, struct contender *c)
     (void)atomic_compare_exchange_strong(&c->left, &left, 0);
 }
 
-static struct candidate_found look_at(struct standby *standby, struct contender *c)
+static struct candidate_found has_changed(struct standby *standby, struct contender *c)
 {
     struct candidate_found found;
 
@@ -294,7 +296,7 @@ static void describe(const struct contender *c, const struct owner_record *recor
                  joint, c->candidate.cell);
 }
 
-/* Has requests forwarded to the owner of the cell. */
+/* Updates the route to the owner of the cell. */
 static void show_owner(struct standby *standby, struct contender *c,
                        const struct candidate_found *found, char status[STATUS_MAX])
 {
@@ -313,8 +315,8 @@ static void show_owner(struct standby *standby, struct contender *c,
     describe(c, record, status);
 }
 
-/* Looks once at each cell that is not ours. Returns the contender that has won, or NULL. */
-static struct contender *look(struct standby *standby)
+/* Checks each cell that is not ours. Returns the contender that has won, or NULL. */
+static struct contender *refresh(struct standby *standby)
 {
     unsigned count = atomic_load(&standby->count);
     char status[STATUS_MAX] = "";
@@ -327,7 +329,7 @@ static struct contender *look(struct standby *standby)
         end_left_links(standby, c);
         if (c->candidate.cell == standby->owned)
             continue;
-        found = look_at(standby, c);
+        found = has_changed(standby, c);
         show_owner(standby, c, &found, status);
         if (found.state == CANDIDATE_FAILED && !c->has_failed)
             log_problem(c, &found);
@@ -360,7 +362,7 @@ static void *watch(void *argument)
     struct standby *standby = argument;
 
     while (!atomic_load(&standby->watcher_ends)) {
-        (void)look(standby);
+        (void)refresh(standby);
         thread_sleep_ns(LOOK_MS * NS_PER_MS);
     }
     return NULL;
@@ -388,7 +390,7 @@ enum standby_result standby_wait(struct standby *standby, const struct signal_wa
     bool said = standby->options->silent;
 
     for (;;) {
-        struct contender *won = look(standby);
+        struct contender *won = refresh(standby);
 
         if (won) {
             take(standby, won, ret_won);
@@ -416,7 +418,7 @@ void standby_serves(struct standby *standby, uint64_t incarnation)
 
 /* ---- the end ---- */
 
-/* Waits for the candidates, for a while. Returns false if one hangs. */
+/* Waits for the candidates for a limited time. Returns false if one hangs. */
 static bool have_ended(struct standby *standby)
 {
     uint64_t end_ms = clock_monotonic_ms() + ABANDON_MS;
@@ -450,6 +452,6 @@ void standby_stop(struct standby *standby)
 
 void standby_free(struct standby *standby)
 {
-    if (standby->has_ended) /* else its memory is left to the threads that hang */
+    if (standby->has_ended) /* else hanging threads still use it */
         free(standby);
 }

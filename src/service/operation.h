@@ -268,6 +268,7 @@ struct service {
      * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
     enum error (*enter)(struct decision *d);
     enum error (*leave)(struct decision *d);
+    const struct container_type *container;  /* properties/metadata_acl.h */
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* what is in it, for operators: service/usage.h. NULL: nothing */

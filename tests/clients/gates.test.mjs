@@ -140,8 +140,8 @@ const GATES = [
     ['file/rest/create_file.c', '2026-02-06', 'rest: Create-File; decision 875', file('PUT', '/sha/new', { 'x-ms-type': 'file', 'x-ms-content-length': '4' }, 'text'), succeeds],
     ['file/rest/file_operations.c', '2021-06-08', 'recorded; decision 877', resize, ({ moved }) => moved],
     ['file/rest/handles.c', '2019-07-07', 'rest: Version-2019-07-07 "handles that failed to close"', file('PUT', '/sha/f?comp=forceclosehandles', { 'x-ms-handle-id': '*' }), header('x-ms-number-of-handles-failed')],
-    ['file/rest/handles.c', '2023-01-03', 'rest: Version-2023-01-03 "file handle access rights"', 'unit/file/test_passes.c'],
-    ['file/rest/handles.c', '2024-02-04', 'Azure.Storage.Files.Shares 12.18.0-beta.1 (ShareFileHandle.ClientName)', 'unit/file/test_passes.c'],
+    ['file/rest/handles.c', '2023-01-03', 'rest: Version-2023-01-03 "file handle access rights"', 'unit/file/test_required_access.c'],
+    ['file/rest/handles.c', '2024-02-04', 'Azure.Storage.Files.Shares 12.18.0-beta.1 (ShareFileHandle.ClientName)', 'unit/file/test_required_access.c'],
     ['file/rest/list_files.c', '2020-10-02', 'rest: Version-2020-10-02 "File-Id", "Directory-Id"; recorded (none of 5 at 2018-11-09 and earlier, 11 of 11 since 2021-06-08)', file('GET', '/sha?restype=directory&comp=list'), element('FileId')],
     ['file/rest/list_shares.c', '2019-12-12', 'rest: List-Shares "AccessTier"', file('GET', '/?comp=list'), element('AccessTier')],
     ['file/rest/list_shares.c', '2020-02-10', 'rest: Lease-Share, new in this version', file('GET', '/?comp=list'), element('LeaseState')],
@@ -217,7 +217,7 @@ const GATES = [
 
 /** Dates that are not gates: versions that the program itself asks with. */
 const OWN = new Set(['cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
-    'source/copy_run.c 2026-10-06', 'transfer/asker.c 2019-02-02', 'transfer/asker.h 2021-12-02']);
+    'source/copy_run.c 2026-10-06', 'transfer/api_client.c 2019-02-02', 'transfer/api_client.h 2021-12-02']);
 
 /* ---- the world ---- */
 
