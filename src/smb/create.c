@@ -1,6 +1,6 @@
 /* CREATE: opens a file or directory, with its create contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
 #include "smb/create.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include <assert.h>
 

@@ -10,8 +10,8 @@
 
 /* Reconnect of a durable open: reconnect.c */
 struct reconnect {
-    struct handle_away away;
-    struct handle_return back;
+    struct disconnected_handle away;
+    struct handle_reconnect back;
     struct durable_kept kept;
     bool is_found; /* `away` is decided; `back` is next */
 };
@@ -26,7 +26,7 @@ struct create {
     bool came_back;
     struct reconnect reconnect; /* if requested */
     bool is_again;              /* replayed create: create_again.c */
-    struct handle_again again;
+    struct handle_replay again;
     struct smb_durable durable; /* as granted */
 };
 

@@ -45,7 +45,7 @@ enum smb_step create_anew(struct smb_request *request, struct create *create)
 {
     const struct durable_asked *durable = &create->contexts.durable;
 
-    create->open.mount = &request->tree->mount;
+    create->open.tree_connect = &request->tree->tree_connect;
     create->open.snapshot = create->contexts.snapshot;
     create->open.descriptor = create->contexts.descriptor;
     create->open.session = request->session->id;

@@ -1,7 +1,7 @@
 /* Replay of a create whose response the client may not have received: responds with the existing
  * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/service.h"
 
 struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
@@ -51,12 +51,13 @@ void create_again_find_kept(const struct smb_request *request, struct create *cr
 {
     const struct smb_connection *connection = request->message->connection;
     struct durable_asked *durable = &create->contexts.durable;
-    const struct kept_create by = { .client = connection->agreed.client_guid,
-                                    .create = durable->create };
+    const struct scavenger_create by = { .client = connection->agreed.client_guid,
+                                         .create = durable->create };
 
     if (!durable->wants_2 || !(request->header.flags & SMB_FLAG_REPLAY))
         return;
-    durable->id = kept_find(connection->service->kept, &request->tree->mount.space, &by);
+    durable->id =
+        scavenger_find(connection->service->kept, &request->tree->tree_connect.space, &by);
     durable->returns_2 = durable->id > 0;
 }
 
@@ -66,9 +67,9 @@ enum smb_step create_again_begin(struct smb_request *request, struct create *cre
     request->open = open_hold(open);
     request->parameters = create;
     create->is_again = true;
-    create->again.mount = &request->tree->mount;
+    create->again.tree_connect = &request->tree->tree_connect;
     create->again.handle = &open->handle;
-    return smb_decide(request, handle_again_attempt, &create->again);
+    return smb_decide(request, handle_replay_attempt, &create->again);
 }
 
 enum smb_step create_again_decided(struct smb_request *request, struct create *create)
