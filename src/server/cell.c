@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/move_in.h"
+#include "admin/move_out.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -280,6 +282,17 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
+        { MOVE_LOCATE_PATH, MOVE_BODY_MAX, move_locate_serve },
+        { MOVE_START_PATH, MOVE_BODY_MAX, move_start_serve },
+        { MOVE_STATUS_PATH, MOVE_BODY_MAX, move_status_serve },
+        { MOVE_NAMES_PATH, MOVE_BODY_MAX, move_names_serve },
+        { MOVE_BEGIN_PATH, MOVE_BODY_MAX, move_begin_serve },
+        { MOVE_PUT_PATH, MOVE_PUT_MAX, move_put_serve },
+        { MOVE_END_PATH, MOVE_BODY_MAX, move_end_serve },
+        { MOVE_PREPARE_PATH, MOVE_PREPARE_MAX, move_prepare_serve },
+        { MOVE_ACTIVATE_PATH, MOVE_BODY_MAX, move_activate_serve },
+        { MOVE_SWITCH_PATH, MOVE_BODY_MAX, move_switch_serve },
+        { MOVE_CANCEL_PATH, MOVE_BODY_MAX, move_cancel_serve },
     };
 
     cell->requests = (struct peer_requests){
@@ -289,6 +302,12 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         .pool = pool,
     };
     front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
+void cell_stop_moves(void)
+{
+    move_out_stop();
+    move_in_stop();
 }
 
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])

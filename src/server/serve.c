@@ -307,6 +307,7 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
+    cell_stop_moves();
     if (run->endpoint_set.tasks)
         task_runner_stop(run->endpoint_set.tasks);
     if (run->background)

@@ -8,6 +8,8 @@
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that instant, requests under it
  *                      are refused
  *
+ * While a name is moved to another cell it has records of placement_move.h too.
+ *
  * The space of an account in the root has a counter "m", cell (big-endian) for each other cell: the number of rows that name it.
  * By these, lists and searches over the account know which cells to ask (other_cells.h). decision: 1006
  *

@@ -32,7 +32,7 @@ struct pending_source source_pending(const struct gathering *g, const struct cop
                                     .is_other =
                                         source_endpoint(g->call, source) != g->call->endpoint,
                                     .url = url_without(g->call->arena, source->text, "sig"),
-                                    .account = inner_account(open->inner),
+                                    .account = source_read_account(open->inner),
                                     .etag = open->etag };
 }
 

@@ -11,8 +11,8 @@
  * blob is then changed or deleted. */
 struct open_source {
     bool is_own;
-    struct inner *inner; /* local source */
-    bool by_key;         /* local source: the request was signed with the key of its account */
+    struct source_read *inner; /* local source */
+    bool by_key; /* local source: the request was signed with the key of its account */
     struct source_facts facts; /* of a remote source: according to its headers */
     struct bytes etag;         /* as sent in headers; ptr NULL if none */
     struct snapshot *snapshot; /* local source, until the reader takes it over */

@@ -59,8 +59,8 @@ struct blob source_blob(const struct open_source *open)
 {
     struct blob blob = { .http = open->facts.http, .metadata = open->facts.metadata };
 
-    if (open->is_own && is_blob(inner_operation(open->inner)))
-        return *blob_of(inner_result(open->inner));
+    if (open->is_own && is_blob(source_read_operation(open->inner)))
+        return *blob_of(source_read_result(open->inner));
     if (!open->is_own)
         read_type(open, &blob);
     return blob;

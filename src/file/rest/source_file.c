@@ -29,7 +29,7 @@ enum error file_source(const struct operation *operation, const struct result *r
 
 const struct get_file_properties_result *source_file(const struct open_source *open)
 {
-    return open->is_own && is_file(inner_operation(open->inner))
-               ? result_of(inner_result(open->inner))
+    return open->is_own && is_file(source_read_operation(open->inner))
+               ? result_of(source_read_result(open->inner))
                : NULL;
 }

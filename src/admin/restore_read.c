@@ -1,6 +1,6 @@
-/* Reads a backup: see restore_read.h. Each partition is sent as its pieces, each once, followed by
+/* Reads a space: see restore_read.h. Each partition is sent as its pieces, each once, followed by
  * the records that refer to them by number. */
-#include "cli/restore_read.h"
+#include "admin/restore_read.h"
 
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ static enum store_result send_piece(struct restoring *r, const struct piece *pie
     if (result)
         return result;
     if (!begin_entry(r, RESTORE_PIECE, piece->length))
-        return STORE_CONFLICT;
+        return STORE_BUSY;
     encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
     r->bytes += piece->length;
     return STORE_OK;
@@ -125,7 +125,7 @@ static bool read_record(void *context, enum record_family family, const struct r
 
     if (!begin_entry(r, RESTORE_RECORD,
                      record->key.len + record->value.len + 10 * record->piece_count)) {
-        pass->result = STORE_CONFLICT;
+        pass->result = STORE_BUSY;
         return false;
     }
     encode_u8(&r->batch, (uint8_t)family);
@@ -148,7 +148,7 @@ static enum store_result read_partition(struct restoring *r, struct partition at
     if (r->piece_room > 0)
         memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
     if (!add_partition(r, at.key))
-        return STORE_CONFLICT;
+        return STORE_BUSY;
     result = archive_records(r->archive, at, read_pieces, &pass);
     if (!result && !pass.result)
         result = archive_records(r->archive, at, read_record, &pass);
@@ -275,30 +275,50 @@ static bool read_owner(void *context, enum record_family family, const struct re
     return true;
 }
 
-enum store_result restoring_read(struct restoring *r, struct bytes name, struct guid space)
+static void begin(struct restoring *r)
 {
-    enum store_result result;
-
     r->arena = arena_new((size_t)256 << 20);
     r->buffer = xmalloc(PIECE_MAX_BYTES);
+    r->is_cut = false;
     text_init(&r->batch, r->arena, 2 * BATCH_BYTES + RESTORE_OWNER_BYTES_MAX);
-    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+}
+
+static enum store_result end(struct restoring *r, enum store_result result)
+{
     if (!result)
-        result = read_partitions(r, space);
-    if (!result)
-        result = archive_index(r->archive, space, read_index, r);
-    if (!result)
-        result = archive_counters(r->archive, space, read_counter, r);
-    if (!result)
-        result = archive_tasks(r->archive, space, read_task, r);
-    if (!result && !flush(r))
-        result = STORE_CONFLICT;
+        (void)flush(r);
     if (r->is_cut)
-        result = STORE_CONFLICT;
+        result = STORE_BUSY;
     free(r->pieces);
     free(r->buffer);
     r->pieces = NULL;
     r->piece_room = 0;
     arena_free(r->arena);
     return result;
+}
+
+static enum store_result read_space(struct restoring *r, struct guid space)
+{
+    enum store_result result = read_partitions(r, space);
+
+    if (!result)
+        result = archive_index(r->archive, space, read_index, r);
+    if (!result)
+        result = archive_counters(r->archive, space, read_counter, r);
+    return result ? result : archive_tasks(r->archive, space, read_task, r);
+}
+
+enum store_result restoring_read(struct restoring *r, struct bytes name, struct guid space)
+{
+    enum store_result result;
+
+    begin(r);
+    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+    return end(r, result ? result : read_space(r, space));
+}
+
+enum store_result restoring_read_space(struct restoring *r, struct guid space)
+{
+    begin(r);
+    return end(r, read_space(r, space));
 }

@@ -1,7 +1,7 @@
-/* Internal to restore.c: reads a container, queue, table or share of a backup into batches for a
- * server. */
-#ifndef LAGRA_CLI_RESTORE_READ_H
-#define LAGRA_CLI_RESTORE_READ_H
+/* Reads one container, queue, table or share of a backup, or of a running store, into batches (restore_state.h) for a server:
+ * for `lagra restore`, and for moving it to another cell. */
+#ifndef LAGRA_ADMIN_RESTORE_READ_H
+#define LAGRA_ADMIN_RESTORE_READ_H
 
 #include "service/operation.h"
 #include "store/archive.h"
@@ -28,8 +28,10 @@ struct restoring {
  * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* Reads all records.
- * returns  STORE_OK; STORE_CONFLICT if sending failed; else like archive_records() */
+/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_BUSY: sending failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
+
+/* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */
+enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
 
 #endif
