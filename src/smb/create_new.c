@@ -41,7 +41,7 @@ static void ask_persistence(struct smb_request *request, struct create *create)
     create->open.kept.of_client = open_kept(place, request->message->arena);
 }
 
-enum smb_step create_anew(struct smb_request *request, struct create *create)
+enum smb_step create_new(struct smb_request *request, struct create *create)
 {
     const struct durable_asked *durable = &create->contexts.durable;
 

@@ -52,7 +52,7 @@ static enum smb_step found(struct smb_request *request, struct create *create)
         /* A replayed create whose open has been closed since: opens the file again. */
         scavenger_remove(request->message->connection->service->kept, reconnect->away.id);
         create->contexts.durable.returns_2 = false;
-        return create_anew(request, create);
+        return create_new(request, create);
     }
     if (!status && reconnect->kept.is_lease &&
         smb_read_names(request->message->arena, create->path, &back->names, &back->name_count))
