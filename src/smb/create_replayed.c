@@ -4,19 +4,6 @@
 #include "smb/durable_scavenger.h"
 #include "smb/service.h"
 
-struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
-{
-    const struct durable_asked *asked = &create->contexts.durable;
-    const struct durable_open opened = { .is_available = create->open.persists,
-                                         .is_file = is_file,
-                                         .caches_handle = caches_handle };
-    struct smb_durable durable = { .kind = durable_granted(asked, &opened) };
-
-    if (durable.kind != DURABLE_NONE)
-        durable.timeout_ms = durable_timeout_ms(asked);
-    return durable;
-}
-
 static bool is_of_lease(const struct smb_open *open, const struct lease_asked *lease)
 {
     bool has_lease = open->caching && open->caching->lease.is_lease;

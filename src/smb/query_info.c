@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "handles/handle_info.h"
-#include "smb/info.h"
 
 #define NO_ACCESS 0u
 

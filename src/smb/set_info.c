@@ -4,7 +4,7 @@
 #include "smb/opens.h"
 
 #include "handles/handle_info.h"
-#include "smb/info.h"
+#include "smb/file_information.h"
 
 struct set;
 /* Reads the buffer, whose fixed part is complete. */
