@@ -16,6 +16,7 @@
 #include "service/cell_list.h"
 #include "service/placement_release.h"
 #include "service/request_names.h"
+#include "source/cell_source.h"
 
 /* Lifetime of links to this owner once it has handed over. */
 #define LEAVE_MS    2000u
@@ -274,10 +275,11 @@ const struct other_cells *cell_others(struct cell *cell)
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
 {
     static const struct peer_handler handlers[] = {
-        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
-        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
-        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
-        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
+        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
+        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
+        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
+        { CELL_SOURCE_PATH, CELL_SOURCE_REQUEST_MAX, .run_stream = cell_source_serve },
     };
 
     cell->requests = (struct peer_requests){

@@ -19,6 +19,8 @@ struct inner_request {
     bool secure;            /* counts as over TLS */
     bool is_forwarded;      /* as the request that names the source */
     struct bytes peer;      /* of that request */
+    uint64_t placement; /* incarnation under which the container was placed in this cell; 0: none is known */
+    bool may_be_elsewhere; /* a container that is not here may be in another cell */
     /* The caller's identity, used if the source belongs to `account`. NULL, or another account: the
      * identity is that of the credentials in the query and the headers. */
     const struct identity *identity;
@@ -32,7 +34,8 @@ struct inner;
  * snapshot of the partition stays open, so that the caller can read the content from the same state.
  *
  * *ret_inner  set whatever is returned; the caller calls inner_end() in any case
- * returns     OK, or the error that such a request would be answered with. Thread that may block. */
+ * returns     OK, or the error that such a request would be answered with; E_MisdirectedRequest if the container is in another
+ *             cell, or may be. Thread that may block. */
 enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
                       const struct inner_request *asked, struct inner **ret_inner);
 /* The account of the URL; empty if routing failed before it was known. */

@@ -92,6 +92,8 @@ enum error placement_missing(struct decision *d, struct snapshot *of, enum error
     struct placement row;
     enum store_result result;
 
+    if (d->input->may_be_elsewhere)
+        return misdirected(d, (struct placement){ .cell = 0 });
     if (d->input->placement > 0) {
         result = find_released(d, of, d->input->placement);
         if (!result)
