@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "program/sandbox.h"
+#include "server/sandbox.h"
 
 #define ROUNDS 400
 #define CALLS  5000

@@ -31,8 +31,8 @@ const SERVICES = {
 };
 /** Rooms that one service alone uses. */
 const SERVICE_OF = { smb: 'file', tree: 'file' };
-const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'net', 'queue', 'service', 'smb',
-    'table', 'tree'];
+const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'net', 'observe', 'properties',
+    'queue', 'request', 'service', 'smb', 'table', 'tree'];
 
 function git(...args) {
     const { status, stdout } = spawnSync('git', args, { cwd: path.dirname(HERE), encoding: 'utf8' });

@@ -10,7 +10,7 @@
 #include "admin/stored_accounts.h"
 #include "base/encode.h"
 #include "base/log.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 #define KEY_BYTES 64 /* like the service's keys */
 

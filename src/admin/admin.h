@@ -3,7 +3,7 @@
  * `account`, `container` and others.
  *
  *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
- *                     (admin_operations.c); may be empty. 200 with a JSON object; else
+ *                     (admin.c); may be empty. 200 with a JSON object; else
  *                     {"code": "...", "error": "a sentence"}
  *
  * An operation may block for a disk: it runs in a thread pool of its own, so that it gets a

@@ -31,8 +31,6 @@ struct admin_operation {
     /* Called on a thread that may block: writes members to call->out, or fails. */
     void (*run)(struct admin_call *call);
 };
-extern const struct admin_operation admin_operations[];
-extern const size_t admin_operation_count;
 
 /* Starts a response without members. */
 void admin_begin_answer(struct admin_call *call, int status);
@@ -49,12 +47,9 @@ void admin_write_instant(struct json_writer *out, const char *name, instant at);
 /* ---- the operations ---- */
 
 void admin_status(struct admin_call *call);
-/* config.c */
 void admin_config(struct admin_call *call);
-/* slowest.c */
 void admin_slowest(struct admin_call *call);
 void admin_todo(struct admin_call *call);
-/* console_link.c */
 void admin_console_link(struct admin_call *call);
 void admin_log_level(struct admin_call *call);
 /* backup_hold.c */
@@ -67,10 +62,10 @@ void admin_restore_begin(struct admin_call *call);
 void admin_restore_put(struct admin_call *call);
 void admin_restore_end(struct admin_call *call);
 void admin_restore_cancel(struct admin_call *call);
-/* scrub_operations.c */
+/* scrubber.c */
 void admin_scrub(struct admin_call *call);
 void admin_scrub_state(struct admin_call *call);
-/* usage.c */
+/* usage_survey.c */
 void admin_usage(struct admin_call *call);
 void admin_account_add(struct admin_call *call);
 void admin_account_list(struct admin_call *call);

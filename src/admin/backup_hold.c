@@ -1,12 +1,18 @@
 /* Holds a snapshot for another process: see backup_hold.h. */
 #include "admin/backup_hold.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "admin/admin_private.h"
-#include "admin/backup_note.h"
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/metrics.h"
 
@@ -35,9 +41,34 @@ static void show_end(int64_t unix_s)
     metric_add(metric_series(&family, ""), unix_s - atomic_exchange(&shown_s, unix_s));
 }
 
+/* The file has one line, "lagra backed up 1 SECONDS", since 1970. It is replaced atomically. */
+#define NAME       "backed-up"
+#define NAME_NEW   "backed-up.new"
+#define BEGIN      "lagra backed up 1 "
+#define LINE_BYTES 64
+
+/* Reads the time of the last backup. Returns 0 if there is none, or it cannot be read. */
+static int64_t backup_record_read(const char *location)
+{
+    char *path = file_path(location, NAME);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char line[LINE_BYTES];
+    ssize_t size = fd >= 0 ? file_read_at(fd, line, sizeof line, 0) : 0;
+    struct bytes text = bytes_of(line, size > 0 ? (size_t)size : 0);
+    uint64_t seconds = 0;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    if (!bytes_has_prefix(text, (struct bytes)BYTES(BEGIN)) || text.ptr[text.len - 1] != '\n')
+        return 0;
+    text = bytes_of(text.ptr + strlen(BEGIN), text.len - strlen(BEGIN) - 1);
+    return bytes_parse_u64(text, INT64_MAX, &seconds) ? (int64_t)seconds : 0;
+}
+
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location)
 {
-    int64_t last_s = backup_note_read(location);
+    int64_t last_s = backup_record_read(location);
 
     *hold = (struct backup_hold){ .store = store, .location = location };
     lock_init(&hold->lock, RANK_BACKUP_HOLD);
@@ -50,7 +81,7 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
 
 /* Reserves the snapshot for this thread, whoever holds it. Returns false if another thread has it
  * reserved. */
-static bool set_busy(struct backup_hold *hold, bool *ret_was_held)
+static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
 {
     bool taken;
 
@@ -74,7 +105,7 @@ static void set_state(struct backup_hold *hold, const struct guid *id)
     lock_give(&hold->lock);
 }
 
-static void note_begin(struct backup_hold *hold, const struct backup_state *state)
+static void record_start(struct backup_hold *hold, const struct backup_state *state)
 {
     lock_take(&hold->lock);
     hold->began = clock_now();
@@ -93,11 +124,11 @@ static void note_end(struct backup_hold *hold, bool is_good)
     lock_give(&hold->lock);
     if (!is_good)
         return;
-    backup_note_write(hold->location, unix_seconds(now));
+    backup_record_write(hold->location, unix_seconds(now));
     show_end(unix_seconds(now));
 }
 
-void backup_hold_look(struct backup_hold *hold)
+void backup_hold_expire(struct backup_hold *hold)
 {
     bool is_late;
 
@@ -145,12 +176,12 @@ void admin_backup_begin(struct admin_call *call)
     char text[GUID_TEXT_SIZE];
     bool was_held;
 
-    if (set_busy(hold, &was_held)) {
+    if (try_reserve(hold, &was_held)) {
         if (was_held)
             store_backup_end(hold->store);
         result = store_backup_begin(hold->store, &state);
         if (!result)
-            note_begin(hold, &state);
+            record_start(hold, &state);
         set_state(hold, result ? NULL : &id);
     }
     if (result) {
@@ -242,4 +273,21 @@ void admin_backup_state(struct admin_call *call)
     admin_write_instant(&call->out, "lastEnd", hold->ended);
     json_write_bool(&call->out, "lastWasWhole", hold->ended_well);
     lock_give(&hold->lock);
+}
+
+void backup_record_write(const char *location, int64_t seconds)
+{
+    char *path = file_path(location, NAME), *new_path = file_path(location, NAME_NEW);
+    int fd = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char line[LINE_BYTES];
+    int length = snprintf(line, sizeof line, BEGIN "%" PRId64 "\n", seconds);
+    bool written =
+        fd >= 0 && write(fd, line, (size_t)length) == length && rename(new_path, path) == 0;
+
+    if (!written)
+        log_errno("record the time of the backup of %s", location);
+    if (fd >= 0)
+        close(fd);
+    free(new_path);
+    free(path);
 }

@@ -12,6 +12,8 @@
 #ifndef LAGRA_ADMIN_BACKUP_HOLD_H
 #define LAGRA_ADMIN_BACKUP_HOLD_H
 
+#include <stdint.h>
+
 #include "base/lock.h"
 #include "store/backup.h"
 
@@ -37,8 +39,12 @@ struct backup_hold {
 /* location: the store's data directory, from which the time of the last backup is read */
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location);
 /* Releases a snapshot without recent contact. Called about once a second. Main thread only. */
-void backup_hold_look(struct backup_hold *hold);
+void backup_hold_expire(struct backup_hold *hold);
 /* Releases the snapshot. No operation may be in progress. Main thread only. */
 void backup_hold_release(struct backup_hold *hold);
+
+/* Writes the time of a data directory's last backup to the directory's file "backed-up". A failure is logged; it
+ * only affects a metric. */
+void backup_record_write(const char *location, int64_t seconds);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/json_rows.h"
 #include "service/operation.h"
-#include "service/own_request.h"
+#include "request/internal_request.h"
 
 /* The rule being parsed, and the first problem. */
 struct reading {

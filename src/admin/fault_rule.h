@@ -1,10 +1,10 @@
-/* Parses a fault rule (service/faults.h) that a test supplies as JSON: docs/testing.md. Strict:
+/* Parses a fault rule (request/faults.h) that a test supplies as JSON: docs/testing.md. Strict:
  * unknown, duplicate, out-of-range or ineffective members are refused with a message.
  * Thread-safe. */
 #ifndef LAGRA_ADMIN_FAULT_RULE_H
 #define LAGRA_ADMIN_FAULT_RULE_H
 
-#include "service/faults.h"
+#include "request/faults.h"
 #include "service/server.h"
 
 /* Parses the text of a rule, which is in the arena, like all of the rule.

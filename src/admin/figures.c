@@ -1,5 +1,5 @@
-/* Values measured on request: see figures.h. */
-#include "admin/figures.h"
+/* Values measured on request: see management_answer.h. */
+#include "admin/management_answer.h"
 
 #include <dirent.h>
 #include <stdio.h>

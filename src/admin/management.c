@@ -1,11 +1,11 @@
 /* The management port: see management.h. */
 #include "admin/management.h"
 
-#include "admin/figures.h"
 #include "admin/management_answer.h"
 #include "admin/testing.h"
 #include "base/metrics.h"
 #include "http/site.h"
+#include "request/request.h"
 
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

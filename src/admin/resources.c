@@ -1,11 +1,11 @@
 /* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables and
- * shares by internal requests to the service (service/own_request.h). */
+ * shares by internal requests to the service (request/internal_request.h). */
 #include "admin/admin_private.h"
 
 #include "base/encode.h"
 #include "base/url.h"
 #include "base/xml.h"
-#include "service/own_request.h"
+#include "request/internal_request.h"
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 

@@ -1,4 +1,4 @@
-/* Partial restore from a backup: the command that reads the backup (program/restore.c) starts it,
+/* Partial restore from a backup: the command that reads the backup (cli/restore.c) starts it,
  * sends the records in batches, and ends it. Only one at a time; one without contact for a minute
  * is replaced by the next. */
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #include "admin/restore_state.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "service/access_log.h"
-#include "service/own_request.h"
+#include "observe/access_log.h"
+#include "request/internal_request.h"
 
 #define QUIET_MS 60000u
 

@@ -7,17 +7,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "admin/admin_private.h"
 #include "admin/scrub_file.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 
-#define NOTE_EVERY_MS 10000u
-#define LOOK_MS       60000u /* the wall clock may be set */
-#define LOGGED_MAX    1000u  /* errors per pass */
-#define NAME_BYTES    1300u  /* an account, a container, a blob */
-#define MS_PER_SECOND 1000u
+#define NOTE_EVERY_MS    10000u
+#define POLL_INTERVAL_MS 60000u /* the wall clock may be set */
+#define LOGGED_MAX       1000u  /* errors per pass */
+#define NAME_BYTES       1300u  /* an account, a container, a blob */
+#define MS_PER_SECOND    1000u
 
 struct scrubber {
     struct scrub_options options;
@@ -27,7 +28,7 @@ struct scrubber {
     pthread_cond_t wake;
     bool stopping; /* under lock, like the next three */
     bool is_asked;
-    uint64_t asked_rate; /* requested and not applied yet; 0 if none */
+    uint64_t pending_rate; /* requested and not applied yet; 0 if none */
     /* written only by the scrub thread, which may read it without the lock; other threads need the
      * lock */
     struct scrub_state state;
@@ -105,10 +106,10 @@ static void report(void *context, const struct record_place *place, const char *
 /* Applies a requested rate. Caller holds the lock. */
 static void take_rate(struct scrubber *scrubber)
 {
-    if (scrubber->asked_rate == 0)
+    if (scrubber->pending_rate == 0)
         return;
-    scrubber->rate = scrubber->asked_rate;
-    scrubber->asked_rate = 0;
+    scrubber->rate = scrubber->pending_rate;
+    scrubber->pending_rate = 0;
     scrubber->paced_ms = clock_monotonic_ms();
     scrubber->paced_bytes = 0;
 }
@@ -128,7 +129,7 @@ static bool pace(void *context, uint64_t bytes)
     scrubber->state.bytes += bytes;
     for (uint64_t now; !scrubber->stopping && (now = clock_monotonic_ms()) < due_ms;)
         lock_wait(&scrubber->lock, &scrubber->wake,
-                  due_ms - now < LOOK_MS ? (int)(due_ms - now) : (int)LOOK_MS);
+                  due_ms - now < POLL_INTERVAL_MS ? (int)(due_ms - now) : (int)POLL_INTERVAL_MS);
     goes_on = !scrubber->stopping;
     lock_give(&scrubber->lock);
     return goes_on;
@@ -144,7 +145,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_take(&scrubber->lock);
     state->is_running = false;
-    scrubber->asked_rate = 0; /* the request was for the pass that has ended */
+    scrubber->pending_rate = 0; /* the request was for the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
@@ -205,7 +206,9 @@ static void wait_for_pass(struct scrubber *scrubber)
         if (left_ms == 0)
             break;
         lock_wait(&scrubber->lock, &scrubber->wake,
-                  at == INSTANT_MAX ? -1 : (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS));
+                  at == INSTANT_MAX
+                      ? -1
+                      : (int)(left_ms < POLL_INTERVAL_MS ? left_ms : POLL_INTERVAL_MS));
     }
     if (scrubber->stopping)
         return;
@@ -296,18 +299,20 @@ void scrubber_stop(struct scrubber *scrubber)
     free(scrubber);
 }
 
-void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
+/* Starts a pass, unless one is running. rate: for this pass, or from now on for the running one; 0: unchanged,
+ * initially that of the options. */
+static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_take(&scrubber->lock);
     if (!scrubber->state.is_running)
         scrubber->is_asked = true;
     if (rate > 0)
-        scrubber->asked_rate = rate;
+        scrubber->pending_rate = rate;
     pthread_cond_signal(&scrubber->wake);
     lock_give(&scrubber->lock);
 }
 
-struct scrub_state scrubber_state(struct scrubber *scrubber)
+static struct scrub_state read_state(struct scrubber *scrubber)
 {
     struct scrub_state state;
 
@@ -316,4 +321,49 @@ struct scrub_state scrubber_state(struct scrubber *scrubber)
     state.is_running = state.is_running || scrubber->is_asked;
     lock_give(&scrubber->lock);
     return state;
+}
+
+#define RATE_MAX_MIB (1u << 20)
+
+/* Returns the total size of a pass: what it has read if it has ended, otherwise an estimate from
+ * the current size, since changed data may be read twice, or not at all. */
+static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
+{
+    struct store_figures figures = { 0 };
+    uint64_t all;
+
+    if (!state->is_running)
+        return state->bytes;
+    (void)store_figures(call->admin->store, &figures);
+    all = figures.piece_bytes + figures.live_record_bytes;
+    return all > state->bytes ? all : state->bytes;
+}
+
+void admin_scrub_state(struct admin_call *call)
+{
+    struct json_writer *out = &call->out;
+    struct scrub_state state = read_state(call->admin->scrubber);
+
+    json_write_bool(out, "running", state.is_running);
+    admin_write_instant(out, "began", state.began);
+    json_write_number(out, "records", state.records);
+    json_write_number(out, "bytes", state.bytes);
+    json_write_number(out, "bytesTotal", total_of(call, &state));
+    json_write_number(out, "errors", state.errors);
+    admin_write_instant(out, "lastEnd", state.last_end);
+    json_write_number(out, "lastErrors", state.last_errors);
+    json_write_number(out, "ended", state.ended);
+}
+
+void admin_scrub(struct admin_call *call)
+{
+    uint64_t mib = 0;
+
+    if (call->given[0].ptr && (!bytes_parse_u64(call->given[0], RATE_MAX_MIB, &mib) || mib == 0)) {
+        admin_fail(call, 400, "InvalidArgument",
+                   "The rate must be a number of MiB per second from 1 to %u.", RATE_MAX_MIB);
+        return;
+    }
+    admin_scrub_state(call);
+    start_pass(call->admin->scrubber, mib << 20);
 }

@@ -39,9 +39,5 @@ struct scrubber;
 struct scrubber *scrubber_start(const struct scrub_options *options);
 /* Interrupts and ends the thread. Call before closing the store. */
 void scrubber_stop(struct scrubber *scrubber);
-/* Starts a pass, unless one is running. rate: for this pass, or from now on for the running one; 0:
- * unchanged, initially that of the options. Thread-safe, like scrubber_state(). */
-void scrubber_ask(struct scrubber *scrubber, uint64_t rate);
-struct scrub_state scrubber_state(struct scrubber *scrubber);
 
 #endif

@@ -1,12 +1,16 @@
-/* `lagra status`, `lagra log-level`: the state of a running server, and its log level. */
-#include "admin/admin_private.h"
-
+/* Status of a running server: `lagra status`, `lagra log-level`, `lagra slowest` and `lagra console`, its
+ * options, and its deferred tasks. */
 #include <stdio.h>
 #include <unistd.h>
 
+#include "admin/admin_private.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "cluster/route.h"
+#include "observe/slowest.h"
+#include "service/deferred_tasks.h"
+#include "service/task_retry.h"
 
 static void write_instant(struct json_writer *out, const char *name, uint64_t seconds_since_1970)
 {
@@ -150,4 +154,122 @@ void admin_log_level(struct admin_call *call)
              log_level_name(before));
     json_write_member(&call->out, "level", bytes_from_string(log_level_name(level)));
     json_write_member(&call->out, "before", bytes_from_string(log_level_name(before)));
+}
+
+void admin_config(struct admin_call *call)
+{
+    json_write_name(&call->out, "options");
+    call->admin->write_options(call->admin->options, &call->out);
+}
+
+static void write_request(struct json_writer *out, const struct slow_request *request)
+{
+    char id[GUID_TEXT_SIZE];
+
+    guid_format(&request->id, id);
+    json_write_begin(out, '{');
+    admin_write_instant(out, "ended", request->ended);
+    json_write_number(out, "microseconds", request->all_ns / 1000);
+    json_write_member(out, "service", bytes_from_string(request->service));
+    json_write_member(out, "operation", bytes_from_string(request->operation));
+    json_write_number(out, "status", (uint64_t)request->status);
+    json_write_member(out, "code", bytes_from_string(error_code(request->error)));
+    json_write_member(out, "path", bytes_of(request->path, request->path_length));
+    json_write_member(out, "request", bytes_from_string(id));
+    json_write_end(out, '}');
+}
+
+void admin_slowest(struct admin_call *call)
+{
+    struct slow_request *requests = arena_array(call->arena, SLOWEST_MAX, sizeof *requests);
+    size_t count = slowest_read(slowest_of_process(), clock_monotonic_ns(), requests);
+
+    json_write_name(&call->out, "requests");
+    json_write_begin(&call->out, '[');
+    for (size_t i = 0; i < count; i++)
+        write_request(&call->out, &requests[i]);
+    json_write_end(&call->out, ']');
+}
+
+/* Number of first tasks shown: those due, and those that have failed and will be retried. */
+#define SHOWN_MAX 100u
+
+static void write_task(struct admin_call *call, const struct deferred_task *task, instant now)
+{
+    struct task_try try = { .task = *task };
+    bool is_whole = task_try_read(task, &try);
+    const char *name = is_whole ? task_kind_name(call->admin->endpoints, try.task.kind) : "damaged";
+
+    json_write_begin(&call->out, '{');
+    admin_write_instant(&call->out, "due", task->due);
+    json_write_number(&call->out, "kind", try.task.kind);
+    json_write_member(&call->out, "what", bytes_from_string(name ? name : "unknown"));
+    json_write_number(&call->out, "failures", try.failures);
+    json_write_number(&call->out, "lateSeconds",
+                      task->due < now ? (now - task->due) / TICKS_PER_SECOND : 0);
+    json_write_end(&call->out, '}');
+}
+
+void admin_todo(struct admin_call *call)
+{
+    struct deferred_task task, last;
+    const struct deferred_task *after = NULL;
+    enum store_result result;
+    instant now = clock_now();
+    unsigned shown = 0;
+
+    json_write_name(&call->out, "tasks");
+    json_write_begin(&call->out, '[');
+    while (!(result = store_task_peek(call->admin->store, after, call->arena, &task)) &&
+           shown < SHOWN_MAX) {
+        write_task(call, &task, now);
+        last = task;
+        after = &last;
+        shown++;
+    }
+    json_write_end(&call->out, ']');
+    json_write_bool(&call->out, "isWhole", result == STORE_NOT_FOUND);
+    if (result && result != STORE_NOT_FOUND)
+        admin_fail(call, 500, "StoreFailed", "Cannot read the task list: %s; see the server's log.",
+                   store_result_text(result));
+}
+
+/* Returns the management port, which serves the console, or NULL if it is not served. */
+static const struct admin_listener *find_listener(const struct admin *admin)
+{
+    for (size_t i = 0; i < admin->listener_count; i++) {
+        if (strcmp(admin->listeners[i].name, "management") == 0)
+            return &admin->listeners[i];
+    }
+    return NULL;
+}
+
+/* Returns a host name for a browser on this machine. */
+static const char *host_of(const struct admin_listener *listener)
+{
+    if (strcmp(listener->host, "0.0.0.0") == 0 || strcmp(listener->host, "::") == 0)
+        return "localhost";
+    return listener->host;
+}
+
+void admin_console_link(struct admin_call *call)
+{
+    const struct admin_listener *listener = find_listener(call->admin);
+    char link[CONSOLE_LINK_SIZE];
+    const char *host;
+
+    if (!call->admin->console || !listener) {
+        admin_fail(
+            call, 404, "ConsoleIsNotServed",
+            "The server has no console: it requires --managementPort, and a build with npm.");
+        return;
+    }
+    host = host_of(listener);
+    console_make_link(call->admin->console, link);
+    json_write_member(&call->out, "url",
+                      arena_printf(call->arena,
+                                   strchr(host, ':') ? "%s://[%s]:%u/console/#link=%s"
+                                                     : "%s://%s:%u/console/#link=%s",
+                                   listener->is_secure ? "https" : "http", host, listener->port,
+                                   link));
 }

@@ -1,7 +1,7 @@
 /* Requests for tests of clients on the management port of a server started with --testing
  * (docs/testing.md):
  *
- *   GET, DELETE /-/faults            all fault rules (service/faults.h): shows, drops
+ *   GET, DELETE /-/faults            all fault rules (request/faults.h): shows, drops
  *   GET, PUT, DELETE /-/faults/NAME  one of them
  *   GET, PUT /-/time                 the server's clock: shows, moves forward
  *   GET /-/snapshots                 saved states of the store (saved_states.h)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "admin/admin_private.h"
 #include "auth/account_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,6 +14,24 @@
 #define TOTALS_MAX       (ACCOUNTS_MAX * ENDPOINTS_MAX)
 #define WANTED_MS        10000u
 #define SERVED_SHARE     9u /* it pauses nine times as long as it works */
+
+/* Usage of one account in one service. */
+struct survey_total {
+    struct bytes account;
+    const char *service;
+    uint64_t containers;
+    struct usage usage;
+};
+/* One of the largest containers. */
+struct survey_container {
+    struct survey_total of; /* containers: 1 */
+    struct bytes name;
+};
+struct survey_listener {
+    void (*total)(void *context, const struct survey_total *total);
+    void (*container)(void *context, const struct survey_container *container);
+    void *context;
+};
 
 /* The result of a count; constant once complete. */
 struct report {
@@ -30,8 +49,8 @@ struct usage_survey {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    bool stopping;   /* under lock, like the following members */
-    bool is_looking; /* a count is running */
+    bool stopping;    /* under lock, like the following members */
+    bool is_counting; /* a count is running */
     struct report *newest;
     size_t readers; /* of `newest`, which the counting thread frees when there are none */
 };
@@ -46,7 +65,7 @@ static void report_free(struct report *report)
 
 /* ---- counting ---- */
 
-struct look {
+struct counting {
     struct usage_survey *survey;
     struct report *report;
     struct survey_total *total; /* current total */
@@ -79,8 +98,8 @@ static void show(struct report *report, const struct survey_total *total, struct
 
 static bool found(void *context, struct bytes name, const struct usage *usage)
 {
-    struct look *look = context;
-    struct survey_total *total = look->total;
+    struct counting *counting = context;
+    struct survey_total *total = counting->total;
 
     total->usage.bytes += usage->bytes;
     if (usage->is_kept)
@@ -88,7 +107,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     total->containers++;
     total->usage.objects += usage->objects;
     total->usage.quota_bytes += usage->quota_bytes;
-    show(look->report, total, name, usage);
+    show(counting->report, total, name, usage);
     return true;
 }
 
@@ -96,82 +115,82 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {
-    struct look *look = context;
-    struct usage_survey *survey = look->survey;
-    uint64_t took_ns = clock_monotonic_ns() - look->since_ns;
+    struct counting *counting = context;
+    struct usage_survey *survey = counting->survey;
+    uint64_t took_ns = clock_monotonic_ns() - counting->since_ns;
     bool goes_on;
 
     (void)records;
     lock_take(&survey->lock);
-    if (look->rests && !survey->stopping)
+    if (counting->rests && !survey->stopping)
         lock_wait_us(&survey->lock, &survey->changed,
                      (unsigned)(took_ns < 1000000000 ? took_ns * SERVED_SHARE / 1000 : 1000000));
     goes_on = !survey->stopping;
     lock_give(&survey->lock);
-    look->since_ns = clock_monotonic_ns();
+    counting->since_ns = clock_monotonic_ns();
     return goes_on;
 }
 
-static void look_at_account(const struct account *account, void *context)
+static void count_account(const struct account *account, void *context)
 {
-    struct look *look = context;
-    const struct survey_options *options = &look->survey->options;
-    struct report *report = look->report;
+    struct counting *counting = context;
+    const struct survey_options *options = &counting->survey->options;
+    struct report *report = counting->report;
     uint64_t bytes = 0;
 
     account_usage_begins(account);
-    for (size_t i = 0; i < options->endpoints->count && !look->result; i++) {
+    for (size_t i = 0; i < options->endpoints->count && !counting->result; i++) {
         const struct usage_walk walk = { .store = options->store,
                                          .service = options->endpoints->endpoints[i].service,
                                          .account = account_name(account),
                                          .pace = pace,
                                          .found = found,
-                                         .context = look };
+                                         .context = counting };
 
         if (report->total_count == TOTALS_MAX)
             return;
-        look->total = &report->totals[report->total_count++];
-        look->total->account = account_name(account);
-        look->total->service = walk.service->name;
-        look->result = usage_look(&walk);
-        bytes += look->total->usage.bytes;
+        counting->total = &report->totals[report->total_count++];
+        counting->total->account = account_name(account);
+        counting->total->service = walk.service->name;
+        counting->result = usage_look(&walk);
+        bytes += counting->total->usage.bytes;
     }
-    if (!look->result)
+    if (!counting->result)
         account_usage_found(account, bytes);
 }
 
 /* Caller must not hold the lock. Returns NULL if a record cannot be read. */
-static struct report *look_at_all(struct usage_survey *survey, bool rests)
+static struct report *count_all(struct usage_survey *survey, bool rests)
 {
     struct report *report = xcalloc(1, sizeof *report);
-    struct look look = { .survey = survey, .report = report, .rests = rests };
+    struct counting counting = { .survey = survey, .report = report, .rests = rests };
     uint64_t began_ms = clock_monotonic_ms();
 
     report->arena = arena_new(REPORT_MAX_BYTES);
     report->totals = arena_array(report->arena, TOTALS_MAX, sizeof report->totals[0]);
-    look.since_ns = clock_monotonic_ns();
-    accounts_each(survey->options.accounts, look_at_account, &look);
+    counting.since_ns = clock_monotonic_ns();
+    accounts_each(survey->options.accounts, count_account, &counting);
     report->took_ms = clock_monotonic_ms() - began_ms;
     report->at = clock_wall();
-    if (!look.result)
+    if (!counting.result)
         return report;
     log_line(LOG_WARN, "cannot count the storage used by accounts: %s",
-             store_result_text(look.result));
+             store_result_text(counting.result));
     report_free(report);
     return NULL;
 }
 
 /* Counts once, after waiting for a running count. */
-static bool look_once(struct usage_survey *survey, bool rests)
+static bool count_once(struct usage_survey *survey, bool rests)
 {
     struct report *report;
 
     lock_take(&survey->lock);
-    while (survey->is_looking)
+    while (survey->is_counting)
         lock_wait(&survey->lock, &survey->changed, -1);
-    survey->is_looking = true;
+    survey->is_counting = true;
     lock_give(&survey->lock);
-    report = look_at_all(survey, rests);
+    report = count_all(survey, rests);
     lock_take(&survey->lock);
     while (report && survey->readers > 0)
         lock_wait(&survey->lock, &survey->changed, -1);
@@ -179,15 +198,17 @@ static bool look_once(struct usage_survey *survey, bool rests)
         report_free(survey->newest);
         survey->newest = report;
     }
-    survey->is_looking = false;
+    survey->is_counting = false;
     pthread_cond_broadcast(&survey->changed);
     lock_give(&survey->lock);
     return report != NULL;
 }
 
-enum store_result usage_survey_now(struct usage_survey *survey)
+/* Counts everything now, blocking for the disk. Calls are serialized. Returns STORE_OK, or STORE_CORRUPT,
+ * STORE_IO without a report. */
+static enum store_result count_now(struct usage_survey *survey)
 {
-    return look_once(survey, false) ? STORE_OK : STORE_IO;
+    return count_once(survey, false) ? STORE_OK : STORE_IO;
 }
 
 /* ---- the thread ---- */
@@ -219,7 +240,7 @@ static int pause_ms(const struct usage_survey *survey)
     return (int)(took_ms > every_ms ? took_ms < INT32_MAX ? took_ms : INT32_MAX : every_ms);
 }
 
-static void *look_over_and_over(void *argument)
+static void *count_periodically(void *argument)
 {
     struct usage_survey *survey = argument;
     uint64_t began_ms;
@@ -229,7 +250,7 @@ static void *look_over_and_over(void *argument)
     lock_take(&survey->lock);
     while (!survey->stopping) {
         lock_give(&survey->lock);
-        look_once(survey, true);
+        count_once(survey, true);
         lock_take(&survey->lock);
         began_ms = clock_monotonic_ms();
         for (uint64_t end = began_ms + (uint64_t)pause_ms(survey), now = began_ms;
@@ -249,7 +270,7 @@ struct usage_survey *usage_survey_start(const struct survey_options *options)
     survey->options = *options;
     lock_init(&survey->lock, RANK_USAGE);
     lock_condition_init(&survey->changed);
-    if (options->every_ms == 0 || thread_start(&survey->thread, look_over_and_over, survey))
+    if (options->every_ms == 0 || thread_start(&survey->thread, count_periodically, survey))
         return survey;
     log_errno("start the thread that counts storage");
     usage_survey_stop(survey);
@@ -295,7 +316,8 @@ static void report_give(struct usage_survey *survey)
     lock_give(&survey->lock);
 }
 
-bool usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener)
+/* Passes the last report to the listener, valid during the calls. Returns false if there is none yet. */
+static bool read_report(struct usage_survey *survey, const struct survey_listener *listener)
 {
     const struct report *report = report_take(survey);
 
@@ -376,4 +398,68 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
     text_printf(to, "lagra_usage_last_end_timestamp_seconds %" PRIu64 "\n",
                 (uint64_t)((report->at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND));
     report_give(survey);
+}
+
+static void write_total(struct json_writer *out, const struct survey_total *total)
+{
+    json_write_member(out, "account", total->account);
+    json_write_member(out, "service", bytes_from_string(total->service));
+    json_write_number(out, "objects", total->usage.objects);
+    json_write_number(out, "bytes", total->usage.bytes);
+    if (total->usage.quota_bytes > 0)
+        json_write_number(out, "quota", total->usage.quota_bytes);
+}
+
+static void add_total(void *context, const struct survey_total *total)
+{
+    struct json_writer *out = context;
+
+    if (total->containers == 0 && total->usage.bytes == 0)
+        return;
+    json_write_begin(out, '{');
+    write_total(out, total);
+    json_write_number(out, "containers", total->containers);
+    json_write_end(out, '}');
+}
+
+static void add_container(void *context, const struct survey_container *container)
+{
+    struct json_writer *out = context;
+
+    json_write_begin(out, '{');
+    json_write_member(out, "name", container->name);
+    write_total(out, &container->of);
+    json_write_end(out, '}');
+}
+
+static void skip_total(void *context, const struct survey_total *total)
+{
+    (void)context;
+    (void)total;
+}
+
+static void skip_container(void *context, const struct survey_container *container)
+{
+    (void)context;
+    (void)container;
+}
+
+void admin_usage(struct admin_call *call)
+{
+    struct usage_survey *survey = call->admin->usage;
+    const struct survey_listener totals = { add_total, skip_container, &call->out };
+    const struct survey_listener containers = { skip_total, add_container, &call->out };
+
+    if (count_now(survey)) {
+        admin_fail(call, 500, "InternalError", "Something could not be read; the log says what.");
+        return;
+    }
+    json_write_name(&call->out, "accounts");
+    json_write_begin(&call->out, '[');
+    read_report(survey, &totals);
+    json_write_end(&call->out, ']');
+    json_write_name(&call->out, "containers");
+    json_write_begin(&call->out, '[');
+    read_report(survey, &containers);
+    json_write_end(&call->out, ']');
 }

@@ -12,7 +12,8 @@
 /* ---- writing ---- */
 
 /* Writes the parts; failed ones are retried in the next interval, but dropped at the end. */
-static void write_parts(struct analytics *a, struct watched *w, struct log_part *part, bool is_last)
+static void write_parts(struct analytics *a, struct monitored *w, struct log_part *part,
+                        bool is_last)
 {
     struct log_part *failed = NULL;
 
@@ -38,7 +39,7 @@ static void write_parts(struct analytics *a, struct watched *w, struct log_part 
     }
 }
 
-static void write_watched(struct analytics *a, struct watched *w, instant now, bool is_last)
+static void write_monitored(struct analytics *a, struct monitored *w, instant now, bool is_last)
 {
     struct collected collected;
 
@@ -63,17 +64,17 @@ static void write_all(struct analytics *a, bool is_last)
 {
     instant now = clock_wall();
 
-    for (size_t i = 0; i < WATCHED_BUCKETS; i++)
-        for (struct watched *w = a->watched[i]; w; w = w->next)
-            write_watched(a, w, now, is_last);
+    for (size_t i = 0; i < MONITORED_BUCKETS; i++)
+        for (struct monitored *w = a->monitored[i]; w; w = w->next)
+            write_monitored(a, w, now, is_last);
 }
 
 /* "Automatically created when Storage Analytics is enabled". source: storage-analytics-logging */
-static void act_on_settings(struct analytics *a)
+static void apply_settings(struct analytics *a)
 {
     collect_settings(a);
-    for (size_t i = 0; i < WATCHED_BUCKETS; i++)
-        for (struct watched *w = a->watched[i]; w; w = w->next)
+    for (size_t i = 0; i < MONITORED_BUCKETS; i++)
+        for (struct monitored *w = a->monitored[i]; w; w = w->next)
             if (w->logging.kinds != 0 && !w->has_logs)
                 w->has_logs = logs_make(a, w->account) == OK;
 }
@@ -118,7 +119,7 @@ static void *run(void *argument)
         case REASON_STOP:
             return NULL;
         case REASON_SETTINGS:
-            act_on_settings(a);
+            apply_settings(a);
             break;
         case REASON_INTERVAL:
             write_all(a, false);
@@ -143,7 +144,7 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
     lock_condition_init(&a->changed);
     lock_condition_init(&a->stops);
     collect_into(a);
-    act_on_settings(a);
+    apply_settings(a);
     if (thread_start(&a->thread, run, a))
         return a;
     analytics_stop(a);
@@ -161,12 +162,12 @@ void analytics_stop(struct analytics *a)
     capacity_join(a);
     write_all(a, true);
     collect_into(NULL);
-    for (size_t i = 0; i < WATCHED_BUCKETS; i++) {
-        while (a->watched[i]) {
-            struct watched *next = a->watched[i]->next;
+    for (size_t i = 0; i < MONITORED_BUCKETS; i++) {
+        while (a->monitored[i]) {
+            struct monitored *next = a->monitored[i]->next;
 
-            free(a->watched[i]);
-            a->watched[i] = next;
+            free(a->monitored[i]);
+            a->monitored[i] = next;
         }
     }
     pthread_cond_destroy(&a->changed);

@@ -2,7 +2,7 @@
  * itself, as configured by Set Blob, Queue, Table and File Service Properties: log lines in blobs
  * of the container $logs, hourly and minute totals in tables $Metrics...
  *
- *   worker        puts an event in its ring (service/analytics_event.h)
+ *   worker        puts an event in its ring (observe/analytics_event.h)
  *   event log     passes it to analytics_take(), which adds a line and updates counts (collect.c)
  *   the thread    once a minute writes the collected data: blobs (logs.c), entities (metrics.c);
  *                 deletes expired data (retention.c). It uses internal requests of the server

@@ -6,8 +6,8 @@
 #include "analytics/tally.h"
 #include "base/lock.h"
 #include "base/thread.h"
-#include "service/gather.h"
-#include "service/own_request.h"
+#include "request/gather.h"
+#include "request/internal_request.h"
 
 /* Lines of one hour, for one blob. */
 struct log_part {
@@ -34,8 +34,8 @@ struct api_tally {
 };
 
 /* A service of an account that is logged or measured. Lives as long as struct analytics. */
-struct watched {
-    struct watched *next;          /* in its bucket; constant once listed */
+struct monitored {
+    struct monitored *next;        /* in its bucket; constant once listed */
     const struct account *account; /* constant, like the following two */
     unsigned service;
     const char *service_name;
@@ -54,7 +54,7 @@ struct watched {
     instant capacity_day;  /* day of the last or current capacity count */
 };
 
-#define WATCHED_BUCKETS 256u
+#define MONITORED_BUCKETS 256u
 
 struct analytics {
     const struct endpoint_set *endpoints;
@@ -62,17 +62,17 @@ struct analytics {
     const struct accounts *accounts;
     unsigned every_s;
     struct lock lock;
-    pthread_cond_t changed;                   /* waited for by the thread */
-    pthread_cond_t stops;                     /* waited for by the capacity thread */
-    struct watched *watched[WATCHED_BUCKETS]; /* changed only by the thread, under lock */
-    size_t pending_bytes, tally_count;        /* under lock, like the following members */
+    pthread_cond_t changed;                         /* waited for by the thread */
+    pthread_cond_t stops;                           /* waited for by the capacity thread */
+    struct monitored *monitored[MONITORED_BUCKETS]; /* changed only by the thread, under lock */
+    size_t pending_bytes, tally_count;              /* under lock, like the following members */
     /* is_stale: an account's service properties were changed */
     bool stopping, is_full, is_stale;
     struct thread thread;
     /* The thread that counts an account's capacity: one at a time, started and joined by the main
      * thread. */
-    struct watched *counted; /* service being counted; NULL: no thread */
-    bool has_counted;        /* under lock; the thread is ending */
+    struct monitored *counted; /* service being counted; NULL: no thread */
+    bool has_counted;          /* under lock; the thread is ending */
     struct thread counter;
 };
 
@@ -84,9 +84,6 @@ void collect_into(struct analytics *analytics);
 bool collect_is_stopping(struct analytics *analytics);
 /* Reads and applies the accounts' current settings. May block. */
 void collect_settings(struct analytics *analytics);
-/* Counts a request of Storage Analytics itself. */
-void collect_own(struct analytics *analytics, const struct account *account, unsigned service,
-                 const struct analytics_event *event);
 /* Collected data, oldest first, owned by the caller; and the current settings. */
 struct collected {
     struct log_part *parts;
@@ -95,10 +92,10 @@ struct collected {
     struct analytics_logging logging;
     struct analytics_metrics hour, minute;
 };
-void collected_take(struct analytics *analytics, struct watched *watched,
+void collected_take(struct analytics *analytics, struct monitored *monitored,
                     struct collected *ret_collected);
 /* Returns data that could not be written: it is retried later, or dropped if it does not fit. */
-void collected_put_back(struct analytics *analytics, struct watched *watched,
+void collected_put_back(struct analytics *analytics, struct monitored *monitored,
                         struct log_part *part);
 void log_part_free(struct analytics *analytics, struct log_part *part);
 void api_tally_free(struct analytics *analytics, struct api_tally *tally);
@@ -113,7 +110,7 @@ enum error ask(struct analytics *analytics, const struct account *account, const
 
 /* Starts counting the capacity of the account's Blob service once a day, if hourly metrics are
  * enabled. */
-void capacity_begin(struct analytics *analytics, struct watched *watched, instant now);
+void capacity_begin(struct analytics *analytics, struct monitored *monitored, instant now);
 /* Waits for a count to end, which is soon if the server is stopping. */
 void capacity_join(struct analytics *analytics);
 
@@ -122,13 +119,13 @@ void capacity_join(struct analytics *analytics);
 /* Creates $logs, if it does not exist. */
 enum error logs_make(struct analytics *analytics, const struct account *account);
 /* Writes the part as a blob. */
-enum error logs_write(struct analytics *analytics, struct watched *watched,
+enum error logs_write(struct analytics *analytics, struct monitored *monitored,
                       const struct log_part *part);
 /* An entity of a metrics table. */
 struct metrics_place {
     const char *table; /* "$MetricsHourPrimaryTransactions", without the service */
     instant at;        /* start of its day, hour or minute */
-    const struct watched *watched;
+    const struct monitored *monitored;
 };
 /* Checks whether the entity exists. Returns OK; E_TableNotFound, E_ResourceNotFound .. */
 enum error metrics_find(struct analytics *analytics, struct arena *arena,
@@ -137,12 +134,12 @@ enum error metrics_find(struct analytics *analytics, struct arena *arena,
 enum error metrics_put(struct analytics *analytics, struct arena *arena,
                        const struct metrics_place *place, struct bytes row, struct bytes json);
 /* Adds to the entities of the hour and the minute. */
-void metrics_write(struct analytics *analytics, struct watched *watched,
+void metrics_write(struct analytics *analytics, struct monitored *monitored,
                    const struct collected *collected);
 /* Writes entities for past hours without requests. */
-void metrics_finish_hours(struct analytics *analytics, struct watched *watched, instant now);
+void metrics_finish_hours(struct analytics *analytics, struct monitored *monitored, instant now);
 /* Deletes data past its retention period. */
-void retention_apply(struct analytics *analytics, struct watched *watched, instant now);
+void retention_apply(struct analytics *analytics, struct monitored *monitored, instant now);
 
 /* Memory for one step. */
 #define STEP_ARENA_MAX ((size_t)32 << 20)

@@ -87,7 +87,7 @@ static enum error put(struct analytics *a, const struct metrics_place *place, co
     return e;
 }
 
-static enum error count_and_put(struct analytics *a, const struct watched *w, instant day)
+static enum error count_and_put(struct analytics *a, const struct monitored *w, instant day)
 {
     struct count count = { .analytics = a, .since_ns = clock_monotonic_ns() };
     const struct metrics_place place = { TABLE, day, w };
@@ -112,7 +112,7 @@ static enum error count_and_put(struct analytics *a, const struct watched *w, in
 static void *run(void *argument)
 {
     struct analytics *a = argument;
-    struct watched *w = a->counted;
+    struct monitored *w = a->counted;
     enum error e;
 
     pthread_setname_np(pthread_self(), "capacity");
@@ -128,7 +128,7 @@ static void *run(void *argument)
 
 /* Returns true if an earlier process has stored this day's count; checks the entity written
  * last. */
-static bool is_stored(struct analytics *a, const struct watched *w, instant day)
+static bool is_stored(struct analytics *a, const struct monitored *w, instant day)
 {
     const struct metrics_place place = { TABLE, day, w };
     struct arena *arena = arena_new_background(STEP_ARENA_MAX);
@@ -153,7 +153,7 @@ static bool is_counting(struct analytics *a)
 }
 
 /* A failed day is not retried. */
-void capacity_begin(struct analytics *a, struct watched *w, instant now)
+void capacity_begin(struct analytics *a, struct monitored *w, instant now)
 {
     instant day = now - now % TICKS_PER_DAY;
 

@@ -16,25 +16,25 @@ static struct arena *scratch; /* for lines */
 
 static size_t bucket_of(const struct account *account, unsigned service)
 {
-    return ((uintptr_t)account / 64 * ENDPOINTS_MAX + service) % WATCHED_BUCKETS;
+    return ((uintptr_t)account / 64 * ENDPOINTS_MAX + service) % MONITORED_BUCKETS;
 }
 
-static struct watched *find(struct analytics *a, const struct account *account, unsigned service)
+static struct monitored *find(struct analytics *a, const struct account *account, unsigned service)
 {
-    struct watched *at = a->watched[bucket_of(account, service)];
+    struct monitored *at = a->monitored[bucket_of(account, service)];
 
     while (at && (at->account != account || at->service != service))
         at = at->next;
     return at;
 }
 
-static struct watched *watch(struct analytics *a, const struct account *account, unsigned service)
+static struct monitored *watch(struct analytics *a, const struct account *account, unsigned service)
 {
-    struct watched *new = find(a, account, service), **bucket;
+    struct monitored *new = find(a, account, service), **bucket;
 
     if (new)
         return new;
-    bucket = &a->watched[bucket_of(account, service)];
+    bucket = &a->monitored[bucket_of(account, service)];
     new = xcalloc(1, sizeof *new);
     new->account = account;
     new->service = service;
@@ -75,7 +75,7 @@ static bool has_any(const struct service_properties *properties)
            properties->minute_metrics.enabled || properties->minute_metrics.retention_days > 0;
 }
 
-static bool keeps_as_long(const struct watched *w, const struct service_properties *properties)
+static bool keeps_as_long(const struct monitored *w, const struct service_properties *properties)
 {
     return w->logging.retention_days == properties->logging.retention_days &&
            w->hour.retention_days == properties->hour_metrics.retention_days &&
@@ -87,18 +87,18 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
                              const struct service_properties *properties)
 {
     bool counts = properties->hour_metrics.enabled || properties->minute_metrics.enabled;
-    struct watched *watched;
+    struct monitored *monitored;
 
     lock_take(&a->lock);
-    watched = find(a, account, service);
-    if (!watched && has_any(properties))
-        watched = watch(a, account, service);
-    if (watched) {
-        if (!keeps_as_long(watched, properties))
-            watched->expired_until = 0;
-        watched->logging = properties->logging;
-        watched->hour = properties->hour_metrics;
-        watched->minute = properties->minute_metrics;
+    monitored = find(a, account, service);
+    if (!monitored && has_any(properties))
+        monitored = watch(a, account, service);
+    if (monitored) {
+        if (!keeps_as_long(monitored, properties))
+            monitored->expired_until = 0;
+        monitored->logging = properties->logging;
+        monitored->hour = properties->hour_metrics;
+        monitored->minute = properties->minute_metrics;
     }
     lock_give(&a->lock);
     return (properties->logging.kinds | (counts ? ANALYTICS_METRICS : 0u))
@@ -145,7 +145,7 @@ static void settings_changed(struct bytes account)
 
 /* ---- lines ---- */
 
-static struct log_part *part_for(struct watched *w, const struct analytics_event *event,
+static struct log_part *part_for(struct monitored *w, const struct analytics_event *event,
                                  size_t more)
 {
     instant hour = event->ended - event->ended % (3600 * TICKS_PER_SECOND);
@@ -182,7 +182,7 @@ static void append(struct analytics *a, struct log_part *part, struct bytes line
 }
 
 /* Returns false if it does not fit. */
-static bool take_line(struct analytics *a, struct watched *w, const struct analytics_event *event,
+static bool take_line(struct analytics *a, struct monitored *w, const struct analytics_event *event,
                       struct bytes lines)
 {
     instant began = event->ended - event->all_ns / 100;
@@ -207,7 +207,7 @@ static bool take_line(struct analytics *a, struct watched *w, const struct analy
 /* ---- counts ---- */
 
 /* Returns NULL if there are too many. */
-static struct tally *tally_named(struct analytics *a, struct watched *w, const char *name,
+static struct tally *tally_named(struct analytics *a, struct monitored *w, const char *name,
                                  bool is_system)
 {
     struct api_tally *at = w->tallies;
@@ -227,7 +227,7 @@ static struct tally *tally_named(struct analytics *a, struct watched *w, const c
     return &at->tally;
 }
 
-static bool count(struct analytics *a, struct watched *w, const struct analytics_event *event,
+static bool count(struct analytics *a, struct monitored *w, const struct analytics_event *event,
                   bool is_system)
 {
     struct tally *all = tally_named(a, w, "All", is_system), *of_api = NULL;
@@ -247,10 +247,11 @@ static bool count(struct analytics *a, struct watched *w, const struct analytics
     return all;
 }
 
-void collect_own(struct analytics *a, const struct account *account, unsigned service,
-                 const struct analytics_event *event)
+/* Counts a request of Storage Analytics itself. */
+static void collect_own(struct analytics *a, const struct account *account, unsigned service,
+                        const struct analytics_event *event)
 {
-    struct watched *w;
+    struct monitored *w;
 
     lock_take(&a->lock);
     w = find(a, account, service);
@@ -266,7 +267,7 @@ static bool take(struct bytes bytes)
     const struct analytics_event *event = (const struct analytics_event *)(const void *)bytes.ptr;
     struct arena_mark mark = arena_mark(scratch);
     struct analytics *a = running;
-    struct watched *w;
+    struct monitored *w;
     struct text lines;
     bool is_taken = true;
 
@@ -301,7 +302,7 @@ void collect_into(struct analytics *a)
 
 /* ---- collected data ---- */
 
-void collected_take(struct analytics *a, struct watched *w, struct collected *ret_collected)
+void collected_take(struct analytics *a, struct monitored *w, struct collected *ret_collected)
 {
     lock_take(&a->lock);
     *ret_collected = (struct collected){ .parts = w->oldest,
@@ -316,7 +317,7 @@ void collected_take(struct analytics *a, struct watched *w, struct collected *re
     lock_give(&a->lock);
 }
 
-void collected_put_back(struct analytics *a, struct watched *w, struct log_part *part)
+void collected_put_back(struct analytics *a, struct monitored *w, struct log_part *part)
 {
     lock_take(&a->lock);
     part->next = w->oldest;
@@ -343,4 +344,29 @@ void api_tally_free(struct analytics *a, struct api_tally *tally)
     a->tally_count--;
     lock_give(&a->lock);
     free(tally);
+}
+
+enum error ask(struct analytics *a, const struct account *account, const char *service,
+               struct arena *arena, struct own_request *asked, struct own_answer *ret_answer)
+{
+    const struct endpoint *endpoint = endpoint_find(a->endpoints, bytes_from_string(service));
+    unsigned i = (unsigned)(endpoint - a->endpoints->endpoints);
+    uint64_t began_ns = clock_monotonic_ns();
+    struct analytics_event event = { .account = account, .service = i };
+
+    asked->by_service = true;
+    asked->path =
+        arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account_name(account)), BYTES_ARG(asked->path));
+    own_request_run(endpoint, arena, asked, ret_answer);
+    event.operation = ret_answer->operation;
+    event.outcome = !ret_answer->error                       ? OUTCOME_SUCCESS
+                    : error_status(ret_answer->error) >= 500 ? OUTCOME_SERVER_OTHER
+                                                             : OUTCOME_CLIENT_OTHER;
+    event.ended = clock_wall();
+    event.all_ns = clock_monotonic_ns() - began_ns;
+    event.received = asked->source ? asked->source->length : asked->body.len;
+    if (ret_answer->response.body_kind == BODY_BYTES)
+        event.sent = ret_answer->response.body.len;
+    collect_own(a, account, i, &event);
+    return ret_answer->error;
 }

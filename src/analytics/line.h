@@ -2,7 +2,7 @@
 #ifndef LAGRA_ANALYTICS_LINE_H
 #define LAGRA_ANALYTICS_LINE_H
 
-#include "service/analytics_event.h"
+#include "observe/analytics_event.h"
 
 /* Writes a status message such as "SASClientOtherError", which is also the name of a metrics
  * column. */

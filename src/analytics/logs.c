@@ -50,7 +50,7 @@ static struct bytes kinds_text(struct arena *arena, unsigned kinds)
     return text_bytes(&text);
 }
 
-static struct bytes name_of(struct arena *arena, const struct watched *w, unsigned number)
+static struct bytes name_of(struct arena *arena, const struct monitored *w, unsigned number)
 {
     char hour[INSTANT_ISO_SIZE];
 
@@ -77,7 +77,7 @@ static enum error read_lines(struct gather_source *source, char *to, size_t max,
 
 #define META(name) BYTES("x-ms-meta-" name)
 
-static enum error put(struct analytics *a, struct watched *w, struct arena *arena,
+static enum error put(struct analytics *a, struct monitored *w, struct arena *arena,
                       const struct log_part *part)
 {
     const struct http_header headers[] = {
@@ -104,7 +104,7 @@ static enum error put(struct analytics *a, struct watched *w, struct arena *aren
 }
 
 /* After a start the first names of the hour are in use, so each is tried in turn. */
-enum error logs_write(struct analytics *a, struct watched *w, const struct log_part *part)
+enum error logs_write(struct analytics *a, struct monitored *w, const struct log_part *part)
 {
     struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     struct arena_mark empty = arena_mark(arena);

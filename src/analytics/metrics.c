@@ -16,7 +16,7 @@ static const struct http_header json_headers[] = {
 /* Returns the table's name, ending in "Blob" etc. */
 static struct bytes table_name(struct arena *arena, const struct metrics_place *place)
 {
-    const char *service = place->watched->service_name;
+    const char *service = place->monitored->service_name;
 
     return arena_printf(arena, "%s%c%s", place->table, service[0] - 'a' + 'A', service + 1);
 }
@@ -32,7 +32,7 @@ static enum error make_table(struct analytics *a, struct arena *arena,
 
     asked.body =
         arena_printf(arena, "{\"TableName\":\"%.*s\"}", BYTES_ARG(table_name(arena, place)));
-    e = ask(a, place->watched->account, "table", arena, &asked, &answer);
+    e = ask(a, place->monitored->account, "table", arena, &asked, &answer);
     return e == E_TableAlreadyExists ? OK : e;
 }
 
@@ -55,7 +55,7 @@ static enum error ask_entity(struct analytics *a, struct arena *arena,
         BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(percent_encode(arena, row, "")));
     asked->headers = json_headers;
     asked->header_count = 2;
-    return ask(a, place->watched->account, "table", arena, asked, ret_answer);
+    return ask(a, place->monitored->account, "table", arena, asked, ret_answer);
 }
 
 /* Adds the stored values to the tally, if there are any. */
@@ -137,7 +137,7 @@ static instant begin_of(instant at, uint64_t seconds)
     return at - at % (seconds * TICKS_PER_SECOND);
 }
 
-void metrics_write(struct analytics *a, struct watched *w, const struct collected *collected)
+void metrics_write(struct analytics *a, struct monitored *w, const struct collected *collected)
 {
     struct metrics_place minute = { "$MetricsMinutePrimaryTransactions",
                                     begin_of(collected->tallied, 60), w };
@@ -150,7 +150,7 @@ void metrics_write(struct analytics *a, struct watched *w, const struct collecte
 
 /* "statistics summarizing all requested API operations are written to a table entity every hour
  * even if no requests were made to the service". source: storage-analytics-metrics */
-void metrics_finish_hours(struct analytics *a, struct watched *w, instant now)
+void metrics_finish_hours(struct analytics *a, struct monitored *w, instant now)
 {
     static const struct tally none = { .ingress = 0 };
     instant hour = begin_of(now, 3600);

@@ -14,11 +14,12 @@
 #define LOOK_TICKS (3600 * TICKS_PER_SECOND)
 
 /* Returns true if everything expired was deleted. */
-typedef bool expire_fn(struct analytics *a, struct watched *w, struct arena *arena, instant before);
+typedef bool expire_fn(struct analytics *a, struct monitored *w, struct arena *arena,
+                       instant before);
 
 /* ---- logs ---- */
 
-static bool delete_blob(struct analytics *a, struct watched *w, struct arena *arena,
+static bool delete_blob(struct analytics *a, struct monitored *w, struct arena *arena,
                         struct bytes name)
 {
     static const struct http_header headers[] = {
@@ -34,7 +35,8 @@ static bool delete_blob(struct analytics *a, struct watched *w, struct arena *ar
 }
 
 /* Names of logs sort by hour. */
-static bool expire_logs(struct analytics *a, struct watched *w, struct arena *arena, instant before)
+static bool expire_logs(struct analytics *a, struct monitored *w, struct arena *arena,
+                        instant before)
 {
     struct own_request asked = { .method = METHOD_GET, .path = BYTES("$logs") };
     const struct xml_node *root, *blobs;
@@ -67,7 +69,7 @@ static bool expire_logs(struct analytics *a, struct watched *w, struct arena *ar
 
 /* ---- metrics ---- */
 
-static void delete_entity(struct analytics *a, struct watched *w, struct arena *arena,
+static void delete_entity(struct analytics *a, struct monitored *w, struct arena *arena,
                           const char *table, const struct json_member keys[2])
 {
     static const struct http_header headers[] = {
@@ -83,7 +85,7 @@ static void delete_entity(struct analytics *a, struct watched *w, struct arena *
     ask(a, w->account, "table", arena, &asked, &answer);
 }
 
-static bool expire_entities(struct analytics *a, struct watched *w, struct arena *arena,
+static bool expire_entities(struct analytics *a, struct monitored *w, struct arena *arena,
                             const char *table, instant before)
 {
     static const struct http_header headers[] = {
@@ -116,7 +118,7 @@ static bool expire_entities(struct analytics *a, struct watched *w, struct arena
     return count == 0;
 }
 
-static bool expire_metrics(struct analytics *a, struct watched *w, struct arena *arena,
+static bool expire_metrics(struct analytics *a, struct monitored *w, struct arena *arena,
                            const char *kind, instant before)
 {
     struct bytes table = arena_printf(arena, "$Metrics%sPrimaryTransactions%c%s", kind,
@@ -125,7 +127,7 @@ static bool expire_metrics(struct analytics *a, struct watched *w, struct arena 
     return expire_entities(a, w, arena, arena_string(arena, table), before);
 }
 
-static bool expire_hours(struct analytics *a, struct watched *w, struct arena *arena,
+static bool expire_hours(struct analytics *a, struct monitored *w, struct arena *arena,
                          instant before)
 {
     bool is_done = expire_metrics(a, w, arena, "Hour", before);
@@ -135,7 +137,7 @@ static bool expire_hours(struct analytics *a, struct watched *w, struct arena *a
     return is_done;
 }
 
-static bool expire_minutes(struct analytics *a, struct watched *w, struct arena *arena,
+static bool expire_minutes(struct analytics *a, struct monitored *w, struct arena *arena,
                            instant before)
 {
     return expire_metrics(a, w, arena, "Minute", before);
@@ -143,7 +145,7 @@ static bool expire_minutes(struct analytics *a, struct watched *w, struct arena 
 
 /* ---- policies ---- */
 
-void retention_apply(struct analytics *a, struct watched *w, instant now)
+void retention_apply(struct analytics *a, struct monitored *w, instant now)
 {
     const struct {
         uint32_t days;

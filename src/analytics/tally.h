@@ -3,7 +3,7 @@
 #ifndef LAGRA_ANALYTICS_TALLY_H
 #define LAGRA_ANALYTICS_TALLY_H
 
-#include "service/analytics_event.h"
+#include "observe/analytics_event.h"
 
 struct tally {
     uint64_t ingress, egress; /* bytes including headers */

@@ -12,7 +12,7 @@ enum error {
 #include "base/errors.def"
 #undef ERROR
     ERROR_COUNT,
-    /* Never sent to clients: what a decision reports to its caller (service/exchange.c). */
+    /* Never sent to clients: what a decision reports to its caller (request/exchange.c). */
     DECIDE_BLOCKING, /* data is not in memory: decide again on a thread that may block */
     DECIDE_AGAIN,    /* the state that was read has changed: decide on a newer one */
     DECIDE_GONE,     /* the container of the change was deleted: decide again from above it */

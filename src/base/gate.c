@@ -29,9 +29,10 @@ static struct held held[GATES];
 static bool syncer_held;
 
 static const char *const job_gate_names[JOB_GATES + 1] = {
-    [JOB_BEGUN] = "begun",     [JOB_STEP] = "step",       [JOB_STEPPED] = "stepped",
-    [JOB_DECIDED] = "decided", [JOB_APPLIED] = "applied", [JOB_ENDED] = "ended",
-    [JOB_GATES] = "nowhere",
+    [JOB_BEGUN] = "begun",       [JOB_STEP] = "step",       [JOB_STEPPED] = "stepped",
+    [JOB_DECIDED] = "decided",   [JOB_APPLIED] = "applied", [JOB_ENDED] = "ended",
+    [JOB_TELLS] = "tells",       [JOB_TOLD] = "told",       [JOB_RELEASES] = "releases",
+    [JOB_RELEASED] = "released", [JOB_GATES] = "nowhere",
 };
 
 /* Protected by gates_lock. */

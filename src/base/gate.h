@@ -33,8 +33,8 @@
 enum gate { GATE_STAGED, GATE_DECIDED, GATE_APPLIED, GATE_SYNCED, GATES };
 enum gate_action { GATE_PASS, GATE_HOLD, GATE_HOLD_EACH, GATE_KILL };
 
-/* Where background jobs stop (service/background.h), each blocking its thread. Applies to all jobs
- * of the process. */
+/* Where background jobs (service/background.h) and deferred tasks stop, each blocking its thread. Applies
+ * to all of the process. */
 enum job_gate {
     JOB_BEGUN,   /* job is known, nothing is done yet */
     JOB_STEP,    /* decided a step other than the last, not committed */
@@ -43,7 +43,12 @@ enum job_gate {
     /* committed the last step; nothing becomes durable while the job is stopped here */
     JOB_APPLIED,
     JOB_ENDED,
-    JOB_GATES, /* nowhere */
+    /* Deferred tasks that end a placement (service/placement_release.h). */
+    JOB_TELLS,    /* a cell is about to tell the root of a deletion */
+    JOB_TOLD,     /* the root has noted it, the task of the cell is not done */
+    JOB_RELEASES, /* the root is about to ask a cell to release a name */
+    JOB_RELEASED, /* the cell has promised it, the row is not removed */
+    JOB_GATES,    /* nowhere */
 };
 
 struct gate_request {

@@ -3,10 +3,10 @@
  *
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
- *     partition ""               INNER  "p": service properties (service/service_properties.h)
+ *     partition ""               INNER  "p": service properties (properties/service_properties.h)
  *     partition <container>      LISTED "c": struct container
  *                                LISTED "D" <deletion time be64> "c": a soft-deleted container
- *                                (service/kept_deletion.h)
+ *                                (properties/soft_delete.h)
  *                                INNER  "d": a recent deletion (service/recent_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x00: marks of changes of many snapshots (snapshot_marks.h)
@@ -309,5 +309,8 @@ enum error blob_subject_kept(struct decision *d);
 enum error blob_subject_undeleted(struct decision *d);
 
 extern const struct service blob_service;
+
+extern const struct restore_functions blob_restore; /* container_record.c */
+extern const struct usage_functions blob_usage;     /* container_record.c */
 
 #endif

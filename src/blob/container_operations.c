@@ -39,7 +39,7 @@ enum error create_container_decide(struct decision *d, const struct create_conta
     return OK;
 }
 
-/* ---- Get Container Properties, Get and Set Container Metadata ---- */
+/* ---- Get Container Properties ---- */
 
 /* rest: Get-Container-Properties */
 enum error get_container_properties_decide(struct decision *d,
@@ -48,32 +48,6 @@ enum error get_container_properties_decide(struct decision *d,
 {
     (void)p;
     r->container = blob_state(d)->container;
-    return OK;
-}
-
-/* rest: Get-Container-Metadata */
-enum error get_container_metadata_decide(struct decision *d,
-                                         const struct get_container_metadata_parameters *p,
-                                         struct get_container_metadata_result *r)
-{
-    const struct container *container = &blob_state(d)->container;
-
-    (void)p;
-    r->metadata = container->metadata;
-    return OK;
-}
-
-/* Replaces all metadata of a container. The lease does not change, even if it has expired.
- * rest: Set-Container-Metadata; semantics 3.2 */
-enum error set_container_metadata_decide(struct decision *d,
-                                         const struct set_container_metadata_parameters *p,
-                                         struct set_container_metadata_result *r)
-{
-    struct container container = blob_state(d)->container;
-
-    (void)r;
-    container.metadata = p->metadata;
-    container_write_changed(d, &container);
     return OK;
 }
 
@@ -86,9 +60,9 @@ enum error get_container_acl_decide(struct decision *d,
     const struct container *container = &blob_state(d)->container;
 
     (void)p;
+    r->access = container->public_access;
     if (!policies_decode(container->policies, &r->policies))
         return decision_fail_store(d, STORE_CORRUPT);
-    r->access = container->public_access;
     return OK;
 }
 
@@ -104,4 +78,9 @@ enum error set_container_acl_decide(struct decision *d,
     container.policies = policies_encode(d->arena, &p->policies);
     container_write_changed(d, &container);
     return OK;
+}
+
+void container_write_state(struct decision *d)
+{
+    container_write_changed(d, &blob_state(d)->container);
 }

@@ -23,20 +23,6 @@ struct get_container_properties_result {
 };
 OPERATION_DECLARE(get_container_properties);
 
-OPERATION_NO_PARAMETERS(get_container_metadata);
-struct get_container_metadata_result {
-    struct result base;
-    struct bytes metadata;
-};
-OPERATION_DECLARE(get_container_metadata);
-
-struct set_container_metadata_parameters {
-    struct parameters base;
-    struct bytes metadata;
-};
-OPERATION_NO_RESULT(set_container_metadata);
-OPERATION_DECLARE(set_container_metadata);
-
 OPERATION_NO_PARAMETERS(get_container_acl);
 struct get_container_acl_result {
     struct result base;
@@ -53,6 +39,9 @@ struct set_container_acl_parameters {
 OPERATION_NO_RESULT(set_container_acl);
 OPERATION_DECLARE(set_container_acl);
 OPERATION_DECLARE_PARSE(set_container_acl);
+
+/* Member of struct container_type (properties/metadata_acl.h). */
+void container_write_state(struct decision *d);
 
 OPERATION_NO_PARAMETERS(delete_container);
 OPERATION_NO_RESULT(delete_container);

@@ -9,8 +9,11 @@
  * old format to the tests. */
 #include "blob/blob.h"
 
-#include "service/kept_deletion.h"
+#include "properties/soft_delete.h"
+#include "service/names.h"
+#include "service/restore.h"
 #include "service/small_record.h"
+#include "service/usage.h"
 
 #define RECORD_VERSION      1
 #define RECORD_VERSION_KEPT 2
@@ -129,3 +132,98 @@ void container_write_changed(struct decision *d, struct container *container)
     container->modified = d->subject.modified = d->now;
     container_write(d->changes, d->arena, container);
 }
+
+/* ---- restoring from a backup: service/restore.h ---- */
+
+/* blob/blob.h */
+#define KEY_OF_BASE "\xFF"
+
+static const struct lease no_lease;
+
+static bool is_owner(struct bytes key)
+{
+    return bytes_equal(key, record_key);
+}
+
+static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
+                      struct guid space)
+{
+    struct container container;
+
+    (void)name;
+    if (!container_decode(record->value, &container))
+        return false;
+    container.space = space;
+    container.lease = no_lease;
+    container_write(d->changes, d->arena, &container);
+    return true;
+}
+
+static struct bytes without_lease(struct arena *arena, enum record_family family,
+                                  const struct record *record)
+{
+    struct blob blob;
+    struct text out;
+
+    if (family != RECORD_LISTED || !bytes_is(record->key, KEY_OF_BASE) ||
+        !blob_decode(record->value, &blob) || blob.lease.kind == no_lease.kind)
+        return record->value;
+    blob.lease = no_lease;
+    text_init(&out, arena, record->value.len);
+    blob_encode(&out, &blob);
+    return text_bytes(&out);
+}
+
+const struct restore_functions blob_restore = { .check_name = name_check,
+                                                .is_owner = is_owner,
+                                                .put_owner = put_owner,
+                                                .without_lease = without_lease };
+
+/* ---- storage used: service/usage.h ---- */
+
+static bool is_container(const struct space_record *record, struct guid *ret_space,
+                         uint64_t *ret_quota_bytes)
+{
+    struct container container;
+
+    (void)ret_quota_bytes;
+    if (!bytes_equal(record->record_key, record_key) ||
+        !container_decode(record->value, &container))
+        return false;
+    *ret_space = container.space;
+    return true;
+}
+
+static bool is_kept_container(const struct space_record *record, struct guid *ret_space)
+{
+    struct container container;
+    instant deleted;
+
+    if (!container_key_read(record->record_key, &deleted) || deleted == 0 ||
+        !container_decode(record->value, &container))
+        return false;
+    *ret_space = container.space;
+    return true;
+}
+
+/* Counts the bytes of a blob. It is not an object if it is a snapshot, was never committed, or is
+ * soft-deleted. */
+static void count_blob(const struct space_record *record, struct usage *usage)
+{
+    struct blob blob;
+    bool is_base = bytes_is(record->record_key, KEY_OF_BASE);
+
+    if ((!is_base && !bytes_has_prefix(record->record_key, blob_snapshot_prefix)) ||
+        !blob_decode(record->value, &blob))
+        return;
+    if (blob.uncommitted) {
+        usage->uncommitted += !blob_is_anchor(&blob);
+        return;
+    }
+    usage->objects += is_base && blob.deletion.at == 0;
+    usage->bytes += blob.content.length;
+}
+
+const struct usage_functions blob_usage = { .container = is_container,
+                                            .kept = is_kept_container,
+                                            .record = count_blob };

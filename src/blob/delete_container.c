@@ -6,7 +6,7 @@
  * rest: Delete-Container, Restore-Container; semantics 3.4; decisions: 62, 811 */
 #include "base/endian.h"
 #include "blob/container_operations.h"
-#include "service/kept_deletion.h"
+#include "properties/soft_delete.h"
 #include "service/placement.h"
 #include "service/recent_deletion.h"
 #include "service/small_record.h"

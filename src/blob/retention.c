@@ -3,7 +3,7 @@
 
 #include "base/endian.h"
 #include "blob/snapshot_changes.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 
 /* Payload: time of the deletion, first and last date of snapshots; be64 each. */
 #define PAYLOAD_SIZE  24

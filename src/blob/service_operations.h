@@ -1,6 +1,6 @@
 /* Parameters and results of the operations on the Blob service itself, implemented in
  * service_operations.c, rest/account_information.c and rest/list_containers.c. Those that all
- * services have are in service/service_properties.h and service/user_delegation_key.h. */
+ * services have are in properties/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 

@@ -4,7 +4,7 @@
  * the blob's, from which the bytes are read. */
 #include "blob/website.h"
 
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 
 /* Finds the space of "$web". */
 static enum error find_container(struct decision *d, struct guid *ret_space)

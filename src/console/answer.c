@@ -12,7 +12,7 @@ struct session console_session(struct console *console, const struct exchange *e
     struct session *session;
 
     lock_take(&console->lock);
-    session = signed_in_find(&console->sessions, cookie, now_ms);
+    session = console_session_find(&console->sessions, cookie, now_ms);
     if (session && is_asked_for)
         session->asked_ms = now_ms;
     if (session)

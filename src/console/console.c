@@ -9,6 +9,7 @@
 #include "console/console_private.h"
 #include "console/guard.h"
 #include "http/site.h"
+#include "request/request.h"
 
 struct console *console_new(const struct console_options *options)
 {

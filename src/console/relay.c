@@ -8,6 +8,7 @@
  * relaying. */
 #include "console/console_private.h"
 #include "console/guard.h"
+#include "request/request.h"
 
 static enum http_step guarded(struct exchange *exchange, enum http_step step)
 {

@@ -31,7 +31,7 @@ static bool is_secret(const char *secret, struct bytes given)
 
 /* ---- sessions ---- */
 
-void signed_in_end(struct session *session)
+void console_session_end(struct session *session)
 {
     explicit_bzero(session, sizeof *session);
 }
@@ -39,15 +39,15 @@ void signed_in_end(struct session *session)
 /* Returns true if the key that started the session still belongs to the account. */
 static bool is_entitled(const struct session *session)
 {
-    uint8_t proof[ACCOUNT_SIGNATURE_SIZE];
+    uint8_t key_hmac[ACCOUNT_SIGNATURE_SIZE];
 
     if (!session->account)
         return true;
     return !account_is_disabled(session->account) &&
            account_sign(session->account, session->key, bytes_of(session->cookie, SECRET_SIZE - 1),
-                        proof) &&
-           bytes_equal_secret(bytes_of(proof, sizeof proof),
-                              bytes_of(session->proof, sizeof session->proof));
+                        key_hmac) &&
+           bytes_equal_secret(bytes_of(key_hmac, sizeof key_hmac),
+                              bytes_of(session->key_hmac, sizeof session->key_hmac));
 }
 
 /* now_ms was read before acquiring the lock. */
@@ -63,7 +63,7 @@ static void end_old(struct sessions *sessions, uint64_t now_ms)
 
         if (session->is_taken && (passed_ms(session->asked_ms, now_ms) >= SESSION_IDLE_MS ||
                                   passed_ms(session->began_ms, now_ms) >= SESSION_MAX_MS))
-            signed_in_end(session);
+            console_session_end(session);
     }
 }
 
@@ -124,27 +124,28 @@ static struct session *find_place(struct sessions *sessions, const struct accoun
     return oldest_session(sessions, account ? largest_account(sessions) : NULL);
 }
 
-struct session *signed_in_begin(struct sessions *sessions, const struct account *account,
-                                size_t key, uint64_t now_ms)
+struct session *console_session_begin(struct sessions *sessions, const struct account *account,
+                                      size_t key, uint64_t now_ms)
 {
     struct session *place;
 
     end_old(sessions, now_ms);
     place = find_place(sessions, account);
-    signed_in_end(place);
+    console_session_end(place);
     *place = (struct session){ .is_taken = true, .account = account, .key = key };
     place->began_ms = place->asked_ms = now_ms;
     make_secret(place->cookie);
     make_secret(place->token);
     if (account &&
-        !account_sign(account, key, bytes_of(place->cookie, SECRET_SIZE - 1), place->proof)) {
-        signed_in_end(place); /* the key was removed concurrently */
+        !account_sign(account, key, bytes_of(place->cookie, SECRET_SIZE - 1), place->key_hmac)) {
+        console_session_end(place); /* the key was removed concurrently */
         return NULL;
     }
     return place;
 }
 
-struct session *signed_in_find(struct sessions *sessions, struct bytes cookie, uint64_t now_ms)
+struct session *console_session_find(struct sessions *sessions, struct bytes cookie,
+                                     uint64_t now_ms)
 {
     struct session *found = NULL;
 
@@ -156,7 +157,7 @@ struct session *signed_in_find(struct sessions *sessions, struct bytes cookie, u
             found = session;
     }
     if (found && !is_entitled(found)) {
-        signed_in_end(found);
+        console_session_end(found);
         return NULL;
     }
     return found;

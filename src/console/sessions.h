@@ -27,11 +27,11 @@
 struct session {
     bool is_taken;
     char cookie[SECRET_SIZE];
-    char token[SECRET_SIZE];               /* sent by its pages in a header */
-    const struct account *account;         /* account whose key started it; NULL for an operator */
-    size_t key;                            /* index of that key */
-    uint8_t proof[ACCOUNT_SIGNATURE_SIZE]; /* signature of the cookie with that key */
-    uint64_t began_ms, asked_ms;           /* clock_monotonic_ms() */
+    char token[SECRET_SIZE];       /* sent by its pages in a header */
+    const struct account *account; /* account whose key started it; NULL for an operator */
+    size_t key;                    /* index of that key */
+    uint8_t key_hmac[ACCOUNT_SIGNATURE_SIZE]; /* signature of the cookie with that key */
+    uint64_t began_ms, asked_ms;              /* clock_monotonic_ms() */
 };
 
 struct link {
@@ -46,11 +46,12 @@ struct sessions {
 };
 
 /* Starts a session. account: NULL for an operator */
-struct session *signed_in_begin(struct sessions *sessions, const struct account *account,
-                                size_t key, uint64_t now_ms);
-void signed_in_end(struct session *session);
+struct session *console_session_begin(struct sessions *sessions, const struct account *account,
+                                      size_t key, uint64_t now_ms);
+void console_session_end(struct session *session);
 /* Returns NULL if there is no active session with that cookie. */
-struct session *signed_in_find(struct sessions *sessions, struct bytes cookie, uint64_t now_ms);
+struct session *console_session_find(struct sessions *sessions, struct bytes cookie,
+                                     uint64_t now_ms);
 
 void link_make(struct sessions *sessions, char ret_secret[SECRET_SIZE], uint64_t now_ms);
 /* Consumes a link. Returns false if it is unknown, or too old. */

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "console/console_private.h"
 #include "console/guard.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 
 /* The pages request a new one in time. Shorter than the maximum length of a session, longer than
  * its idle timeout. */
@@ -75,7 +75,7 @@ static enum http_step begin_session(struct api_call *call, const struct account 
     struct session *session;
 
     lock_take(&console->lock);
-    session = signed_in_begin(&console->sessions, account, key, clock_monotonic_ms());
+    session = console_session_begin(&console->sessions, account, key, clock_monotonic_ms());
     if (session)
         copy = *session;
     lock_give(&console->lock);
@@ -120,10 +120,10 @@ enum http_step api_sign_out(struct api_call *call)
     struct session *session;
 
     lock_take(&console->lock);
-    session = signed_in_find(&console->sessions, bytes_of(call->session.cookie, SECRET_SIZE - 1),
-                             clock_monotonic_ms());
+    session = console_session_find(
+        &console->sessions, bytes_of(call->session.cookie, SECRET_SIZE - 1), clock_monotonic_ms());
     if (session)
-        signed_in_end(session);
+        console_session_end(session);
     lock_give(&console->lock);
     set_cookie(call, "", "; Max-Age=0");
     return api_answer(call);

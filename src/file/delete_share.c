@@ -8,7 +8,7 @@
 #include "file/share_operations.h"
 
 #include "base/endian.h"
-#include "service/kept_deletion.h"
+#include "properties/soft_delete.h"
 #include "service/placement.h"
 #include "service/recent_deletion.h"
 #include "service/small_record.h"

@@ -4,7 +4,7 @@
  *
  * Spaces and partitions:
  *   account space    account_space("file", account)
- *     partition ""        INNER  "p": service properties (service/service_properties.h)
+ *     partition ""        INNER  "p": service properties (properties/service_properties.h)
  *     partition <share>   LISTED "D" <deletion ticks be64> and one of the following: of a
  *                                soft-deleted share of this name
  *                         LISTED "S" <snapshot ticks be64>: struct share of a snapshot

@@ -77,57 +77,9 @@ enum error get_share_stats_decide(struct decision *d, const struct get_share_sta
     return share_usage_read(d, file_state(d)->share.space, &r->used_bytes);
 }
 
-/* ---- Get and Set Share Metadata ---- */
-
-/* rest: Get-Share-Metadata */
-enum error get_share_metadata_decide(struct decision *d,
-                                     const struct get_share_metadata_parameters *p,
-                                     struct get_share_metadata_result *r)
+void share_write_state(struct decision *d)
 {
-    const struct share *share = &file_state(d)->share;
-
-    (void)p;
-    r->metadata = share->metadata;
-    return OK;
-}
-
-/* Replaces all metadata. rest: Set-Share-Metadata */
-enum error set_share_metadata_decide(struct decision *d,
-                                     const struct set_share_metadata_parameters *p,
-                                     struct set_share_metadata_result *r)
-{
-    struct share share = file_state(d)->share;
-
-    (void)r;
-    share.metadata = p->metadata;
-    share_write_changed(d, &share);
-    return OK;
-}
-
-/* ---- Get and Set Share ACL ---- */
-
-/* rest: Get-Share-ACL */
-enum error get_share_acl_decide(struct decision *d, const struct get_share_acl_parameters *p,
-                                struct get_share_acl_result *r)
-{
-    const struct share *share = &file_state(d)->share;
-
-    (void)p;
-    if (!policies_decode(share->policies, &r->policies))
-        return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
-}
-
-/* Replaces all policies. rest: Set-Share-ACL */
-enum error set_share_acl_decide(struct decision *d, const struct set_share_acl_parameters *p,
-                                struct set_share_acl_result *r)
-{
-    struct share share = file_state(d)->share;
-
-    (void)r;
-    share.policies = policies_encode(d->arena, &p->policies);
-    share_write_changed(d, &share);
-    return OK;
+    share_write_changed(d, &file_state(d)->share);
 }
 
 /* ---- Lease Share ---- */

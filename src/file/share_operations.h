@@ -33,34 +33,8 @@ struct set_share_properties_parameters {
 OPERATION_NO_RESULT(set_share_properties);
 OPERATION_DECLARE(set_share_properties);
 
-OPERATION_NO_PARAMETERS(get_share_metadata);
-struct get_share_metadata_result {
-    struct result base;
-    struct bytes metadata;
-};
-OPERATION_DECLARE(get_share_metadata);
-
-struct set_share_metadata_parameters {
-    struct parameters base;
-    struct bytes metadata;
-};
-OPERATION_NO_RESULT(set_share_metadata);
-OPERATION_DECLARE(set_share_metadata);
-
-OPERATION_NO_PARAMETERS(get_share_acl);
-struct get_share_acl_result {
-    struct result base;
-    struct policies policies;
-};
-OPERATION_DECLARE(get_share_acl);
-
-struct set_share_acl_parameters {
-    struct parameters base;
-    struct policies policies; /* set by parse */
-};
-OPERATION_NO_RESULT(set_share_acl);
-OPERATION_DECLARE(set_share_acl);
-OPERATION_DECLARE_PARSE(set_share_acl);
+/* Member of struct container_type (properties/metadata_acl.h). */
+void share_write_state(struct decision *d);
 
 OPERATION_NO_PARAMETERS(get_share_stats);
 struct get_share_stats_result {

@@ -13,7 +13,7 @@
 #include "file/file.h"
 
 #include "base/endian.h"
-#include "service/kept_deletion.h"
+#include "properties/soft_delete.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION  1

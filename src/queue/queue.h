@@ -3,7 +3,7 @@
  *
  * Spaces and partitions:
  *   account space    account_space("queue", account)
- *     partition ""          INNER  "p": service properties (service/service_properties.h)
+ *     partition ""          INNER  "p": service properties (properties/service_properties.h)
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
  *     partition ""          INNER: the messages (message.h)
@@ -79,5 +79,8 @@ enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts
 enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;
+
+extern const struct restore_functions queue_restore; /* queue_record.c */
+extern const struct usage_functions queue_usage;     /* queue_record.c */
 
 #endif

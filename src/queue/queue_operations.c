@@ -59,7 +59,7 @@ enum error delete_queue_decide(struct decision *d, const struct delete_queue_par
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* ---- Get and Set Queue Metadata ---- */
+/* ---- Get Queue Metadata ---- */
 
 /* The count is maintained, not computed. rest: Get-Queue-Metadata
  * "x-ms-approximate-messages-count" */
@@ -82,38 +82,8 @@ enum error get_queue_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces all metadata; the last writer wins. rest: Set-Queue-Metadata */
-enum error set_queue_metadata_decide(struct decision *d,
-                                     const struct set_queue_metadata_parameters *p,
-                                     struct set_queue_metadata_result *r)
+/* Set Metadata and Set ACL. */
+void queue_write_state(struct decision *d)
 {
-    struct queue queue = queue_state(d)->queue;
-
-    (void)r;
-    queue.metadata = p->metadata;
-    queue_write(d, &queue);
-    return OK;
-}
-
-/* ---- Get and Set Queue ACL ---- */
-
-enum error get_queue_acl_decide(struct decision *d, const struct get_queue_acl_parameters *p,
-                                struct get_queue_acl_result *r)
-{
-    (void)p;
-    if (!policies_decode(queue_state(d)->queue.policies, &r->policies))
-        return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
-}
-
-/* Replaces all policies; those not in the request are removed. */
-enum error set_queue_acl_decide(struct decision *d, const struct set_queue_acl_parameters *p,
-                                struct set_queue_acl_result *r)
-{
-    struct queue queue = queue_state(d)->queue;
-
-    (void)r;
-    queue.policies = policies_encode(d->arena, &p->policies);
-    queue_write(d, &queue);
-    return OK;
+    queue_write(d, &queue_state(d)->queue);
 }

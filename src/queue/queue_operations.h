@@ -1,6 +1,6 @@
 /* Parameters and results of the operations on queues. Functions: queue_operations.c,
  * rest/queue_operations.c, rest/list_queues.c; operations common to all services are in
- * service/service_properties.h and service/user_delegation_key.h. */
+ * properties/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
 #define LAGRA_QUEUE_QUEUE_OPERATIONS_H
 
@@ -42,26 +42,7 @@ struct get_queue_metadata_result {
 };
 OPERATION_DECLARE(get_queue_metadata);
 
-struct set_queue_metadata_parameters {
-    struct parameters base;
-    struct bytes metadata;
-};
-OPERATION_NO_RESULT(set_queue_metadata);
-OPERATION_DECLARE(set_queue_metadata);
-
-OPERATION_NO_PARAMETERS(get_queue_acl);
-struct get_queue_acl_result {
-    struct result base;
-    struct policies policies;
-};
-OPERATION_DECLARE(get_queue_acl);
-
-struct set_queue_acl_parameters {
-    struct parameters base;
-    struct policies policies; /* set by parse */
-};
-OPERATION_NO_RESULT(set_queue_acl);
-OPERATION_DECLARE(set_queue_acl);
-OPERATION_DECLARE_PARSE(set_queue_acl);
+/* Member of struct container_type (properties/metadata_acl.h). */
+void queue_write_state(struct decision *d);
 
 #endif

@@ -6,7 +6,10 @@
  * to the tests. */
 #include "queue/queue.h"
 
+#include "service/names.h"
+#include "service/restore.h"
 #include "service/small_record.h"
+#include "service/usage.h"
 
 #define RECORD_VERSION 1
 
@@ -58,3 +61,44 @@ void queue_delete_record(struct changes *changes)
 {
     changes_delete(changes, RECORD_LISTED, record_key);
 }
+
+/* ---- restoring from a backup: service/restore.h ---- */
+
+static bool is_owner(struct bytes key)
+{
+    return bytes_equal(key, record_key);
+}
+
+static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
+                      struct guid space)
+{
+    struct queue queue;
+
+    (void)name;
+    if (!queue_decode(record->value, &queue))
+        return false;
+    queue.space = space;
+    queue_write(d, &queue);
+    return true;
+}
+
+const struct restore_functions queue_restore = { .check_name = name_check,
+                                                 .is_owner = is_owner,
+                                                 .put_owner = put_owner };
+
+/* ---- storage used: service/usage.h ---- */
+
+static bool is_queue(const struct space_record *record, struct guid *ret_space,
+                     uint64_t *ret_quota_bytes)
+{
+    struct queue queue;
+
+    (void)ret_quota_bytes;
+    if (!bytes_equal(record->record_key, record_key) || !queue_decode(record->value, &queue))
+        return false;
+    *ret_space = queue.space;
+    return true;
+}
+
+/* Message bodies: queue/message.h. */
+const struct usage_functions queue_usage = { .container = is_queue, .inner_prefix = "m" };

@@ -111,11 +111,11 @@ static bool run_file(struct seeding *s, const char *name)
     if (!read_text(s, name))
         return false;
     for (int i = 0; i < 2 && !s->problem; i++) {
-        s->is_trial = i == 0;
+        s->dry_run = i == 0;
         s->account = account;
         seed_file(s);
     }
-    s->is_trial = false;
+    s->dry_run = false;
     return is_good(s);
 }
 

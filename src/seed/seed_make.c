@@ -51,7 +51,7 @@ static bool put(struct seeding *s, const char *service, struct bytes path, const
                                  .headers = headers->of,
                                  .header_count = headers->count };
     struct own_answer answer;
-    bool made = seed_ask(s, service, &asked, there, &answer) && !answer.error &&
+    bool made = seed_request(s, service, &asked, there, &answer) && !answer.error &&
                 answer.response.status == 201;
 
     s->made += made ? 1 : 0;
@@ -100,7 +100,7 @@ static void send_message(struct seeding *s, struct bytes path, struct bytes mess
     xml_element(&body, "MessageText", message);
     xml_close(&body, "QueueMessage");
     asked.body = text_bytes(&body);
-    s->made += seed_ask(s, "queue", &asked, OK, &answer) ? 1 : 0;
+    s->made += seed_request(s, "queue", &asked, OK, &answer) ? 1 : 0;
 }
 
 static void send_messages(struct seeding *s, const struct seed_item *item)
@@ -116,7 +116,7 @@ static void send_messages(struct seeding *s, const struct seed_item *item)
         s->at = member.at;
         if (!json_text(&member).ptr)
             seed_fail(s, "a message must be a non-empty string");
-        else if (!s->is_trial)
+        else if (!s->dry_run)
             send_message(s, path, member.text);
         if (!s->problem)
             arena_rewind(s->arena, mark);
@@ -136,7 +136,7 @@ static bool is_unfinished(struct seeding *s, struct bytes path)
                                  .header_count = 1 };
     struct own_answer answer;
 
-    return seed_ask(s, "queue", &asked, OK, &answer) &&
+    return seed_request(s, "queue", &asked, OK, &answer) &&
            response_find_header(&answer.response, bytes_from_string(SEED_MARK));
 }
 
@@ -156,7 +156,7 @@ static void make_queue(struct seeding *s, const struct seed_item *item)
     if (!put(s, "queue", path, NULL, &headers, E_QueueAlreadyExists) &&
         (s->problem || !item->list.ptr || !is_unfinished(s, path)))
         return;
-    if (!item->list.ptr || !seed_ask(s, "queue", &clear, OK, &answer))
+    if (!item->list.ptr || !seed_request(s, "queue", &clear, OK, &answer))
         return;
     send_messages(s, item);
     begin_headers(&headers, item);
@@ -178,7 +178,7 @@ static bool post_json(struct seeding *s, struct bytes path, struct bytes body, e
         .method = METHOD_POST, .path = path, .headers = headers, .header_count = 4, .body = body
     };
     struct own_answer answer;
-    bool good = seed_ask(s, "table", &asked, there, &answer);
+    bool good = seed_request(s, "table", &asked, there, &answer);
 
     s->made += good && !answer.error ? 1 : 0;
     return good;
@@ -197,7 +197,7 @@ static void insert_entities(struct seeding *s, const struct seed_item *item)
         s->at = member.at;
         if (member.kind != JSON_OBJECT)
             seed_fail(s, "an entity must be an object");
-        else if (!s->is_trial)
+        else if (!s->dry_run)
             post_json(s, path, member.text, E_EntityAlreadyExists);
         if (!s->problem)
             arena_rewind(s->arena, mark);
@@ -240,7 +240,7 @@ void seed_make(struct seeding *s, const struct seed_item *item)
         [SEED_SHARE] = make_share,
     };
 
-    (s->is_trial ? try : make[item->kind])(s, item);
+    (s->dry_run ? try : make[item->kind])(s, item);
     if (s->problem || !item->upload.ptr)
         return;
     s->at = item->upload_at;
@@ -340,8 +340,8 @@ void seed_cors(struct seeding *s, struct bytes service, struct bytes rules)
     xml_close(&xml, "Cors");
     xml_close(&xml, "StorageServiceProperties");
     asked.body = text_bytes(&xml);
-    if (!s->problem && !s->is_trial)
-        seed_ask(s, arena_string(s->arena, service), &asked, OK, &answer);
+    if (!s->problem && !s->dry_run)
+        seed_request(s, arena_string(s->arena, service), &asked, OK, &answer);
 }
 
 /* ---- accounts ---- */
@@ -376,11 +376,11 @@ void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys
     for (size_t i = 0; i < count; i++)
         if (!stored_account_key_is_valid(s->arena, keys[i]))
             seed_fail(s, "a key must be base64 of at most %u characters", STORED_KEY_MAX);
-    if (!s->problem && !s->is_trial)
+    if (!s->problem && !s->dry_run)
         e = stored_account_change(any->store, s->accounts, s->arena, name, ACCOUNT_ADD, set_keys,
                                   &wanted, &record);
     if (e)
         seed_fail(s, "cannot create the account: %s", error_message(e));
-    else if (!s->problem && !s->is_trial)
+    else if (!s->problem && !s->dry_run)
         s->made++;
 }

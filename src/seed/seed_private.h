@@ -5,7 +5,7 @@
 
 #include "base/json_rows.h"
 #include "seed/seed.h"
-#include "service/own_request.h"
+#include "request/internal_request.h"
 
 enum seed_kind { SEED_CONTAINER, SEED_QUEUE, SEED_TABLE, SEED_SHARE, SEED_KINDS };
 
@@ -36,7 +36,7 @@ struct seeding {
     struct bytes text;    /* contents of the file */
     int folder;           /* descriptor of the file's directory */
     struct bytes account; /* account of the following items */
-    bool is_trial;
+    bool dry_run;
     /* position of the current item in `text`, for error messages; NULL if it is from an option */
     const char *at;
     const char *problem; /* NULL if there is none yet */
@@ -45,14 +45,14 @@ struct seeding {
     uint64_t made;
 };
 
-/* ---- seed_ask.c ---- */
+/* ---- seed_request.c ---- */
 
 /* Sets the first problem (printf). Returns false. */
 bool seed_fail(struct seeding *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sends a request to a service; the error `accepted` counts as success. Returns false, and sets the
  * problem, if it failed. */
-bool seed_ask(struct seeding *s, const char *service, const struct own_request *asked,
-              enum error accepted, struct own_answer *ret_answer);
+bool seed_request(struct seeding *s, const char *service, const struct own_request *asked,
+                  enum error accepted, struct own_answer *ret_answer);
 /* Returns a request header; name: static, in lower case. */
 struct http_header seed_header(const char *name, struct bytes value);
 

@@ -106,7 +106,7 @@ static void upload_blob(const struct upload *u, struct bytes name, int fd, uint6
         seed_fail(u->s, "%.*s is a name that the Blob service would change", BYTES_ARG(name));
         return;
     }
-    if (seed_ask(u->s, "blob", &asked, E_BlobAlreadyExists, &answer) && !answer.error)
+    if (seed_request(u->s, "blob", &asked, E_BlobAlreadyExists, &answer) && !answer.error)
         u->s->made++;
 }
 
@@ -128,7 +128,7 @@ static bool ask_share(const struct upload *u, enum http_method method, struct by
 
     if (count > 0)
         memcpy(headers + 1, more, count * sizeof *more);
-    return seed_ask(u->s, "file", &asked, accepted, ret_answer);
+    return seed_request(u->s, "file", &asked, accepted, ret_answer);
 }
 
 static bool put_ranges(const struct upload *u, struct bytes path, int fd, uint64_t size)
@@ -275,7 +275,7 @@ void seed_upload(struct seeding *s, const struct seed_item *item)
 
     if (folder < 0)
         return;
-    if (!s->is_trial)
+    if (!s->dry_run)
         upload_folder(&upload, folder, ".", bytes_of("", 0), 0);
     close(folder);
 }

@@ -80,3 +80,11 @@ void answer_xml(struct answer *a, const struct text *xml)
     a->response->body_kind = BODY_BYTES;
     a->response->body = text_bytes(xml);
 }
+
+void answer_elsewhere(struct answer *a, struct placement where)
+{
+    a->error = E_MisdirectedRequest;
+    answer_status(a, error_status(E_MisdirectedRequest));
+    answer_u64(a, PLACEMENT_HEADER_CELL, where.cell);
+    answer_u64(a, PLACEMENT_HEADER_INCARNATION, where.incarnation);
+}

@@ -10,7 +10,7 @@
  *   OP_answer(answer, parameters, result)        the answers of all as one
  *
  * and marks the rows that may be parts (struct operation, `listed`). The rest is generic
- * (service/batch.c): all parts are routed and admitted before anything is done. Then, one after another,
+ * (request/batch.c): all parts are routed and admitted before anything is done. Then, one after another,
  * each is authenticated, permitted, checked, decided and committed as if it had come alone; one that
  * meets another writer is decided again without the others; one that is refused is answered so, and
  * the others go on. Several parts about
@@ -26,7 +26,7 @@
  * needs while it is decided goes with its commit.
  *
  * A batch that is done whole or not at all, in one partition (an entity group transaction), is made by
- * OPERATION_TRANSACTION(OP) (service/transaction.c). Its parts may have bodies, which are parsed before they
+ * OPERATION_TRANSACTION(OP) (request/transaction.c). Its parts may have bodies, which are parsed before they
  * are admitted; the caller of the batch is that of its parts. All parts are decided in their order on one
  * snapshot, as if each were alone: the service sees to it by OP_admit that no two are about the same
  * record. Their changes go into one commit; a conflict decides all of them again. The first part that

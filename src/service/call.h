@@ -1,4 +1,4 @@
-/* A call: one HTTP request in the words of the REST reference, made by routing (service/route.c)
+/* A call: one HTTP request in the words of the REST reference, made by routing (request/route.c)
  * from the raw request. What check and parse functions of operations read, and answer functions
  * too. Lives in the exchange's arena; read-only once the check of its operation has run, but for
  * the body. */

@@ -129,6 +129,8 @@ static enum error attempt(struct decision *d, void *of)
     result = running->handler->decide(d, running->task, running->handler->endpoint);
     if (snapshot_is_gone(d->before))
         return DECIDE_GONE;
+    if (result == STORE_BUSY)
+        return decision_take_back(d, E_ServerBusy);
     if (result == STORE_NOT_FOUND)
         decision_drop_changes(d);
     else if (result)

@@ -222,7 +222,7 @@ struct service {
     size_t operation_count;
     const struct task_handler *task_handlers; /* of the kinds of deferred tasks that it adds */
     size_t task_handler_count;
-    unsigned sections; /* bits of service/service_properties.h: what only some services have */
+    unsigned sections; /* bits of properties/service_properties.h: what only some services have */
     /* The parameter whose value may have control characters: no signature is over it. NULL: none. */
     const char *unsigned_parameter;
     bool reads_are_not_cached; /* a GET or HEAD that succeeds says so, as recorded */
@@ -266,6 +266,7 @@ struct service {
      * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
     enum error (*enter)(struct decision *d);
     enum error (*leave)(struct decision *d);
+    const struct container_type *container;  /* properties/metadata_acl.h */
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* what is in it, for operators: service/usage.h. NULL: nothing */

@@ -2,10 +2,11 @@
 #include "service/placement_release.h"
 
 #include "base/codec.h"
+#include "base/gate.h"
 #include "service/deciding.h"
 #include "service/driver.h"
 #include "service/names.h"
-#include "service/own_request.h"
+#include "service/server.h"
 #include "service/placement.h"
 
 #define VERSION     1
@@ -34,6 +35,15 @@ static bool read_about(struct bytes body, struct about *ret_about)
            ret_about->incarnation > 0;
 }
 
+/* A cell without an owner is not waited for: other tasks would wait, too. */
+static bool has_owner(const struct peers *peers, uint32_t cell)
+{
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
+}
+
 /* Asks the owner of another cell. Returns its status, or 0. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct about *about, struct arena *arena)
@@ -41,7 +51,7 @@ static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
     struct peer_response response;
     struct text body;
 
-    if (!endpoint || !endpoint->peers)
+    if (!endpoint || !endpoint->peers || !has_owner(endpoint->peers, cell))
         return 0;
     text_init(&body, arena, PLACEMENT_BODY_MAX);
     encode_u8(&body, VERSION);
@@ -75,8 +85,10 @@ enum store_result placement_check_task(struct decision *d, const struct deferred
     if (!placement_payload_read(task->payload, &about.service, &about.account))
         return STORE_CORRUPT;
     about.incarnation = row.incarnation;
+    job_gate_pass(JOB_RELEASES);
     switch (ask(endpoint, row.cell, PLACEMENT_RELEASE_PATH, &about, d->arena)) {
     case 200:
+        job_gate_pass(JOB_RELEASED);
         placement_remove(d->changes, &row);
         return STORE_OK;
     case 409:
@@ -93,8 +105,11 @@ enum store_result placement_tell_root_task(struct decision *d, const struct defe
 
     if (!placement_payload_read(task->payload, &about.service, &about.account))
         return STORE_CORRUPT;
-    return ask(endpoint, CLUSTER_ROOT, PLACEMENT_CHECK_PATH, &about, d->arena) == 200 ? STORE_OK
-                                                                                      : STORE_BUSY;
+    job_gate_pass(JOB_TELLS);
+    if (ask(endpoint, CLUSTER_ROOT, PLACEMENT_CHECK_PATH, &about, d->arena) != 200)
+        return STORE_BUSY;
+    job_gate_pass(JOB_TOLD);
+    return STORE_OK;
 }
 
 /* ---- requests ---- */

@@ -1,5 +1,5 @@
 /* What the answer to an error says besides its code: facts, written down where the error is found
- * and rendered where the answer is made (service/error_answer.c). Everything lies in the exchange's
+ * and rendered where the answer is made (request/error_answer.c). Everything lies in the exchange's
  * arena or is static. */
 #ifndef LAGRA_SERVICE_PROBLEM_H
 #define LAGRA_SERVICE_PROBLEM_H

@@ -30,6 +30,15 @@ void read_range_positions(const struct call *call, struct read_range *ret_range)
     }
 }
 
+enum error write_range_read(struct call *call, struct read_range *ret_range, struct bytes *ret_text)
+{
+    *ret_text = header_of_range(call);
+    if (!ret_text->ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-range", *ret_text);
+    read_range_positions(call, ret_range);
+    return OK;
+}
+
 /* A sum is of a range: without a header for one it is refused, and so are both sums. */
 static enum error check_sums(struct call *call, struct read_range *range)
 {

@@ -9,6 +9,10 @@
 
 /* x-ms-range or, without it, Range: "bytes=a-b" or "bytes=a-"; anything else counts as no range. */
 void read_range_positions(const struct call *call, struct read_range *ret_range);
+/* Reads the range of a write, which must be sent. A range that is not "bytes=a-b" is for the caller to refuse.
+ * ret_text: as sent, for the error. Returns OK, E_MissingRequiredHeader. */
+enum error write_range_read(struct call *call, struct read_range *ret_range,
+                            struct bytes *ret_text);
 /* The same, and which sums of the range are wanted.
  * returns  OK, E_InvalidHeaderValue: also a sum without a range,
  *          E_BothCrc64AndMd5RangeHeaderPresent */

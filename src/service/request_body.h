@@ -31,7 +31,7 @@ enum error body_fail_length(struct call *call);
 enum error body_check_block(struct call *call, const struct size_limit *limits);
 
 /* Which sums of the body the answer will hold, and that not both were sent to be checked.
- * What was sent is compared by service/body_intake.c, when the body is complete.
+ * What was sent is compared by request/body_intake.c, when the body is complete.
  * E_BothCrc64AndMd5HeaderPresent */
 enum body_sums_rule {
     SUMS_OF_BLOB,    /* Put Blob: always both */

@@ -1,7 +1,4 @@
-/* The way of a request: the http_application that every service is served by.
- * head: route -> authenticate -> find -> names -> check -> early operation_check; body: memory or
- * stage; end: parse -> decide -> commit (again on conflict) -> durable -> answer.
- * service/exchange.c is the whole path, top down. */
+/* The endpoint of a service: what its requests are executed with. request/ has their path. */
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
@@ -24,6 +21,7 @@ struct server_options {
 struct endpoint;
 struct other_cells;
 struct peers;
+struct task_runner;
 
 /* All services that a process serves. */
 #define ENDPOINTS_MAX 4
@@ -32,6 +30,7 @@ struct endpoint_set {
     size_t count;
     atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
     atomic_bool is_stopping;          /* says that it is not ready, and serves as ever */
+    struct task_runner *tasks;        /* NULL: none runs */
 };
 
 /* What request.listener_tag points to. */
@@ -52,10 +51,7 @@ struct endpoint {
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 
-extern const struct http_application service_application;
-
-/* Returns whether the request is for /-/live or /-/ready, which service_application serves at every endpoint and
- * without an account. */
-bool health_is_asked(const struct request *request);
+/* Returns the endpoint of a service, or NULL if there is none of that name. */
+const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
 
 #endif

@@ -57,7 +57,8 @@ enum store_result task_put_off(struct store *store, const struct task_try *faile
     encode_bytes(&payload, failed->task.payload);
     result = store_task_move(store, &failed->stored, now + wait * TICKS_PER_SECOND, TASK_RETRY,
                              text_bytes(&payload), arena);
-    if (!result && failed->failures + 1 >= TASK_FAILURES_LOUD)
+    /* A cell without an owner and a shortage of memory are logged where they are found, not by each task. */
+    if (!result && why != E_ServerBusy && failed->failures + 1 >= TASK_FAILURES_LOUD)
         log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
                  failed->task.kind, failed->failures + 1, error_code(why), wait);
     return result;

@@ -1,6 +1,6 @@
-/* Access log, audit log (service/access_log.h) and Storage Analytics metrics. */
-#include "service/access_log.h"
-#include "service/analytics_event.h"
+/* Access log, audit log (observe/access_log.h) and Storage Analytics metrics. */
+#include "observe/access_log.h"
+#include "observe/analytics_event.h"
 #include "smb/create.h"
 #include "smb/service.h"
 

@@ -7,7 +7,7 @@
 #ifndef LAGRA_SOURCE_CELL_SOURCE_H
 #define LAGRA_SOURCE_CELL_SOURCE_H
 
-#include "service/peer_requests.h"
+#include "request/peer_requests.h"
 #include "source/cell_wire.h"
 #include "source/open_source.h"
 #include "source/page_walk.h"

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
-#include "service/own_request.h"
+#include "request/internal_request.h"
 #include "source/own_source.h"
 
 /* A source that is read for another cell. The stream of its bytes is the last thing that uses it. */

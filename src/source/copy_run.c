@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/gate.h"
-#include "service/access_log.h"
+#include "observe/access_log.h"
 #include "source/copy_commit.h"
 #include "source/page_walk.h"
 

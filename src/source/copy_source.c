@@ -230,3 +230,14 @@ enum error source_cannot_verify(struct gathering *g, enum error e)
     problem->source_message = bytes_from_string(error_message(e));
     return E_CannotVerifyCopySource;
 }
+
+enum error source_check_update(struct call *call, const char *name)
+{
+    struct bytes value = call_header(call, name);
+
+    if (!value.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, name, value);
+    return bytes_is_nocase(value, "update")
+               ? OK
+               : call_fail_header(call, E_InvalidHeaderValue, name, value);
+}

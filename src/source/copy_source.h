@@ -5,7 +5,7 @@
 
 #include "base/url.h"
 #include "base/crc.h"
-#include "service/gather.h"
+#include "request/gather.h"
 #include "service/request_body.h"
 
 /* How errors of the source are reported. */
@@ -47,6 +47,9 @@ struct copy_source {
  * 2 KiB, or a range or checksum is invalid; E_UnsupportedHeader; E_BothCrc64AndMd5HeaderPresent. */
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
+
+/* Checks that the header of a write from a URL is "update". Returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue. */
+enum error source_check_update(struct call *call, const char *name);
 
 /* Returns the endpoint of this server that has the source, or NULL if it is on another server.
  * decision: 53 */

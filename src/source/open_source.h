@@ -4,7 +4,7 @@
 #define LAGRA_SOURCE_OPEN_SOURCE_H
 
 #include "source/copy_source.h"
-#include "service/inner.h"
+#include "request/local_source_read.h"
 #include "source/copied_bytes.h"
 #include "source/pending_source.h"
 

@@ -2,6 +2,8 @@
 #include "table/table_operations.h"
 
 #include "service/placement.h"
+#include "service/restore.h"
+#include "service/usage.h"
 
 /* ---- Create Table ---- */
 
@@ -47,25 +49,56 @@ enum error delete_table_decide(struct decision *d, const struct delete_table_par
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* ---- Get and Set Table ACL ---- */
-
-enum error get_table_acl_decide(struct decision *d, const struct get_table_acl_parameters *p,
-                                struct get_table_acl_result *r)
+/* Set ACL. */
+void table_write_state(struct decision *d)
 {
-    (void)p;
-    if (!policies_decode(table_state(d)->table.policies, &r->policies))
-        return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
+    table_write(d->changes, d->arena, &table_state(d)->table);
 }
 
-/* Replaces all policies; those not in the request are removed. */
-enum error set_table_acl_decide(struct decision *d, const struct set_table_acl_parameters *p,
-                                struct set_table_acl_result *r)
-{
-    struct table table = table_state(d)->table;
+/* ---- restoring from a backup: service/restore.h ---- */
 
-    (void)r;
-    table.policies = policies_encode(d->arena, &p->policies);
+static bool is_owner(struct bytes key)
+{
+    return bytes_is(key, "t");
+}
+
+static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
+                      struct guid space)
+{
+    struct table table;
+
+    if (!table_decode(record->value, &table))
+        return false;
+    table.space = space;
+    if (!bytes_equal_nocase(name, table.name))
+        table.name = name;
     table_write(d->changes, d->arena, &table);
-    return OK;
+    return true;
 }
+
+const struct restore_functions table_restore = {
+    .check_name = table_check_name, .folds_case = true, .is_owner = is_owner, .put_owner = put_owner
+};
+
+/* ---- storage used: service/usage.h ---- */
+
+static bool is_table(const struct space_record *record, struct guid *ret_space,
+                     uint64_t *ret_quota_bytes)
+{
+    struct table table;
+
+    (void)ret_quota_bytes;
+    if (!bytes_is(record->record_key, "t") || !table_decode(record->value, &table))
+        return false;
+    *ret_space = table.space;
+    return true;
+}
+
+static struct bytes name_of(const struct space_record *record)
+{
+    struct table table;
+
+    return table_decode(record->value, &table) ? table.name : record->partition_key;
+}
+
+const struct usage_functions table_usage = { .container = is_table, .name = name_of };

@@ -56,19 +56,7 @@ struct query_tables_result {
 };
 OPERATION_DECLARE(query_tables);
 
-OPERATION_NO_PARAMETERS(get_table_acl);
-struct get_table_acl_result {
-    struct result base;
-    struct policies policies;
-};
-OPERATION_DECLARE(get_table_acl);
-
-struct set_table_acl_parameters {
-    struct parameters base;
-    struct policies policies; /* set by parse */
-};
-OPERATION_NO_RESULT(set_table_acl);
-OPERATION_DECLARE(set_table_acl);
-OPERATION_DECLARE_PARSE(set_table_acl);
+/* Member of struct container_type (properties/metadata_acl.h). */
+void table_write_state(struct decision *d);
 
 #endif

@@ -94,4 +94,7 @@ enum error table_subject_named(struct decision *d); /* E_ResourceNotFound */
 enum error entity_subject(struct decision *d);      /* E_ResourceNotFound */
 enum error entity_subject_optional(struct decision *d);
 
+extern const struct restore_functions table_restore; /* table_operations.c */
+extern const struct usage_functions table_usage;     /* table_operations.c */
+
 #endif

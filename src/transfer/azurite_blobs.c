@@ -4,7 +4,7 @@
 #include "base/dates.h"
 #include "base/encode.h"
 #include "base/xml.h"
-#include "transfer/blob_states.h"
+#include "transfer/listing.h"
 
 /* ---- a blob ---- */
 

@@ -40,7 +40,7 @@ static bool put_message(struct azurite *a, const struct azurite_document *docume
                               BYTES_ARG(document->parent));
     put =
         azurite_read(a, a->worker, "__queuestorage__", text_bytes(&parts), 0, count, &item.body) &&
-        run_put(a->worker->run, &item) == PUT_MADE;
+        run_put(a->worker->run, &item) == PUT_CREATED;
     arena_rewind(a->worker->arena, mark);
     return put;
 }
@@ -77,7 +77,7 @@ static bool put_queue(struct azurite *a, const struct azurite_document *document
         return false;
     azurite_add_metadata(a, &item, &of[0]);
     put = run_put(a->worker->run, &item);
-    if (run_is_comparing(a->worker->run) || put != PUT_MADE)
+    if (run_is_comparing(a->worker->run) || put != PUT_CREATED)
         return put != PUT_STOPPED;
     if (!put_messages(a, messages, document->name))
         return true; /* error already reported; continue with other queues */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 static bool list(struct source *source, struct worker *worker)
 {

@@ -23,7 +23,7 @@ static struct bytes without_slash(struct bytes url)
 
 /* Derives ACCOUNT.blob.SUFFIX: other services have their names in place of "blob". */
 static void derive_hosts(struct arena *arena, const struct url *url, struct bytes suffix,
-                         struct account_place *place)
+                         struct account_endpoint *place)
 {
     for (size_t i = 0; i < ENDPOINT_KINDS; i++)
         place->urls[i] =
@@ -34,7 +34,7 @@ static void derive_hosts(struct arena *arena, const struct url *url, struct byte
 /* Derives HOST:PORT/ACCOUNT: the other services use the following ports, the default here and in
  * Azurite. */
 static const char *derive_ports(struct arena *arena, const struct url *url,
-                                struct account_place *place)
+                                struct account_endpoint *place)
 {
     struct bytes path = without_slash(bytes_from(url->path, 1)), rest;
 
@@ -50,12 +50,13 @@ static const char *derive_ports(struct arena *arena, const struct url *url,
     return NULL;
 }
 
-const char *place_read_url(struct arena *arena, struct bytes text, struct account_place *ret_place)
+const char *endpoint_read_url(struct arena *arena, struct bytes text,
+                              struct account_endpoint *ret_place)
 {
     struct bytes label, service, suffix;
     struct url url;
 
-    *ret_place = (struct account_place){ .key = { NULL, 0 } };
+    *ret_place = (struct account_endpoint){ .key = { NULL, 0 } };
     if (!url_parse(text, &url))
         return "it is not an http or https URL";
     if (url.query.len > 0)
@@ -96,7 +97,7 @@ static void read_members(struct bytes text, struct bytes of[MEMBERS])
 
 /* Uses the endpoints in the string, or if there are none, Azure's hosts with the suffix. */
 static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS],
-                             struct account_place *place)
+                             struct account_endpoint *place)
 {
     bool is_named = of[BLOB].ptr || of[QUEUE].ptr || of[TABLE].ptr || of[FILES].ptr;
     struct url url = { .secure = !bytes_is_nocase(of[PROTOCOL], "http") };
@@ -114,12 +115,12 @@ static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS]
     return NULL;
 }
 
-const char *place_read_connection(struct arena *arena, struct bytes text,
-                                  struct account_place *ret_place)
+const char *endpoint_read_connection(struct arena *arena, struct bytes text,
+                                     struct account_endpoint *ret_place)
 {
     struct bytes of[MEMBERS] = { { NULL, 0 } };
 
-    *ret_place = (struct account_place){ .key = { NULL, 0 } };
+    *ret_place = (struct account_endpoint){ .key = { NULL, 0 } };
     text = arena_copy(arena, bytes_trim(bytes_of(text.ptr, strcspn(text.ptr, "\r\n"))));
     read_members(text, of);
     if (bytes_is_nocase(of[DEVELOPMENT], "true"))
@@ -130,9 +131,9 @@ const char *place_read_connection(struct arena *arena, struct bytes text,
     if (ret_place->sas.len > 0 && ret_place->sas.ptr[0] == '?')
         ret_place->sas = bytes_from(ret_place->sas, 1);
     if (!of[NAME].ptr && of[BLOB].ptr) {
-        struct account_place named;
+        struct account_endpoint named;
 
-        if (!place_read_url(arena, of[BLOB], &named))
+        if (!endpoint_read_url(arena, of[BLOB], &named))
             ret_place->account = named.account;
     }
     if (ret_place->account.len == 0)

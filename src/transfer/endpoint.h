@@ -8,7 +8,7 @@
 enum endpoint_kind { ENDPOINT_BLOB, ENDPOINT_QUEUE, ENDPOINT_TABLE, ENDPOINT_FILE, ENDPOINT_KINDS };
 extern const char *const service_names[ENDPOINT_KINDS];
 
-struct account_place {
+struct account_endpoint {
     struct bytes account;
     struct bytes key; /* base64; ptr NULL if none */
     struct bytes sas; /* without '?'; ptr NULL if none */
@@ -18,11 +18,12 @@ struct account_place {
 
 /* Parses "DefaultEndpointsProtocol=..;AccountName=..;AccountKey=..;BlobEndpoint=.." or
  * "UseDevelopmentStorage=true". Returns NULL, or a static error message. */
-const char *place_read_connection(struct arena *arena, struct bytes text,
-                                  struct account_place *ret_place);
+const char *endpoint_read_connection(struct arena *arena, struct bytes text,
+                                     struct account_endpoint *ret_place);
 /* Parses the URL of an account's Blob service, and derives those of the other services:
  * ACCOUNT.blob.SUFFIX, or HOST:PORT/ACCOUNT, where they use the following three ports. A query is a
- * shared access signature. Returns like place_read_connection(). */
-const char *place_read_url(struct arena *arena, struct bytes url, struct account_place *ret_place);
+ * shared access signature. Returns like endpoint_read_connection(). */
+const char *endpoint_read_url(struct arena *arena, struct bytes url,
+                              struct account_endpoint *ret_place);
 
 #endif

@@ -1,7 +1,7 @@
 /* An export as the target: a directory with two files of JSON lines, each an item, and the data of
  * blobs and files in files of their own. account.jsonl has the items that must be created in order;
  * contents.jsonl the others. docs/import.md */
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static int open_lines(const struct run *run, int folder, const char *name)
 
     if (fd < 0)
         return -1;
-    is_ours = run_goes_on(run) || is_empty(fd);
+    is_ours = run_is_resumed(run) || is_empty(fd);
     if (!is_ours)
         errno = EEXIST;
     if (!is_ours || !end_lines(fd)) {

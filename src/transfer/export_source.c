@@ -1,5 +1,5 @@
 /* An export as the source: see export_sink.c. */
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static bool put_line(struct export_listing *l, struct arena *arena, struct bytes
         return true;
     put = run_put(l->worker->run, item);
     if (item->kind == ITEM_QUEUE)
-        l->passes_over = put != PUT_MADE;
+        l->passes_over = put != PUT_CREATED;
     return put != PUT_STOPPED;
 }
 

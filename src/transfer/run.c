@@ -86,7 +86,7 @@ void run_leave_out(struct run *run, enum left_out kind, uint64_t count)
         run->result->left_out[kind] += count;
 }
 
-bool run_goes_on(const struct run *run)
+bool run_is_resumed(const struct run *run)
 {
     return journal_goes_on(run->journal);
 }
@@ -138,7 +138,7 @@ static bool make(struct run *run, struct worker *worker, struct item *item,
     return made;
 }
 
-bool run_note_begin(struct run *run, const struct item *queue)
+bool run_journal_queue(struct run *run, const struct item *queue)
 {
     const struct item begun = { .kind = ITEM_QUEUE, .parent = queue->parent };
     struct item_hash hash;
@@ -151,7 +151,7 @@ bool run_note_begin(struct run *run, const struct item *queue)
     return false;
 }
 
-void run_note_message(struct run *run, const struct item *message)
+void run_journal_message(struct run *run, const struct item *message)
 {
     struct item_hash hash;
 
@@ -160,7 +160,7 @@ void run_note_message(struct run *run, const struct item *message)
         atomic_store(&run->is_broken, true);
 }
 
-uint64_t run_noted_place(const struct run *run, const struct item *message)
+uint64_t run_journal_position(const struct run *run, const struct item *message)
 {
     struct item_hash hash;
 
@@ -286,7 +286,7 @@ static enum put_result compare(struct run *run, const struct item *item)
         comparison_add(run->comparison, run->first.arena, item);
     else
         comparison_meet(run->comparison, run->first.arena, item);
-    return PUT_MADE;
+    return PUT_CREATED;
 }
 
 /* Returns true for items that one thread creates in order, because other items depend on them or
@@ -304,7 +304,7 @@ static enum put_result put_now(struct run *run, const struct item *item,
 
     arena_rewind(run->first.arena, mark);
     show(run);
-    return made ? PUT_MADE : PUT_FAILED;
+    return made ? PUT_CREATED : PUT_FAILED;
 }
 
 enum put_result run_put(struct run *run, const struct item *item)
@@ -326,14 +326,14 @@ enum put_result run_put(struct run *run, const struct item *item)
     if ((is_noted(item->kind) || item->kind == ITEM_QUEUE) &&
         journal_has(run->journal, &job.hash)) {
         count_made(run, item, true);
-        return PUT_THERE;
+        return PUT_EXISTS;
     }
     if (is_made_at_once(item->kind))
         return put_now(run, item, &job.hash);
     job.arena = arena_new(ITEM_BYTES_MAX);
     job.item = item_copy(job.arena, item);
     push_job(run, &job);
-    return PUT_MADE;
+    return PUT_CREATED;
 }
 
 /* ---- a run ---- */
@@ -345,16 +345,16 @@ static bool open_worker(struct run *run, struct worker *worker)
 
     *worker = (struct worker){ .run = run, .arena = arena_new(WORKER_BYTES_MAX) };
     if (options->from)
-        worker->from = asker_new(options->from, options->ca_path, &problem);
+        worker->from = api_client_new(options->from, options->ca_path, &problem);
     if (options->to && !problem)
-        worker->to = asker_new(options->to, options->ca_path, &problem);
+        worker->to = api_client_new(options->to, options->ca_path, &problem);
     return !problem || worker_problem(worker, "%s", problem);
 }
 
 static void close_worker(struct worker *worker)
 {
-    asker_free(worker->from);
-    asker_free(worker->to);
+    api_client_free(worker->from);
+    api_client_free(worker->to);
     arena_free(worker->arena);
 }
 
@@ -476,7 +476,7 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
         open_worker(run, &run->first) && open_journal(run) && open_sides(run) && start_workers(run);
     if (began)
         copied = copy_all(run);
-    ret_result->can_go_on = run->journal && !copied && (began || run_goes_on(run));
+    ret_result->can_go_on = run->journal && !copied && (began || run_is_resumed(run));
     if (run->source)
         run->source->free(run->source);
     if (run->sink)

@@ -2,7 +2,7 @@
 #ifndef LAGRA_TRANSFER_RUN_H
 #define LAGRA_TRANSFER_RUN_H
 
-#include "transfer/asker.h"
+#include "transfer/api_client.h"
 #include "transfer/item.h"
 #include "transfer/transfer.h"
 
@@ -12,8 +12,8 @@ struct run;
  * lists. */
 struct worker {
     struct run *run;
-    struct arena *arena;     /* for the current item; rewound after it */
-    struct asker *from, *to; /* NULL if that side is not a server */
+    struct arena *arena;          /* for the current item; rewound after it */
+    struct api_client *from, *to; /* NULL if that side is not a server */
 };
 
 /* Reports a problem of an item (printf); the run continues with other items. Returns false. */
@@ -28,9 +28,9 @@ void worker_note(struct worker *worker, const char *format, ...)
 void run_leave_out(struct run *run, enum left_out kind, uint64_t count);
 
 enum put_result {
-    PUT_MADE,
+    PUT_CREATED,
     /* created by an earlier run: its dependent items (messages of a queue) are skipped */
-    PUT_THERE,
+    PUT_EXISTS,
     PUT_FAILED,
     PUT_STOPPED, /* the run is ending: list nothing more */
 };
@@ -38,20 +38,20 @@ enum put_result {
 /* Creates an item now, or soon; its data is copied. Called by sources while listing. */
 enum put_result run_put(struct run *run, const struct item *item);
 /* Returns true if this run continues an earlier one. */
-bool run_goes_on(const struct run *run);
+bool run_is_resumed(const struct run *run);
 bool run_receives_messages(const struct run *run);
 /* Returns true while the listing is only used for the final comparison: items are not created;
  * bytes, messages and policies are not read; and each state of a blob may be put separately. */
 bool run_is_comparing(const struct run *run);
 /* Records in the journal that the transfer of a queue has started, so that a restart can resume it.
  * Returns true if an earlier run has recorded it. First worker only. */
-bool run_note_begin(struct run *run, const struct item *queue);
+bool run_journal_queue(struct run *run, const struct item *queue);
 /* Records that a message follows those recorded before (parent: its queue, name: its id). First
  * worker only. */
-void run_note_message(struct run *run, const struct item *message);
+void run_journal_message(struct run *run, const struct item *message);
 /* Returns the position of a message among those recorded by earlier runs, or UINT64_MAX. First
  * worker only. */
-uint64_t run_noted_place(const struct run *run, const struct item *message);
+uint64_t run_journal_position(const struct run *run, const struct item *message);
 
 struct source {
     /* Lists everything with run_put(), once to copy and once to compare. Called on the first
@@ -89,5 +89,16 @@ struct run_openers {
 /* See transfer_run(). */
 bool run_all(const struct transfer_options *options, const struct run_openers *openers,
              struct transfer_result *ret_result);
+
+/* Internal to transfer/: the available sources and sinks. */
+
+/* Create the server side. is_target: the copy's target, opened for the comparison */
+struct source *source_server_new(bool is_target);
+struct sink *sink_server_new(void);
+/* Create the directory side. Return NULL after reporting the error. */
+struct source *source_export_new(struct worker *worker, const char *folder);
+/* account: the account to copy */
+struct source *source_azurite_new(struct worker *worker, const char *folder, const char *account);
+struct sink *sink_export_new(struct worker *worker, const char *folder);
 
 #endif

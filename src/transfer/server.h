@@ -9,7 +9,7 @@
 struct server_source {
     struct source source;
     bool is_target; /* the target of the copy, listed for comparison */
-    struct asker *asker;
+    struct api_client *api_client;
     struct worker *worker; /* the listing worker */
 };
 

@@ -1,7 +1,7 @@
 /* Lists containers and blobs of a server as items. rest: List-Containers2, List-Blobs */
 #include "base/dates.h"
 #include "base/encode.h"
-#include "transfer/blob_states.h"
+#include "transfer/listing.h"
 #include "transfer/server.h"
 
 /* Maximum number of snapshots and versions of a blob. */

@@ -2,7 +2,7 @@
 #include <nettle/sha2.h>
 
 #include "base/encode.h"
-#include "transfer/bound.h"
+#include "transfer/listing.h"
 #include "transfer/server.h"
 
 /* Limits for a page of 5,000 blobs with all their properties. */
@@ -50,7 +50,7 @@ void server_add_metadata(struct arena *arena, struct item *item, const struct xm
                     metadata->text.ptr ? metadata->text : bytes_from_string(""));
 }
 
-static struct xml_node *parse(struct server_source *server, const struct asking *asking,
+static struct xml_node *parse(struct server_source *server, const struct api_request *api_request,
                               struct bytes body)
 {
     struct xml_error error;
@@ -58,23 +58,24 @@ static struct xml_node *parse(struct server_source *server, const struct asking 
 
     if (!root)
         worker_problem(server->worker, "%s %.*s: its response is not valid XML: %s",
-                       service_names[asking->service], BYTES_ARG(asking->path), error.reason);
+                       service_names[api_request->service], BYTES_ARG(api_request->path),
+                       error.reason);
     return root;
 }
 
 struct xml_node *server_get_xml(struct server_source *server, enum endpoint_kind service,
                                 struct bytes path, struct bytes query)
 {
-    const struct asking asking = {
+    const struct api_request api_request = {
         .method = "GET", .service = service, .path = path, .query = query
     };
     struct fetch_client_answer answer;
 
-    if (!asker_ask(server->asker, server->worker->arena, &asking, &answer)) {
-        worker_problem(server->worker, "%s", asker_problem(server->asker));
+    if (!api_client_request(server->api_client, server->worker->arena, &api_request, &answer)) {
+        worker_problem(server->worker, "%s", api_client_problem(server->api_client));
         return NULL;
     }
-    return parse(server, &asking, answer.body);
+    return parse(server, &api_request, answer.body);
 }
 
 /* ---- pages ---- */
@@ -164,17 +165,17 @@ void server_leave_lease(struct server_source *server, const struct xml_node *pro
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query)
 {
-    const struct asking asking = {
+    const struct api_request api_request = {
         .method = "GET", .service = service, .path = path, .query = bytes_from_string(query)
     };
     struct fetch_client_answer answer;
 
-    if (run_is_comparing(server->worker->run) || asker_is_shared(server->asker)) {
+    if (run_is_comparing(server->worker->run) || api_client_is_shared(server->api_client)) {
         run_leave_out(server->worker->run, LEFT_OUT_POLICIES, 1);
         return (struct bytes){ NULL, 0 };
     }
-    if (asker_ask(server->asker, server->worker->arena, &asking, &answer))
+    if (api_client_request(server->api_client, server->worker->arena, &api_request, &answer))
         return answer.body;
-    worker_problem(server->worker, "%s", asker_problem(server->asker));
+    worker_problem(server->worker, "%s", api_client_problem(server->api_client));
     return (struct bytes){ NULL, 0 };
 }

@@ -25,7 +25,7 @@
 
 struct held_message {
     struct bytes id, receipt, text, expiry;
-    uint64_t place;  /* as returned by run_noted_place() */
+    uint64_t place;  /* as returned by run_journal_position() */
     size_t received; /* number of messages received before it in this run */
 };
 
@@ -47,7 +47,7 @@ static bool put_message(struct queue_reading *q, const struct held_message *mess
         .kind = ITEM_MESSAGE, .parent = q->name, .body = message->text, .date = message->expiry
     };
 
-    return run_put(q->server->worker->run, &item) == PUT_MADE;
+    return run_put(q->server->worker->run, &item) == PUT_CREATED;
 }
 
 static bool put_held(struct queue_reading *q)
@@ -86,7 +86,7 @@ static void hold(struct queue_reading *q, const struct xml_node *node)
         .receipt = keep(q, node, "PopReceipt"),
         .text = keep(q, node, "MessageText"),
         .expiry = keep(q, node, "ExpirationTime"),
-        .place = run_noted_place(q->server->worker->run, &noted),
+        .place = run_journal_position(q->server->worker->run, &noted),
         .received = q->count,
     };
     q->count++;
@@ -113,7 +113,7 @@ static void give_back(struct queue_reading *q)
 
     for (size_t i = 0; i < q->count; i++) {
         struct arena_mark mark = arena_mark(arena);
-        struct asking asking = { .method = "PUT", .service = ENDPOINT_QUEUE };
+        struct api_request api_request = { .method = "PUT", .service = ENDPOINT_QUEUE };
         struct fetch_client_answer answer;
         struct text body;
 
@@ -121,15 +121,15 @@ static void give_back(struct queue_reading *q)
         xml_open(&body, "QueueMessage");
         xml_element(&body, "MessageText", q->held[i].text);
         xml_close(&body, "QueueMessage");
-        asking.body = text_bytes(&body);
-        asking.path = arena_printf(arena, "%.*s/%.*s", BYTES_ARG(q->path),
-                                   BYTES_ARG(percent_encode(arena, q->held[i].id, "")));
-        asking.query = arena_printf(arena, "popreceipt=%.*s&visibilitytimeout=0",
-                                    BYTES_ARG(percent_encode(arena, q->held[i].receipt, "")));
-        asking.accepted = 404; /* it has expired since */
-        if (!asker_ask(server->asker, arena, &asking, &answer))
+        api_request.body = text_bytes(&body);
+        api_request.path = arena_printf(arena, "%.*s/%.*s", BYTES_ARG(q->path),
+                                        BYTES_ARG(percent_encode(arena, q->held[i].id, "")));
+        api_request.query = arena_printf(arena, "popreceipt=%.*s&visibilitytimeout=0",
+                                         BYTES_ARG(percent_encode(arena, q->held[i].receipt, "")));
+        api_request.accepted = 404; /* it has expired since */
+        if (!api_client_request(server->api_client, arena, &api_request, &answer))
             worker_problem(server->worker, "a message stays hidden for a while: %s",
-                           asker_problem(server->asker));
+                           api_client_problem(server->api_client));
         arena_rewind(arena, mark);
     }
 }
@@ -163,7 +163,7 @@ static bool note_some(struct queue_reading *q)
     for (const struct xml_node *node = list ? list->first_child : NULL; node; node = node->next) {
         const struct item message = noted_message(q, node);
 
-        run_note_message(q->server->worker->run, &message);
+        run_journal_message(q->server->worker->run, &message);
     }
     return list != NULL;
 }
@@ -210,14 +210,14 @@ static void wait_for_hidden(const struct queue_reading *q)
 /* Returns the service's message count, including hidden messages. */
 static bool count_messages(struct server_source *server, struct bytes path, uint64_t *ret_count)
 {
-    const struct asking asking = { .method = "GET",
-                                   .service = ENDPOINT_QUEUE,
-                                   .path = path,
-                                   .query = bytes_from_string("comp=metadata") };
+    const struct api_request api_request = { .method = "GET",
+                                             .service = ENDPOINT_QUEUE,
+                                             .path = path,
+                                             .query = bytes_from_string("comp=metadata") };
     struct fetch_client_answer answer;
 
-    if (!asker_ask(server->asker, server->worker->arena, &asking, &answer))
-        return worker_problem(server->worker, "%s", asker_problem(server->asker));
+    if (!api_client_request(server->api_client, server->worker->arena, &api_request, &answer))
+        return worker_problem(server->worker, "%s", api_client_problem(server->api_client));
     return bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
                            UINT64_MAX, ret_count) ||
            worker_problem(server->worker, "the source does not say how many messages %.*s has",
@@ -245,7 +245,7 @@ static bool read_messages(struct server_source *server, const struct item *queue
                               "--receive-messages reads all",
                               BYTES_ARG(q.name), expected, PEEK_MAX);
     } else if (read && expected > PEEK_MAX) {
-        if (run_note_begin(worker->run, queue))
+        if (run_journal_queue(worker->run, queue))
             wait_for_hidden(&q);
         read = receive_all(&q);
     } else if (read) {
@@ -273,7 +273,7 @@ static bool take_queue(struct server_source *server, const struct xml_node *node
 
     server_add_metadata(arena, &item, node);
     put = run_put(run, &item);
-    if (run_is_comparing(run) || put != PUT_MADE)
+    if (run_is_comparing(run) || put != PUT_CREATED)
         return put != PUT_STOPPED;
     if (!read_messages(server, &item, path))
         return true; /* error already reported; continue with other queues */

@@ -29,21 +29,22 @@ static struct bytes path_of(struct arena *arena, struct bytes share, struct byte
 /* ---- headers of files and directories ---- */
 
 /* Returns the text of a permission; each side has its own keys. */
-static struct bytes permission(struct asker *asker, struct arena *arena, struct bytes share,
-                               struct bytes key)
+static struct bytes permission(struct api_client *api_client, struct arena *arena,
+                               struct bytes share, struct bytes key)
 {
     static const char *const name = "permission";
     const struct fetch_header header = { BYTES("x-ms-file-permission-key"), key };
-    const struct asking asking = { .method = "GET",
-                                   .service = ENDPOINT_FILE,
-                                   .path = path_of(arena, share, bytes_of("", 0)),
-                                   .query = bytes_from_string("restype=share&comp=filepermission"),
-                                   .headers = &header,
-                                   .header_count = 1 };
+    const struct api_request api_request = { .method = "GET",
+                                             .service = ENDPOINT_FILE,
+                                             .path = path_of(arena, share, bytes_of("", 0)),
+                                             .query = bytes_from_string(
+                                                 "restype=share&comp=filepermission"),
+                                             .headers = &header,
+                                             .header_count = 1 };
     struct fetch_client_answer answer;
     struct json_member member;
 
-    if (!asker_ask(asker, arena, &asking, &answer) ||
+    if (!api_client_request(api_client, arena, &api_request, &answer) ||
         !json_object_pick(arena, answer.body, 2, &name, 1, &member))
         return (struct bytes){ NULL, 0 };
     return json_text(&member);
@@ -74,22 +75,24 @@ static void add_headers(struct arena *arena, struct item *item, const struct fet
 
 bool complete_file(struct server_source *server, struct worker *worker, struct item *item)
 {
-    struct asker *asker = server->is_target ? worker->to : worker->from;
+    struct api_client *api_client = server->is_target ? worker->to : worker->from;
     bool is_file = item->kind == ITEM_FILE;
-    const struct asking asking = { .method = "HEAD",
-                                   .service = ENDPOINT_FILE,
-                                   .path = path_of(worker->arena, item->parent, item->name),
-                                   .query = bytes_from_string(is_file ? "" : "restype=directory") };
+    const struct api_request api_request = {
+        .method = "HEAD",
+        .service = ENDPOINT_FILE,
+        .path = path_of(worker->arena, item->parent, item->name),
+        .query = bytes_from_string(is_file ? "" : "restype=directory")
+    };
     struct fetch_client_answer answer;
     struct bytes key;
 
-    if (!asker_ask(asker, worker->arena, &asking, &answer))
-        return worker_problem(worker, "%s", asker_problem(asker));
+    if (!api_client_request(api_client, worker->arena, &api_request, &answer))
+        return worker_problem(worker, "%s", api_client_problem(api_client));
     add_headers(worker->arena, item, &answer.head);
     key = fetch_head_find(&answer.head, "x-ms-file-permission-key");
     if (key.len > 0)
         item_header_string(worker->arena, item, "x-ms-file-permission",
-                           permission(asker, worker->arena, item->parent, key));
+                           permission(api_client, worker->arena, item->parent, key));
     if (is_file) {
         item->date = fetch_head_find(&answer.head, "x-ms-file-last-write-time");
         (void)bytes_parse_u64(fetch_head_find(&answer.head, "content-length"), UINT64_MAX,

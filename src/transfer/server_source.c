@@ -6,7 +6,7 @@
 #include "base/encode.h"
 #include "base/url.h"
 #include "transfer/server.h"
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 #define RANGES_LIMITS ((struct xml_limits){ .depth_max = 6, .nodes_max = (size_t)4 << 20 })
 
@@ -41,27 +41,28 @@ static struct bytes meant_properties(struct worker *worker,
 static bool find_service(struct server_source *server, enum endpoint_kind service, bool *ret_failed)
 {
     struct worker *worker = server->worker;
-    const struct asking asking = { .method = "GET",
-                                   .service = service,
-                                   .path = bytes_of("", 0),
-                                   .query = bytes_from_string("restype=service&comp=properties"),
-                                   .is_probe = service == ENDPOINT_FILE };
+    const struct api_request api_request = { .method = "GET",
+                                             .service = service,
+                                             .path = bytes_of("", 0),
+                                             .query = bytes_from_string(
+                                                 "restype=service&comp=properties"),
+                                             .is_probe = service == ENDPOINT_FILE };
     struct item item = { .kind = ITEM_SERVICE,
                          .parent = bytes_from_string(service_names[service]) };
     struct fetch_client_answer answer;
 
     *ret_failed = false;
-    if (!asker_has_service(server->asker, service))
+    if (!api_client_has_service(server->api_client, service))
         return false;
-    if (asker_ask(server->asker, worker->arena, &asking, &answer)) {
+    if (api_client_request(server->api_client, worker->arena, &api_request, &answer)) {
         item.body = meant_properties(worker, &answer, service);
         *ret_failed = run_put(worker->run, &item) == PUT_STOPPED;
-    } else if (asker_was_unheard(server->asker) && service == ENDPOINT_FILE) {
+    } else if (api_client_got_no_response(server->api_client) && service == ENDPOINT_FILE) {
         if (!run_is_comparing(worker->run))
             worker_note(worker, "the source has no File service: no shares are copied");
         return false;
-    } else if (asker_was_unheard(server->asker)) {
-        *ret_failed = !worker_problem(worker, "%s", asker_problem(server->asker));
+    } else if (api_client_got_no_response(server->api_client)) {
+        *ret_failed = !worker_problem(worker, "%s", api_client_problem(server->api_client));
     } /* otherwise the SAS does not permit reading the properties; copy what it permits */
     return !*ret_failed;
 }
@@ -78,7 +79,7 @@ static bool list(struct source *source, struct worker *worker)
     bool listed = true;
 
     server->worker = worker;
-    server->asker = server->is_target ? worker->to : worker->from;
+    server->api_client = server->is_target ? worker->to : worker->from;
     for (unsigned i = 0; i < ENDPOINT_KINDS; i++) {
         struct arena_mark mark = arena_mark(worker->arena);
         bool failed;
@@ -122,22 +123,23 @@ static bool fail_unreached(struct worker *worker, const struct item *item)
 /* Requires the listed ETag for a blob whose URL may address another one, and, while reading data,
  * for every blob that may change. Returns false if it is required and was not listed. */
 static bool require_listed(struct worker *worker, const struct item *item, bool reads_bytes,
-                           struct asking *asking, struct fetch_header *headers)
+                           struct api_request *api_request, struct fetch_header *headers)
 {
     bool reached = is_reached(worker, item);
     bool may_change = reads_bytes && item->kind == ITEM_BLOB && !item->state.ptr;
 
     if (item->version.len > 0 && (!reached || may_change))
-        headers[asking->header_count++] = (struct fetch_header){ BYTES("If-Match"), item->version };
+        headers[api_request->header_count++] =
+            (struct fetch_header){ BYTES("If-Match"), item->version };
     return reached || item->version.len > 0 || fail_unreached(worker, item);
 }
 
-static bool read_problem(struct worker *worker, const struct item *item, const struct asker *asker,
-                         int status)
+static bool read_problem(struct worker *worker, const struct item *item,
+                         const struct api_client *api_client, int status)
 {
     if ((status == 404 || status == 412) && !is_reached(worker, item))
         return fail_unreached(worker, item);
-    return worker_problem(worker, "%s%s", asker_problem(asker),
+    return worker_problem(worker, "%s%s", api_client_problem(api_client),
                           status == 412 ? ": it changed while being copied" : "");
 }
 
@@ -146,29 +148,30 @@ static bool read_bytes(struct source *source, struct worker *worker, const struc
                        uint64_t at, uint64_t length, struct bytes *ret_bytes)
 {
     const struct server_source *server = (const struct server_source *)(const void *)source;
-    struct asker *asker = server->is_target ? worker->to : worker->from;
+    struct api_client *api_client = server->is_target ? worker->to : worker->from;
     struct fetch_header headers[2];
-    struct asking asking = { .method = "GET",
-                             .service = item->kind == ITEM_FILE ? ENDPOINT_FILE : ENDPOINT_BLOB,
-                             .path = path_of(worker->arena, item),
-                             .query = item->state.ptr ? item->state : bytes_of("", 0),
-                             .headers = headers,
-                             .range_bytes = length };
+    struct api_request api_request = { .method = "GET",
+                                       .service =
+                                           item->kind == ITEM_FILE ? ENDPOINT_FILE : ENDPOINT_BLOB,
+                                       .path = path_of(worker->arena, item),
+                                       .query = item->state.ptr ? item->state : bytes_of("", 0),
+                                       .headers = headers,
+                                       .range_bytes = length };
     struct fetch_client_answer answer;
 
     if (length < item->size)
-        headers[asking.header_count++] =
+        headers[api_request.header_count++] =
             (struct fetch_header){ BYTES("x-ms-range"),
                                    arena_printf(worker->arena, "bytes=%" PRIu64 "-%" PRIu64, at,
                                                 at + length - 1) };
-    if (!require_listed(worker, item, true, &asking, headers))
+    if (!require_listed(worker, item, true, &api_request, headers))
         return false;
-    if (!asker_ask(asker, worker->arena, &asking, &answer))
-        return read_problem(worker, item, asker, answer.status);
+    if (!api_client_request(api_client, worker->arena, &api_request, &answer))
+        return read_problem(worker, item, api_client, answer.status);
     *ret_bytes = answer.body;
     return answer.body.len == length ||
            worker_problem(worker, "%.*s: %zu bytes came instead of %" PRIu64,
-                          BYTES_ARG(asking.path), answer.body.len, length);
+                          BYTES_ARG(api_request.path), answer.body.len, length);
 }
 
 static bool take_range(struct worker *worker, const struct item *item, const struct xml_node *node,
@@ -185,10 +188,10 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
                         struct item_ranges *ret_ranges)
 {
     const struct server_source *server = (const struct server_source *)(const void *)source;
-    struct asker *asker = server->is_target ? worker->to : worker->from;
+    struct api_client *api_client = server->is_target ? worker->to : worker->from;
     bool is_file = item->kind == ITEM_FILE;
     struct fetch_header headers[1];
-    struct asking asking = {
+    struct api_request api_request = {
         .method = "GET",
         .headers = headers,
         .service = is_file ? ENDPOINT_FILE : ENDPOINT_BLOB,
@@ -202,10 +205,10 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
     struct xml_error error;
 
     *ret_ranges = (struct item_ranges){ .count = 0 };
-    if (!require_listed(worker, item, false, &asking, headers))
+    if (!require_listed(worker, item, false, &api_request, headers))
         return false;
-    if (!asker_ask(asker, worker->arena, &asking, &answer))
-        return read_problem(worker, item, asker, answer.status);
+    if (!api_client_request(api_client, worker->arena, &api_request, &answer))
+        return read_problem(worker, item, api_client, answer.status);
     root = xml_parse(worker->arena, answer.body, RANGES_LIMITS, &error);
     for (const struct xml_node *node = root ? root->first_child : NULL; node; node = node->next) {
         if ((bytes_is(node->name, "PageRange") || bytes_is(node->name, "Range")) &&
@@ -213,7 +216,7 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
             root = NULL;
     }
     return root || worker_problem(worker, "%.*s: its list of ranges cannot be read",
-                                  BYTES_ARG(asking.path));
+                                  BYTES_ARG(api_request.path));
 }
 
 static void free_source(struct source *source)

@@ -3,7 +3,7 @@
 
 #include "base/encode.h"
 #include "base/json.h"
-#include "transfer/bound.h"
+#include "transfer/listing.h"
 #include "transfer/server.h"
 
 #define DEPTH 6u
@@ -87,11 +87,11 @@ static bool list_pages(struct table_listing *l)
                                                 BYTES("application/json;odata=minimalmetadata") };
     struct worker *worker = l->server->worker;
     struct arena *markers = arena_new((size_t)1 << 30);
-    struct asking asking = { .method = "GET",
-                             .service = ENDPOINT_TABLE,
-                             .path = l->path,
-                             .headers = &accept,
-                             .header_count = 1 };
+    struct api_request api_request = { .method = "GET",
+                                       .service = ENDPOINT_TABLE,
+                                       .path = l->path,
+                                       .headers = &accept,
+                                       .header_count = 1 };
     bool listed;
 
     do {
@@ -99,13 +99,13 @@ static bool list_pages(struct table_listing *l)
         struct fetch_client_answer answer;
         struct bytes next;
 
-        listed = asker_ask(l->server->asker, worker->arena, &asking, &answer) ||
-                 worker_problem(worker, "%s", asker_problem(l->server->asker));
+        listed = api_client_request(l->server->api_client, worker->arena, &api_request, &answer) ||
+                 worker_problem(worker, "%s", api_client_problem(l->server->api_client));
         next = continuation(markers, &answer.head);
         listed = listed && take_page(l, answer.body, next);
-        asking.query = next;
+        api_request.query = next;
         arena_rewind(worker->arena, mark);
-    } while (listed && asking.query.len > 0);
+    } while (listed && api_request.query.len > 0);
     arena_free(markers);
     return listed;
 }

@@ -27,10 +27,10 @@ static bool put_metadata(struct worker *worker, const struct item *item, bool ha
 static bool begin_again(struct worker *worker, const struct item *item)
 {
     struct bytes path = sink_path(worker->arena, item->parent, bytes_of("", 0));
-    const struct asking asking = { .method = "GET",
-                                   .service = ENDPOINT_QUEUE,
-                                   .path = path,
-                                   .query = bytes_from_string("comp=metadata") };
+    const struct api_request api_request = { .method = "GET",
+                                             .service = ENDPOINT_QUEUE,
+                                             .path = path,
+                                             .query = bytes_from_string("comp=metadata") };
     const struct sink_request clear = { .method = "DELETE",
                                         .service = ENDPOINT_QUEUE,
                                         .path = sink_path(worker->arena, item->parent,
@@ -39,8 +39,8 @@ static bool begin_again(struct worker *worker, const struct item *item)
     struct fetch_client_answer answer;
     uint64_t messages = 0;
 
-    if (!asker_ask(worker->to, worker->arena, &asking, &answer))
-        return worker_problem(worker, "%s", asker_problem(worker->to));
+    if (!api_client_request(worker->to, worker->arena, &api_request, &answer))
+        return worker_problem(worker, "%s", api_client_problem(worker->to));
     (void)bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
                           UINT64_MAX, &messages);
     if (fetch_head_find(&answer.head, ITEM_QUEUE_MARK).ptr)
@@ -88,7 +88,7 @@ static struct bytes seconds_left(struct arena *arena, struct bytes expiry, insta
 bool sink_put_message(struct worker *worker, const struct item *item)
 {
     struct arena *arena = worker->arena;
-    struct bytes left = seconds_left(arena, item->date, asker_now(worker->to));
+    struct bytes left = seconds_left(arena, item->date, api_client_now(worker->to));
     struct sink_request request = { .method = "POST",
                                     .service = ENDPOINT_QUEUE,
                                     .path = sink_path(arena, item->parent,

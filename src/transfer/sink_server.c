@@ -1,6 +1,6 @@
 /* A server as the target: see sink.h. Overwrites existing items with the same name, and leaves
  * others alone. */
-#include "transfer/sides.h"
+#include "transfer/run.h"
 #include "transfer/sink.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool put_service(struct worker *worker, const struct item *item)
     };
     int status;
 
-    if (!asker_has_service(worker->to, request.service))
+    if (!api_client_has_service(worker->to, request.service))
         return worker_problem(worker, "the target has no URL for the %.*s service",
                               BYTES_ARG(item->parent));
     if (!sink_ask(worker, &request, &status))

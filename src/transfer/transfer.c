@@ -1,5 +1,5 @@
 /* See transfer.h. */
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 static struct source *open_source(struct worker *worker, const struct transfer_options *options)
 {

@@ -26,10 +26,10 @@ struct transfer_count {
 
 struct transfer_options {
     /* One of three sources, and one of two targets. */
-    const struct account_place *from;
+    const struct account_endpoint *from;
     const char *from_export, *from_azurite; /* directories */
     const char *azurite_account;            /* account to copy from that directory */
-    const struct account_place *to;
+    const struct account_endpoint *to;
     const char *to_export;
     const char *ca_path; /* PEM file with trusted certificate authorities; NULL: the system's */
     const char *journal_path;

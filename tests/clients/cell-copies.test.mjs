@@ -1,5 +1,5 @@
 // Copies whose source is in another cell of the cluster: the same responses and the same destinations as with a source in the
-// cell of the destination. docs/cells.md; decision: 1080, 1081
+// cell of the destination. docs/cells.md; decision: 1080
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { BlobSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';

@@ -223,6 +223,12 @@ test('a cell that cannot be reached, and a placement without a container: nothin
     assert.equal((await two.ask('PUT', '/left?restype=container')).status, 201);
     await createdBy(one, 'left');
     assert.equal((await three.ask('GET', '/half/b')).body.toString(), 'b');
+    /* Without the root, containers whose cell is known are served. */
+    await one.end('SIGKILL');
+    await delay(3500);
+    assert.equal((await three.ask('GET', '/half/b')).body.toString(), 'b');
+    for (const target of ['/never-heard-of?restype=container', '/?comp=list'])
+        assert.equal((await three.ask('GET', target)).status, 503, target);
 });
 
 test('accounts and their keys are changed at the root, and known in every cell within a second', async (t) => {

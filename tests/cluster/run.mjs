@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Cells on a real CephFS (ceph.mjs): run.mjs --build FOLDER [--program FILE] [--seed N] [--minutes N] [TEST..]. Two machines, one cell; machines
+// Cells on a real CephFS (ceph.mjs): run.mjs --build FOLDER [--program FILE] [--seed N] [--minutes N] [TEST..]. Two machines with one cell, then three
+// with two cells (several.mjs); machines
 // die, hang, are cut off and evicted, an OSD and the MDS are killed, the cell is handed over, all under writers of all services.
 // Afterwards nothing that was acknowledged is lost or doubled, and no reader has seen anything go back.
 //
@@ -15,6 +16,7 @@ import { CephFs, lacking } from './ceph.mjs';
 import { kernelClient, lacking as lackingKernel } from './kernel.mjs';
 import { Machine } from './machines.mjs';
 import { persistentHandle } from './persistent.mjs';
+import { severalCells } from './several.mjs';
 import { whileServed, whileStopped } from './upkeep.mjs';
 import { Writers } from './writers.mjs';
 
@@ -25,7 +27,7 @@ const { values: options, positionals: wanted } = parseArgs({
 const BEFORE_MS = 1500, AFTER_MS = 1500;
 const SERVES_MS = 120_000;
 const OUTAGE_MS = 4000;
-const KERNEL = 'kernel'; // the name of the test of kernel.mjs
+const KERNEL = 'kernel', SEVERAL = 'several'; // the names of the tests of kernel.mjs and several.mjs
 
 process.env.LAGRA_BINARY = path.resolve(options.program ?? path.join(options.build, 'lagra'));
 
@@ -318,12 +320,9 @@ async function checkKernel() {
     problems.slice(0, 20).forEach((problem) => console.log(problem));
 }
 
-async function testCephFuse(names) {
-    const fs = await CephFs.start();
-
-    for (const signal of ['SIGINT', 'SIGTERM'])
-        process.once(signal, () => fs.stop().finally(() => process.exit(1)));
+async function withOneCell(fs, names) {
     let world = null;
+
     try {
         world = await World.start(fs, !names.includes('unfenced'));
         await runAll(world, names);
@@ -332,22 +331,48 @@ async function testCephFuse(names) {
     } finally {
         for (const { member } of world?.machines ?? [])
             member?.signal('SIGKILL');
+    }
+}
+
+async function withSeveralCells(fs) {
+    const began = Date.now();
+    const { problems, said } = await severalCells(fs);
+
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${SEVERAL}, ${Math.round((Date.now() - began) / 1000)} s: ${said}`);
+    problems.slice(0, 20).forEach((problem) => console.log(problem));
+}
+
+/** Each on a file system of its own. */
+async function testCephFuse(test, names) {
+    const fs = await CephFs.start();
+    const stop = () => fs.stop().finally(() => process.exit(1));
+
+    for (const signal of ['SIGINT', 'SIGTERM'])
+        process.once(signal, stop);
+    try {
+        await test(fs, names);
+    } finally {
+        for (const signal of ['SIGINT', 'SIGTERM'])
+            process.off(signal, stop);
         await fs.stop();
     }
 }
 
 async function main() {
-    const names = wanted.length > 0 ? wanted : [...Object.keys(TESTS), KERNEL];
-    const lacks = lacking(), here = names.filter((name) => name !== KERNEL);
+    const names = wanted.length > 0 ? wanted : [...Object.keys(TESTS), SEVERAL, KERNEL];
+    const lacks = lacking(), here = names.filter((name) => name !== KERNEL && name !== SEVERAL);
 
     if (here.some((name) => !TESTS[name] && !LONG[name]))
-        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG), KERNEL].join(', ')}`);
+        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG), SEVERAL, KERNEL].join(', ')}`);
     if (lacks.length > 0) {
         console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
         return;
     }
     if (here.length > 0)
-        await testCephFuse(here);
+        await testCephFuse(withOneCell, here);
+    if (names.includes(SEVERAL))
+        await testCephFuse(withSeveralCells);
     if (names.includes(KERNEL))
         await checkKernel();
 }

@@ -17,6 +17,9 @@ export class Writers {
     gapMs = 0; // the longest time in which nothing was answered, since it was reset
     #answeredAt = performance.now();
     #members;
+    #in;
+    #answerMs;
+    #settleMs;
     #ends = false;
     #running = [];
     #names = { blob: [], queue: [], table: [], file: [] };
@@ -25,9 +28,13 @@ export class Writers {
     #quiet = 0;
     #registers = Array.from({ length: REGISTERS }, () => ({ sent: 0, acknowledged: 0 }));
 
-    /** members: a function that returns those that may be asked */
-    constructor(members) {
+    /** members: a function that returns those that may be asked; name: of their container, queue, table and share; settleMs: how long to wait
+     *  before a request without a response is repeated, where an owner that goes on may execute it meanwhile */
+    constructor(members, { name = 'cells', answerMs = ANSWER_MS, settleMs = 0 } = {}) {
         this.#members = members;
+        this.#in = name;
+        this.#answerMs = answerMs;
+        this.#settleMs = settleMs;
     }
 
     /** One request to one member: its answer, or null. */
@@ -39,7 +46,7 @@ export class Writers {
         clients.set(key, client);
         try {
             const answer = await Promise.race([
-                client.ask(...request), sleep(ANSWER_MS, null, { signal: late.signal }).catch(() => null)]);
+                client.ask(...request), sleep(this.#answerMs, null, { signal: late.signal }).catch(() => null)]);
 
             if (answer && answer.status < 500) {
                 const now = performance.now();
@@ -59,6 +66,7 @@ export class Writers {
         }
         client.close();
         clients.delete(key);
+        await sleep(this.#settleMs);
         return null;
     }
 
@@ -107,13 +115,13 @@ export class Writers {
         const kind = { clients: new Map() };
         const done = [201, 204, 409];
 
-        await this.#write('blob', done, kind, 'PUT', '/cells?restype=container');
-        await this.#write('queue', done, kind, 'PUT', '/cells');
+        await this.#write('blob', done, kind, 'PUT', `/${this.#in}?restype=container`);
+        await this.#write('queue', done, kind, 'PUT', `/${this.#in}`);
         await this.#write('table', done, kind, 'POST', '/Tables', {
             headers: [['Content-Type', 'application/json'], ['Accept', 'application/json;odata=nometadata']],
-            body: Buffer.from(JSON.stringify({ TableName: 'cells' })),
+            body: Buffer.from(JSON.stringify({ TableName: this.#in })),
         });
-        await this.#write('file', done, kind, 'PUT', '/cells?restype=share');
+        await this.#write('file', done, kind, 'PUT', `/${this.#in}?restype=share`);
         for (let i = 0; i < REGISTERS; i++)
             await this.#putRegister(kind, i);
         kind.clients.forEach((client) => client.close());
@@ -122,14 +130,14 @@ export class Writers {
     async #putRegister(kind, i) {
         const register = this.#registers[i], value = ++register.sent;
 
-        if (await this.#write('blob', [201], kind, 'PUT', `/cells/register${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(`${value}`) }))
+        if (await this.#write('blob', [201], kind, 'PUT', `/${this.#in}/register${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(`${value}`) }))
             register.acknowledged = value;
     }
 
     /** No answer shows less than what was acknowledged before it was asked for, whoever gives it. */
     async #readRegister(clients, member, i) {
         const least = this.#registers[i].acknowledged;
-        const answer = await this.#try(clients, 'blob', member, ['GET', `/cells/register${i}`]);
+        const answer = await this.#try(clients, 'blob', member, ['GET', `/${this.#in}/register${i}`]);
 
         if (!answer || answer.status !== 200)
             return;
@@ -142,11 +150,11 @@ export class Writers {
      *  would answer is durable. Returns the value. */
     async putQuiet(member) {
         const client = new Client(member), value = `${++this.#quiet}`;
-        const { status } = await client.ask('PUT', '/cells/quiet', { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(value) });
+        const { status } = await client.ask('PUT', `/${this.#in}/quiet`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(value) });
 
         client.close();
         if (status !== 201)
-            this.problems.push(`Put Blob of /cells/quiet: ${status}`);
+            this.problems.push(`Put Blob of quiet: ${status}`);
         return value;
     }
 
@@ -154,7 +162,7 @@ export class Writers {
     async readQuiet(member, value, ms) {
         for (const end = Date.now() + ms; Date.now() < end; await sleep(PAUSE_MS)) {
             const clients = new Map();
-            const answer = await this.#try(clients, 'blob', member, ['GET', '/cells/quiet']);
+            const answer = await this.#try(clients, 'blob', member, ['GET', `/${this.#in}/quiet`]);
 
             clients.forEach((client) => client.close());
             if (answer?.status === 200 && answer.body.toString() !== value)
@@ -173,24 +181,24 @@ export class Writers {
         });
         for (const w of [0, 1]) {
             this.#start(async (clients, i) => {
-                if (await this.#write('blob', [201], { clients }, 'PUT', `/cells/b${w}-${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.alloc(w ? 20_000 : 500, `${i}`) }))
+                if (await this.#write('blob', [201], { clients }, 'PUT', `/${this.#in}/b${w}-${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.alloc(w ? 20_000 : 500, `${i}`) }))
                     this.#names.blob.push(`b${w}-${i}`);
             });
             this.#start(async (clients, i) => {
                 this.#tried.add(`m${w}-${i}`);
-                if (await this.#write('queue', [201], { clients, once: true }, 'POST', '/cells/messages?messagettl=-1', { body: message(`m${w}-${i}`) }))
+                if (await this.#write('queue', [201], { clients, once: true }, 'POST', `/${this.#in}/messages?messagettl=-1`, { body: message(`m${w}-${i}`) }))
                     this.#names.queue.push(`m${w}-${i}`);
             });
         }
         this.#start(async (clients, i) => {
-            if (await this.#write('table', [201, 204, 409], { clients }, 'POST', '/cells', {
+            if (await this.#write('table', [201, 204, 409], { clients }, 'POST', `/${this.#in}`, {
                 headers: [['Content-Type', 'application/json'], ['Accept', 'application/json;odata=nometadata'], ['Prefer', 'return-no-content']],
                 body: Buffer.from(JSON.stringify({ PartitionKey: `p${i % 5}`, RowKey: `r${i}`, Number: i })),
             }))
                 this.#names.table.push(i);
         });
         this.#start(async (clients, i) => {
-            const kind = { clients }, target = `/cells/f${i}`;
+            const kind = { clients }, target = `/${this.#in}/f${i}`;
 
             if (await this.#write('file', [201], kind, 'PUT', target, { headers: [['x-ms-type', 'file'], ['x-ms-content-length', '1000']] }) &&
                 await this.#write('file', [201], kind, 'PUT', `${target}?comp=range`, { headers: [['x-ms-write', 'update'], ['x-ms-range', 'bytes=0-999']], body: Buffer.alloc(1000, `${i}`) }))
@@ -215,11 +223,11 @@ export class Writers {
         };
 
         for (const name of this.#names.blob)
-            await same(blob, `/cells/${name}`, Buffer.alloc(name.startsWith('b1') ? 20_000 : 500, name.split('-')[1]));
+            await same(blob, `/${this.#in}/${name}`, Buffer.alloc(name.startsWith('b1') ? 20_000 : 500, name.split('-')[1]));
         for (const i of this.#names.table)
-            await same(table, `/cells(PartitionKey='p${i % 5}',RowKey='r${i}')`, null, [['Accept', 'application/json;odata=nometadata']]);
+            await same(table, `/${this.#in}(PartitionKey='p${i % 5}',RowKey='r${i}')`, null, [['Accept', 'application/json;odata=nometadata']]);
         for (const i of this.#names.file)
-            await same(file, `/cells/f${i}`, Buffer.alloc(1000, `${i}`));
+            await same(file, `/${this.#in}/f${i}`, Buffer.alloc(1000, `${i}`));
         await this.#checkQueue(queue);
         [blob, queue, table, file].forEach((client) => client.close());
         return Object.fromEntries(Object.entries(this.#names).map(([service, names]) => [service, names.length]));
@@ -229,7 +237,7 @@ export class Writers {
         const seen = new Map();
 
         for (;;) {
-            const answer = await queue.ask('GET', '/cells/messages?numofmessages=32&visibilitytimeout=600');
+            const answer = await queue.ask('GET', `/${this.#in}/messages?numofmessages=32&visibilitytimeout=600`);
             const texts = [...answer.body.toString().matchAll(/<MessageText>(.*?)<\/MessageText>/g)].map(([, text]) => Buffer.from(text, 'base64').toString());
 
             if (answer.status !== 200)

@@ -8,7 +8,7 @@
 /* Threads share a counter where there are more: that loses a few steps. */
 #define COUNTERS 64u
 
-void __sanitizer_cov_trace_pc(void);
+void __wrap___sanitizer_cov_trace_pc(void);
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
@@ -27,7 +27,7 @@ static _Atomic int64_t bytes, most_bytes;
 static uint64_t steps_before;
 static int64_t bytes_before;
 
-void __sanitizer_cov_trace_pc(void)
+void __wrap___sanitizer_cov_trace_pc(void)
 {
     if (!own)
         own = &counters[atomic_fetch_add(&threads, 1) % COUNTERS].steps;

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "fuzz.h"
-#include "transfer/sides.h"
+#include "transfer/run.h"
 
 #define EXTENT_BYTES 4096u
 #define READ_MAX     ((uint64_t)65536)

@@ -7,13 +7,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const LIST = 'tests/isolation/guards.txt';
-const ROOMS = ['admin', 'analytics', 'blob', 'content', 'file', 'queue', 'service', 'source', 'table', 'tree'];
+const ROOMS = ['admin', 'analytics', 'blob', 'content', 'file', 'properties', 'queue', 'request', 'service', 'source', 'table', 'tree'];
 const OPENED_WITHOUT_CHANGES = /\bdecision_open\([^;]*,\s*(NULL|changes)\)/;
 const KEPT = /\b(decision_leave_owner|decision_move_subject|decision_confirm|decision_confirm_part|service_properties_guard)\(/;
 const DROPPED = /\b(snapshot|space_iterator|index_iterator)_is_gone\(/;
 const AGAIN = /\b(STORE_CONFLICT|DECIDE_AGAIN)\b/;
 /* Loops and states that carry a conflict on; they find none. */
-const DRIVERS = /^src\/service\/(?!decision\.c|kept_deletion\.c|deferred_tasks\.c)/;
+const DRIVERS = /^src\/(service|request|properties)\/(?!decision\.c|soft_delete\.c|deferred_tasks\.c)/;
 const wrong = [];
 
 function run(command, args) {

@@ -41,7 +41,7 @@ const DEFECTS = [
     { name: 'policy-of-a-queue', file: 'src/queue/subject.c', change: OWNER, specs: ['queue-policy-revoked'] },
     { name: 'policy-of-a-table', file: 'src/table/subject.c', change: OWNER, specs: ['table-policy-revoked'] },
     { name: 'policy-of-a-share', file: 'src/file/subject.c', change: OWNER, specs: ['share-policy-revoked'] },
-    { name: 'retention-of-containers-and-shares', file: 'src/service/kept_deletion.c', change: POLICY, specs: ['container-retention', 'share-retention'] },
+    { name: 'retention-of-containers-and-shares', file: 'src/properties/soft_delete.c', change: POLICY, specs: ['container-retention', 'share-retention'] },
     { name: 'sums-above-half-of-the-quota', file: 'src/file/share_usage.c', change: [['        if (!is_own && !kept) {', '        if (!is_own) {']],
         specs: ['file-quota-sums'] },
     { name: 'quota-of-the-share', file: 'src/file/share_usage.c',

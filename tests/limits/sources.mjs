@@ -13,7 +13,7 @@ const ALLOW = ['--inMemoryPersistence', '--allowCopyFrom', '127.0.0.0/8'];
 /* KEPT_SIZE_MAX */
 const KEPT_SIZE = 16 * 1024;
 /* GATHERS_WAITING_MAX, and how many sources are read at the same time for an account and of one host
- * (GATHER_SHARES in src/program/serve.c). */
+ * (GATHER_SHARES in src/server/serve.c). */
 const WAITING = 512, RUN_FOR_ACCOUNT = 16, RUN_FOR_SOURCE = 8;
 /* A source may have half as many that wait as are free, an account as many as are free. */
 const OF_SOURCE = Math.floor((WAITING - 1) / 3) + 1, OF_ACCOUNT = WAITING / 2;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Holds every reply of the whole test run against the operation tables: check.mjs [LOG]
 //
-// Test builds of Lagra write a line a reply to LAGRA_REPLY_LOG (src/service/control.c). Here each
+// Test builds of Lagra write a line a reply to LAGRA_REPLY_LOG (src/request/control.c). Here each
 // line is compared with its row of `lagra operations --json` and with `lagra errors --json`:
 //
 //   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says

@@ -1,5 +1,5 @@
 /* A run with several front ends of one cluster. Each front end is a process, forked from the clients' process, with
- * the real code of src/cluster and src/program/cell.c in front of the real service and store. The simulated disk is
+ * the real code of src/cluster and src/server/cell.c in front of the real service and store. The simulated disk is
  * their shared file system. Scheduler, sockets, disk and judges are in memory shared by all processes
  * (fleet_shared.h), so only one thread of all of them runs at a time. See README.md. */
 #ifndef LAGRA_SIM_FLEET_H

@@ -1,4 +1,4 @@
-/* The process of a front end: a counterpart of src/program/serve.c for a cluster with one service. */
+/* The process of a front end: a counterpart of src/server/serve.c for a cluster with one service. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include <sys/prctl.h>
 #include <signal.h>
 
-#include "program/cell.h"
-#include "program/process.h"
-#include "program/running.h"
+#include "server/cell.h"
+#include "server/process.h"
+#include "server/running_servers.h"
 
 #include "faults.h"
 #include "fleet.h"
@@ -47,7 +47,7 @@ static noreturn void leave(int status)
     sched_leave_process(status);
 }
 
-/* In the place of src/program/process.c. */
+/* In the place of src/server/process.c. */
 _Noreturn void ending_of_lost_cell(unsigned number, const char *why)
 {
     (void)number;
@@ -66,13 +66,13 @@ static void end_if_failed(void)
         leave(EXIT_STORE_FAILED);
 }
 
-/* In the place of src/program/running.c. */
+/* In the place of src/server/running_servers.c. */
 const char *running_reached_at(const char *host)
 {
     return host;
 }
 
-/* In the place of src/program/signals.c. */
+/* In the place of src/server/signals.c. */
 enum signal_kind signals_next(const struct signal_watch *watch, unsigned ms)
 {
     (void)watch;
@@ -233,7 +233,7 @@ static noreturn void own(void)
     while (!machine()->is_told_to_stop) {
         note_tenure();
         sched_sleep(5 * MS_NS);
-        cell_look(&cell, NULL);
+        cell_update_usage(&cell, NULL);
         end_if_failed();
     }
     fleet_trouble("a handover");

@@ -9,7 +9,7 @@
 #include "judge.h"
 #include "service/decide_pool.h"
 #include "service/server.h"
-#include "service/service_private.h"
+#include "request/request_private.h"
 #include "services.h"
 
 #define JOBS_MAX 256

@@ -24,7 +24,7 @@
 #include "sas.h"
 #include "sas_terms.h"
 #include "scheduler.h"
-#include "service/server.h"
+#include "request/request.h"
 #include "services.h"
 #include "sm_link.h"
 #include "sm_request.h"

@@ -4,6 +4,7 @@
 #define LAGRA_SIM_WIRE_H
 
 #include "request.h"
+#include "request/request.h"
 #include "service/server.h"
 
 /* Starts the http room in front of the endpoint. */

@@ -3,12 +3,16 @@
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/answer.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/metadata.h"
-#include "service/signed_identifiers.h"
+#include "properties/metadata_acl.h"
 
-static const struct policy_letters policy_letters = { .known = "racwdxyltfmeopi",
-                                                      .ordered = "racwdxltmeop" };
+const struct container_type blob_container = {
+    .metadata = offsetof(struct blob_state, container.metadata),
+    .policies = offsetof(struct blob_state, container.policies),
+    .write = container_write_state,
+    .letters = { .known = "racwdxyltfmeopi", .ordered = "racwdxltmeop" },
+};
 
 /* ---- public access ---- */
 
@@ -143,28 +147,6 @@ void get_container_properties_answer(struct answer *a,
         answer_string(a, "x-ms-immutable-storage-with-versioning-enabled", "false");
 }
 
-/* ---- Get Container Metadata ---- */
-
-OPERATION_CHECKS_NOTHING(get_container_metadata)
-
-void get_container_metadata_answer(struct answer *a,
-                                   const struct get_container_metadata_parameters *p,
-                                   const struct get_container_metadata_result *r)
-{
-    (void)p;
-    metadata_answer(a, r->metadata);
-}
-
-/* ---- Set Container Metadata ---- */
-
-enum error set_container_metadata_check(struct call *call,
-                                        struct set_container_metadata_parameters *p)
-{
-    return metadata_from_headers(call, &p->metadata);
-}
-
-OPERATION_ANSWERS_NOTHING(set_container_metadata)
-
 /* ---- Get Container ACL ---- */
 
 OPERATION_CHECKS_NOTHING(get_container_acl)
@@ -172,13 +154,9 @@ OPERATION_CHECKS_NOTHING(get_container_acl)
 void get_container_acl_answer(struct answer *a, const struct get_container_acl_parameters *p,
                               const struct get_container_acl_result *r)
 {
-    struct text out;
-
     (void)p;
-    text_init(&out, a->arena, 512);
-    signed_identifiers_xml(&out, &r->policies);
     public_access_answer(a, r->access);
-    answer_xml(a, &out);
+    acl_answer(a, &r->policies);
 }
 
 /* ---- Set Container ACL ---- */
@@ -190,7 +168,7 @@ enum error set_container_acl_check(struct call *call, struct set_container_acl_p
 
 enum error set_container_acl_parse(struct call *call, struct set_container_acl_parameters *p)
 {
-    return signed_identifiers_read(call, &policy_letters, &p->policies);
+    return signed_identifiers_read(call, &blob_container.letters, &p->policies);
 }
 
 OPERATION_ANSWERS_NOTHING(set_container_acl)

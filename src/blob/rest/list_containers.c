@@ -1,7 +1,7 @@
 /* Request and XML response of List Containers. rest: List-Containers2 */
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"

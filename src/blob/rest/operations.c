@@ -13,8 +13,6 @@
  *
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
-#include "blob/restore.h"
-#include "blob/usage.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
@@ -31,10 +29,11 @@
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/website.h"
-#include "service/preflight.h"
+#include "properties/metadata_acl.h"
+#include "properties/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 #define EVERY_METHOD   (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
@@ -67,8 +66,8 @@ OPERATION(preflight);
 OPERATION(website);
 OPERATION(create_container);
 OPERATION(get_container_properties);
-OPERATION(get_container_metadata);
-OPERATION(set_container_metadata);
+OPERATION(get_metadata);
+OPERATION(set_metadata);
 OPERATION(get_container_acl);
 OPERATION_WITH_PARSE(set_container_acl);
 OPERATION(delete_container);
@@ -158,10 +157,10 @@ static const struct operation operations[] = {
         container_subject, &get_container_properties_functions),
     ROW("Get Container Metadata", GH, CONTAINER, "comp=metadata&restype=container", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, CONTAINER), "2009-09-19",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        container_subject, &get_container_metadata_functions),
+        container_subject, &get_metadata_functions),
     ROW("Set Container Metadata", PUT, CONTAINER, "comp=metadata&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
         S, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0,
-        container_subject, &set_container_metadata_functions),
+        container_subject, &set_metadata_functions),
     ROW("Get Container ACL", GH, CONTAINER, "comp=acl&restype=container", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2009-09-19",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         container_subject, &get_container_acl_functions),
@@ -367,6 +366,7 @@ const struct service blob_service = {
     .names = blob_signed_names,
     .check_names = blob_check_names,
     .usage = &blob_usage,
+    .container = &blob_container,
     .restore = &blob_restore,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,

@@ -60,13 +60,11 @@ void create_page_blob_answer(struct answer *a, const struct create_page_blob_par
 static enum error read_range(struct call *call, struct page_range *range)
 {
     struct read_range asked;
-    struct bytes text = call_header(call, "x-ms-range");
+    struct bytes text;
+    enum error e = write_range_read(call, &asked, &text);
 
-    if (!text.ptr)
-        text = call_header(call, "range");
-    if (!text.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-range", text);
-    read_range_positions(call, &asked);
+    if (e)
+        return e;
     if (!asked.is_given || asked.first % PAGE_SIZE != 0 || (asked.last + 1) % PAGE_SIZE != 0)
         return call_fail_header(call, E_InvalidHeaderValue, "Range", text);
     if (asked.last >= PAGE_BLOB_MAX)
@@ -148,18 +146,6 @@ void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
 
 static const struct size_limit limits[] = { { "", PUT_PAGE_MAX } };
 
-static enum error check_page_write(struct call *call)
-{
-    static const char name[] = "x-ms-page-write";
-    struct bytes value = call_header(call, name);
-
-    if (!value.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, name, value);
-    return bytes_is_nocase(value, "update")
-               ? OK
-               : call_fail_header(call, E_InvalidHeaderValue, name, value);
-}
-
 /* The source range must have both ends and be as long as the destination range. decision: 98 */
 static enum error check_source_range(struct call *call, const struct copy_source *source,
                                      const struct page_range *range)
@@ -181,7 +167,7 @@ enum error put_page_from_url_check(struct call *call, struct put_page_parameters
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
-        e = check_page_write(call);
+        e = source_check_update(call, "x-ms-page-write");
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (!e)

@@ -1,6 +1,6 @@
 /* List Shares: request and XML response. rest: List-Shares; semantics 8.1 */
 #include "file/rest/request.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"

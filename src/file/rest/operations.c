@@ -15,10 +15,11 @@
 #include "file/rest/source_file.h"
 #include "file/restore.h"
 #include "file/usage.h"
-#include "service/preflight.h"
+#include "properties/metadata_acl.h"
+#include "properties/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 OPERATION_MERGED(list_shares, "");
@@ -29,10 +30,10 @@ OPERATION(preflight);
 OPERATION(create_share);
 OPERATION(get_share_properties);
 OPERATION(set_share_properties);
-OPERATION(get_share_metadata);
-OPERATION(set_share_metadata);
-OPERATION(get_share_acl);
-OPERATION_WITH_PARSE(set_share_acl);
+OPERATION(get_metadata);
+OPERATION(set_metadata);
+OPERATION(get_acl);
+OPERATION_WITH_PARSE(set_acl);
 OPERATION(get_share_stats);
 OPERATION(lease_share);
 OPERATION(snapshot_share);
@@ -91,9 +92,9 @@ static const struct operation operations[] = {
     ROW("Set Share Properties", PUT, SHARE, "comp=properties&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0, share_subject, &set_share_properties_functions),
     ROW("Get Share Metadata", GH, SHARE, "comp=metadata&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_metadata_functions),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_metadata_functions),
     ROW("Set Share Metadata", PUT, SHARE, "comp=metadata&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0, share_subject, &set_share_metadata_functions),
+        NO_IF, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0, share_subject, &set_metadata_functions),
     ROW("Delete Share", DELETE, SHARE, "restype=share", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, share_subject_deleted, &delete_share_functions),
     ROW("Restore Share", PUT, SHARE, "comp=undelete&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2019-12-12",
@@ -101,9 +102,9 @@ static const struct operation operations[] = {
     ROW("Snapshot Share", PUT, SHARE, "comp=snapshot&restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2017-04-17",
         NO_IF, WRITE, IGNORED, RETURNED, REFUSED, 0, 201, 0, share_subject, &snapshot_share_functions),
     ROW("Get Share ACL", GH, SHARE, "comp=acl&restype=share", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2015-02-21",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, LOGGED_AS("GetShareAcl", &get_share_acl_functions)),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, LOGGED_AS("GetShareAcl", &get_acl_functions)),
     ROW("Set Share ACL", PUT, SHARE, "comp=acl&restype=share", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0, share_subject, LOGGED_AS("SetShareAcl", &set_share_acl_functions)),
+        NO_IF, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0, share_subject, LOGGED_AS("SetShareAcl", &set_acl_functions)),
     ROW("Get Share Stats", GET, SHARE, "comp=stats&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2015-02-21",
         NO_IF, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0, share_subject, &get_share_stats_functions),
     ROW("Create Permission", PUT, SHARE, "comp=filepermission&restype=share", NULL, WRITES, ALL_LETTERS(MAY("c", "w", "wd", "", FILE_PERMISSIONS, PRIVATE)), "2019-02-02",
@@ -236,6 +237,7 @@ const struct service file_service = {
     .names = file_signed_names,
     .check_names = file_check_names,
     .usage = &file_usage,
+    .container = &share_container,
     .restore = &file_restore,
     .locate = file_locate,
     .permit_facts = file_permit_facts,

@@ -5,18 +5,6 @@
 
 static const struct size_limit limits[] = { { "", PUT_RANGE_MAX } };
 
-static enum error check_write(struct call *call)
-{
-    static const char name[] = "x-ms-write";
-    struct bytes value = call_header(call, name);
-
-    if (!value.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, name, value);
-    return bytes_is_nocase(value, "update")
-               ? OK
-               : call_fail_header(call, E_InvalidHeaderValue, name, value);
-}
-
 /* Checks that the source range has both ends and the length of the destination range. decision:
  * 303 */
 static enum error check_source_range(struct call *call, const struct put_range_parameters *p)
@@ -58,7 +46,7 @@ static enum error read_conditions(struct call *call, struct crc64_conditions *co
 
 enum error put_range_from_url_check(struct call *call, struct put_range_parameters *p)
 {
-    enum error e = check_write(call);
+    enum error e = source_check_update(call, "x-ms-write");
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)

@@ -47,16 +47,14 @@ void get_file_answer(struct answer *a, const struct get_file_parameters *p,
 static enum error read_range(struct call *call, struct put_range_parameters *p)
 {
     struct read_range asked;
-    struct bytes text = call_header(call, "x-ms-range");
-    const char *name = text.ptr ? "x-ms-range" : "Range";
+    struct bytes text;
+    enum error e = write_range_read(call, &asked, &text);
 
-    if (!text.ptr)
-        text = call_header(call, "range");
-    if (!text.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-range", text);
-    read_range_positions(call, &asked);
+    if (e)
+        return e;
     if (!asked.is_given || asked.last == UINT64_MAX)
-        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+        return call_fail_header(call, E_InvalidHeaderValue,
+                                call_header(call, "x-ms-range").ptr ? "x-ms-range" : "Range", text);
     p->offset = asked.first;
     p->length = asked.last + 1 - asked.first;
     return OK;

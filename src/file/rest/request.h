@@ -35,4 +35,6 @@ const char *share_tier_text(enum share_tier tier);
  * rest: Get-Share-Properties "x-ms-access-tier-transition-state" */
 const char *share_transition_text(const struct call *call, const struct share *share, instant now);
 
+extern const struct container_type share_container; /* share_operations.c */
+
 #endif

@@ -4,11 +4,17 @@
 #include <inttypes.h>
 
 #include "service/lease_answer.h"
-#include "service/kept_deletion_xml.h"
+#include "properties/soft_delete_xml.h"
 #include "service/metadata.h"
-#include "service/signed_identifiers.h"
+#include "properties/metadata_acl.h"
 
-static const struct policy_letters policy_letters = { .known = "rcwdl" };
+const struct container_type share_container = {
+    .metadata = offsetof(struct file_state, share.metadata),
+    .policies = offsetof(struct file_state, share.policies),
+    .write = share_write_state,
+    .check = refuse_share_snapshot,
+    .letters = { .known = "rcwdl" },
+};
 
 /* ---- properties ---- */
 
@@ -197,58 +203,6 @@ void get_share_stats_answer(struct answer *a, const struct get_share_stats_param
     xml_close(&out, "ShareStats");
     answer_xml(a, &out);
 }
-
-/* ---- Get and Set Share Metadata ---- */
-
-OPERATION_CHECKS_NOTHING(get_share_metadata)
-
-void get_share_metadata_answer(struct answer *a, const struct get_share_metadata_parameters *p,
-                               const struct get_share_metadata_result *r)
-{
-    (void)p;
-    metadata_answer(a, r->metadata);
-}
-
-enum error set_share_metadata_check(struct call *call, struct set_share_metadata_parameters *p)
-{
-    enum error e = refuse_share_snapshot(call);
-
-    return e ? e : metadata_from_headers(call, &p->metadata);
-}
-
-OPERATION_ANSWERS_NOTHING(set_share_metadata)
-
-/* ---- Get and Set Share ACL ---- */
-
-enum error get_share_acl_check(struct call *call, struct get_share_acl_parameters *p)
-{
-    (void)p;
-    return refuse_share_snapshot(call);
-}
-
-void get_share_acl_answer(struct answer *a, const struct get_share_acl_parameters *p,
-                          const struct get_share_acl_result *r)
-{
-    struct text out;
-
-    (void)p;
-    text_init(&out, a->arena, 512);
-    signed_identifiers_xml(&out, &r->policies);
-    answer_xml(a, &out);
-}
-
-enum error set_share_acl_check(struct call *call, struct set_share_acl_parameters *p)
-{
-    (void)p;
-    return refuse_share_snapshot(call);
-}
-
-enum error set_share_acl_parse(struct call *call, struct set_share_acl_parameters *p)
-{
-    return signed_identifiers_read(call, &policy_letters, &p->policies);
-}
-
-OPERATION_ANSWERS_NOTHING(set_share_acl)
 
 /* ---- Lease Share ---- */
 

@@ -3,15 +3,14 @@
  * or ETags: the last writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
-#include "queue/restore.h"
-#include "queue/usage.h"
 #include "queue/expire_messages.h"
 #include "queue/message_operations.h"
 #include "queue/queue_operations.h"
 #include "queue/rest/request.h"
-#include "service/preflight.h"
+#include "properties/metadata_acl.h"
+#include "properties/preflight.h"
 #include "service/row.h"
-#include "service/service_properties.h"
+#include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
 /* A message with every character in its longest escape, and the elements. */
@@ -26,9 +25,9 @@ OPERATION(preflight);
 OPERATION(create_queue);
 OPERATION(delete_queue);
 OPERATION(get_queue_metadata);
-OPERATION(set_queue_metadata);
-OPERATION(get_queue_acl);
-OPERATION_WITH_PARSE(set_queue_acl);
+OPERATION(set_metadata);
+OPERATION(get_acl);
+OPERATION_WITH_PARSE(set_acl);
 OPERATION_WITH_PARSE(put_message);
 OPERATION(get_messages);
 OPERATION(peek_messages);
@@ -60,11 +59,11 @@ static const struct operation operations[] = {
     ROW("Get Queue Metadata", GH, QUEUE, "comp=metadata", NULL, READS, MAY("c", "r", "r", "", CONTAINER_READ, PRIVATE), "2009-09-19",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, queue_subject, &get_queue_metadata_functions),
     ROW("Set Queue Metadata", PUT, QUEUE, "comp=metadata", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &set_queue_metadata_functions),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &set_metadata_functions),
     ROW("Get Queue ACL", GH, QUEUE, "comp=acl", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2012-02-12",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, queue_subject, &get_queue_acl_functions),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, queue_subject, &get_acl_functions),
     ROW("Set Queue ACL", PUT, QUEUE, "comp=acl", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2012-02-12",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0, queue_subject, &set_queue_acl_functions),
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0, queue_subject, &set_acl_functions),
 
     /* ---- messages ---- */
     ROW("Put Message", POST, MESSAGES, "", NULL, WRITES, MAY("o", "a", "a", "", MESSAGE_ADD, PRIVATE), "2009-09-19",
@@ -107,6 +106,7 @@ const struct service queue_service = {
     .names = queue_signed_names,
     .check_names = queue_check_names,
     .usage = &queue_usage,
+    .container = &queue_container,
     .restore = &queue_restore,
     .locate = queue_locate,
     .permit_facts = queue_permit_facts,

@@ -33,4 +33,6 @@ enum message_parts {
 /* Writes <QueueMessagesList>, elements in the recorded order. */
 void messages_xml(struct text *out, const struct message *messages, uint32_t count, unsigned parts);
 
+extern const struct container_type queue_container; /* queue_operations.c */
+
 #endif

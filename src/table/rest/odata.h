@@ -43,4 +43,6 @@ bool odata_answer_error(struct answer *a, enum error e, const struct problem *pr
 /* Parses the resource in a path: resource.c. */
 enum error table_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
+extern const struct container_type table_container; /* table_operations.c */
+
 #endif

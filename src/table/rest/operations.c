@@ -1,11 +1,10 @@
 /* The operation table of the Table service: one row per operation, with its name in the REST
  * reference. Columns: see service/row.h. X-HTTP-Method may replace the method of a POST.
  * rest: Table-Service-REST-API; semantics 2.4, 6 */
-#include "service/preflight.h"
+#include "properties/metadata_acl.h"
+#include "properties/preflight.h"
 #include "service/row.h"
-#include "service/service_properties.h"
-#include "table/restore.h"
-#include "table/usage.h"
+#include "properties/service_properties.h"
 #include "table/entity_operations.h"
 #include "table/rest/odata.h"
 #include "table/rest/transaction.h"
@@ -27,8 +26,8 @@ OPERATION_MERGED(query_tables, "Tables");
 OPERATION(get_table);
 OPERATION_WITH_PARSE(create_table);
 OPERATION(delete_table);
-OPERATION(get_table_acl);
-OPERATION_WITH_PARSE(set_table_acl);
+OPERATION(get_acl);
+OPERATION_WITH_PARSE(set_acl);
 OPERATION_WITH_PARSE(insert_entity);
 OPERATION_WITH_PARSE(replace_entity);
 OPERATION_WITH_PARSE(merge_entity);
@@ -68,10 +67,10 @@ static const struct operation operations[] = {
         table_subject_named, &delete_table_functions),
     ROW("Get Table ACL", GET, TABLE, "comp=acl", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2012-02-12",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        table_subject, &get_table_acl_functions),
+        table_subject, &get_acl_functions),
     ROW("Set Table ACL", PUT, TABLE, "comp=acl", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2012-02-12",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
-        table_subject, &set_table_acl_functions),
+        table_subject, &set_acl_functions),
 
     /* ---- entities: with If-Match they require an existing one; the first matching row is used. An
      * upsert needs both rights (rest: Create-service-SAS "Permissions for a table",
@@ -130,6 +129,7 @@ const struct service table_service = {
     .names = table_signed_names,
     .check_names = table_check_names,
     .usage = &table_usage,
+    .container = &table_container,
     .restore = &table_restore,
     .locate = table_locate,
     .permit_facts = table_permit_facts,

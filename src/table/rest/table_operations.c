@@ -1,6 +1,6 @@
 /* Operations on tables: parsing of requests, rendering of responses. */
 #include "service/answer.h"
-#include "service/signed_identifiers.h"
+#include "properties/metadata_acl.h"
 #include "table/rest/odata.h"
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
@@ -84,28 +84,8 @@ void delete_table_answer(struct answer *a, const struct delete_table_parameters 
     odata_answer(a);
 }
 
-/* ---- Get and Set Table ACL ---- */
-
-static const struct policy_letters policy_letters = { .known = "raud" };
-
-OPERATION_CHECKS_NOTHING(get_table_acl)
-
-void get_table_acl_answer(struct answer *a, const struct get_table_acl_parameters *p,
-                          const struct get_table_acl_result *r)
-{
-    struct text out;
-
-    (void)p;
-    text_init(&out, a->arena, 512);
-    signed_identifiers_xml(&out, &r->policies);
-    answer_xml(a, &out);
-}
-
-OPERATION_CHECKS_NOTHING(set_table_acl)
-
-enum error set_table_acl_parse(struct call *call, struct set_table_acl_parameters *p)
-{
-    return signed_identifiers_read(call, &policy_letters, &p->policies);
-}
-
-OPERATION_ANSWERS_NOTHING(set_table_acl)
+const struct container_type table_container = {
+    .policies = offsetof(struct table_state, table.policies),
+    .write = table_write_state,
+    .letters = { .known = "raud" },
+};

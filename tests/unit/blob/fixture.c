@@ -1,5 +1,5 @@
 /* See fixture.h. */
-#include "service/service_private.h"
+#include "request/request_private.h"
 
 #include <stdlib.h>
 

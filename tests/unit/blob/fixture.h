@@ -1,5 +1,5 @@
 /* The Blob service without sockets: requests as text go through routing, intake, decide and commit
- * on a memory store, as service/exchange.c does it, but for authorization and waiting. */
+ * on a memory store, as request/exchange.c does it, but for authorization and waiting. */
 #ifndef LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
 #define LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
 

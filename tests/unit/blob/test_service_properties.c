@@ -137,7 +137,7 @@ static void retention_comes_back(void **state)
     "</MinuteMetrics><Cors />" DEFAULTS_OF_2018
 
 /* Rule: what Storage Analytics is asked for comes back, and stays when it is not named.
- * rest: Set-Blob-Service-Properties; docs/decisions.md 514 */
+ * rest: Set-Blob-Service-Properties; decision: 514 */
 static void analytics_come_back(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,6 @@
 #include "fixture.h"
 
-#include "program/commands.h"
+#include "check/check.h"
 #include "service/names.h"
 
 int setup(void **state)

@@ -1,4 +1,4 @@
-/* After a salvage a share is whole again, of what was left of it: program/check_restore.c. */
+/* After a salvage a share is whole again, of what was left of it: check/restore.c. */
 #include "tree_world.h"
 
 #include <string.h>

@@ -25,7 +25,7 @@ static int setup(void **state)
 /* The cookie of a new session of an operator. */
 static struct bytes begin(char cookie[SECRET_SIZE], uint64_t now_ms)
 {
-    memcpy(cookie, signed_in_begin(&sessions, NULL, 0, now_ms)->cookie, SECRET_SIZE);
+    memcpy(cookie, console_session_begin(&sessions, NULL, 0, now_ms)->cookie, SECRET_SIZE);
     return bytes_from_string(cookie);
 }
 
@@ -36,22 +36,22 @@ static void nobody_is_signed_in_without_its_secret(void **state)
 
     (void)state;
     assert_int_equal(whole.len, SECRET_SIZE - 1);
-    assert_non_null(signed_in_find(&sessions, whole, NOW));
-    assert_null(signed_in_find(&sessions, bytes_of(cookie, whole.len - 1), NOW));
-    assert_null(signed_in_find(&sessions, bytes_of(NULL, 0), NOW));
+    assert_non_null(console_session_find(&sessions, whole, NOW));
+    assert_null(console_session_find(&sessions, bytes_of(cookie, whole.len - 1), NOW));
+    assert_null(console_session_find(&sessions, bytes_of(NULL, 0), NOW));
     cookie[10] = cookie[10] == '0' ? '1' : '0';
-    assert_null(signed_in_find(&sessions, whole, NOW));
+    assert_null(console_session_find(&sessions, whole, NOW));
 }
 
 static void a_session_ends_when_nothing_is_asked(void **state)
 {
     char cookie[SECRET_SIZE];
     struct bytes secret = begin(cookie, NOW);
-    struct session *session = signed_in_find(&sessions, secret, NOW + SESSION_IDLE_MS - 1);
+    struct session *session = console_session_find(&sessions, secret, NOW + SESSION_IDLE_MS - 1);
 
     (void)state;
     assert_non_null(session);
-    assert_null(signed_in_find(&sessions, secret, NOW + SESSION_IDLE_MS));
+    assert_null(console_session_find(&sessions, secret, NOW + SESSION_IDLE_MS));
     assert_false(session->is_taken);
     assert_int_equal(session->cookie[0], '\0');
 }
@@ -63,12 +63,12 @@ static void a_session_ends_though_it_is_asked_for(void **state)
 
     (void)state;
     for (uint64_t at = NOW; at < NOW + SESSION_MAX_MS; at += SESSION_IDLE_MS / 2) {
-        struct session *session = signed_in_find(&sessions, secret, at);
+        struct session *session = console_session_find(&sessions, secret, at);
 
         assert_non_null(session);
         session->asked_ms = at;
     }
-    assert_null(signed_in_find(&sessions, secret, NOW + SESSION_MAX_MS));
+    assert_null(console_session_find(&sessions, secret, NOW + SESSION_MAX_MS));
 }
 
 static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
@@ -78,17 +78,17 @@ static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
     (void)state;
     for (size_t i = 0; i < OPERATOR_SESSIONS_MAX; i++)
         begin(cookies[i], NOW + i);
-    signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW)->asked_ms = NOW + 1000;
+    console_session_find(&sessions, bytes_from_string(cookies[0]), NOW)->asked_ms = NOW + 1000;
     begin(last, NOW + 1001);
-    assert_non_null(signed_in_find(&sessions, bytes_from_string(last), NOW + 1001));
-    assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW + 1001));
-    assert_null(signed_in_find(&sessions, bytes_from_string(cookies[1]), NOW + 1001));
-    assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[2]), NOW + 1001));
+    assert_non_null(console_session_find(&sessions, bytes_from_string(last), NOW + 1001));
+    assert_non_null(console_session_find(&sessions, bytes_from_string(cookies[0]), NOW + 1001));
+    assert_null(console_session_find(&sessions, bytes_from_string(cookies[1]), NOW + 1001));
+    assert_non_null(console_session_find(&sessions, bytes_from_string(cookies[2]), NOW + 1001));
 }
 
 static bool is_signed_in(const char *cookie, uint64_t now_ms)
 {
-    return signed_in_find(&sessions, bytes_from_string(cookie), now_ms) != NULL;
+    return console_session_find(&sessions, bytes_from_string(cookie), now_ms) != NULL;
 }
 
 /* Rule: sessions of account holders end none of an operator, and many of one account end none of another.
@@ -105,13 +105,13 @@ static void account_holders_end_their_own_sessions(void **state)
     one = accounts_find(accounts, bytes_from_string("one"));
     two = accounts_find(accounts, bytes_from_string("two"));
     begin(operator, NOW);
-    memcpy(other, signed_in_begin(&sessions, two, 0, NOW)->cookie, SECRET_SIZE);
-    memcpy(first, signed_in_begin(&sessions, one, 0, NOW + 1)->cookie, SECRET_SIZE);
+    memcpy(other, console_session_begin(&sessions, two, 0, NOW)->cookie, SECRET_SIZE);
+    memcpy(first, console_session_begin(&sessions, one, 0, NOW + 1)->cookie, SECRET_SIZE);
     for (size_t i = 1; i < ACCOUNT_SESSIONS_MAX; i++)
-        assert_non_null(signed_in_begin(&sessions, one, 0, NOW + 2));
+        assert_non_null(console_session_begin(&sessions, one, 0, NOW + 2));
     assert_true(is_signed_in(first, NOW + 2));
     for (size_t i = 0; i < SESSIONS_MAX; i++)
-        memcpy(last, signed_in_begin(&sessions, one, 0, NOW + 3)->cookie, SECRET_SIZE);
+        memcpy(last, console_session_begin(&sessions, one, 0, NOW + 3)->cookie, SECRET_SIZE);
     assert_false(is_signed_in(first, NOW + 3));
     assert_true(is_signed_in(last, NOW + 3));
     assert_true(is_signed_in(operator, NOW + 3));
@@ -137,8 +137,8 @@ static void the_account_with_the_most_sessions_loses_one(void **state)
         list[strcspn(list, ":")] = '\0';
         for (size_t k = 0; k < count; k++)
             memcpy(single[i],
-                   signed_in_begin(&sessions, accounts_find(accounts, bytes_from_string(list)), 0,
-                                   NOW + i)
+                   console_session_begin(
+                       &sessions, accounts_find(accounts, bytes_from_string(list)), 0, NOW + i)
                        ->cookie,
                    SECRET_SIZE);
     }
@@ -160,14 +160,15 @@ static void a_session_ends_with_its_key(void **state)
     (void)state;
     assert_true(accounts_add_list(accounts, LISTED, &problem));
     account = accounts_find(accounts, bytes_from_string("one"));
-    by_first = signed_in_begin(&sessions, account, 0, NOW);
-    by_second = signed_in_begin(&sessions, account, 1, NOW);
-    assert_null(signed_in_begin(&sessions, account, 2, NOW));
-    assert_ptr_equal(signed_in_find(&sessions, bytes_from_string(by_first->cookie), NOW), by_first);
+    by_first = console_session_begin(&sessions, account, 0, NOW);
+    by_second = console_session_begin(&sessions, account, 1, NOW);
+    assert_null(console_session_begin(&sessions, account, 2, NOW));
+    assert_ptr_equal(console_session_find(&sessions, bytes_from_string(by_first->cookie), NOW),
+                     by_first);
     assert_true(accounts_replace(accounts, "one:a2V5LWM=:a2V5LWI=", &problem));
-    assert_null(signed_in_find(&sessions, bytes_from_string(by_first->cookie), NOW));
+    assert_null(console_session_find(&sessions, bytes_from_string(by_first->cookie), NOW));
     assert_false(by_first->is_taken);
-    assert_ptr_equal(signed_in_find(&sessions, bytes_from_string(by_second->cookie), NOW),
+    assert_ptr_equal(console_session_find(&sessions, bytes_from_string(by_second->cookie), NOW),
                      by_second);
     accounts_free(accounts);
 }

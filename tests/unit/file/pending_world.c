@@ -137,7 +137,7 @@ static enum error run(struct world *w)
     return e;
 }
 
-enum error act(struct world *w, int what)
+enum error act(struct world *w, enum act what)
 {
     w->act = what;
     return run(w);

@@ -17,7 +17,7 @@ struct world {
     struct guid space;
     struct arena *arena;
     struct partition partition;
-    enum { BEGIN, FIND, SHOW, STEP, COMPLETE, FAIL } act;
+    enum act { BEGIN, FIND, SHOW, STEP, COMPLETE, FAIL } act;
     struct guid id;
     uint64_t from, to;   /* STEP */
     struct stage *stage; /* of its bytes */
@@ -28,7 +28,7 @@ struct world {
 int pending_set_up(void **state);
 int pending_tear_down(void **state);
 /* One decision and its commit. */
-enum error act(struct world *w, int what);
+enum error act(struct world *w, enum act what);
 /* Bytes of the source are there. */
 enum error steps(struct world *w, uint64_t from, uint64_t to);
 /* A commit of the file's partition that no job makes. */

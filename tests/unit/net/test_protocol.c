@@ -470,9 +470,7 @@ static void test_lingering_ends_by_reset(void **state)
  * the protocol never hears of one without. net.h, struct net_proxies */
 static void test_introduced(void **state)
 {
-    static const char *const malformed[] = { "e", "PROXY TCP4\r\ne",
-                                             "\r\n\r\n"
-                                             "e" };
+    static const char *const malformed[] = { "e", "PROXY TCP4\r\ne", "\r\n\r\n\x65" /* e */ };
     struct net_proxies proxies = { .trusted.count = 0 };
     struct net_server *server;
     int fd, silent;

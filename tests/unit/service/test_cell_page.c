@@ -1,6 +1,6 @@
 /* Pages of other cells, and lists that are merged from them: service/cell_page.h, listing.h. Small cases are tried exhaustively:
  * every distribution of a few names over our own cell and two others, equal ones too, with every page size. */
-#include "fixture.h"
+#include "../request/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

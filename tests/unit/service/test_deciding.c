@@ -1,6 +1,6 @@
 /* Attempts to decide: what each begins with, and what is kept from one to the next.
  * service/deciding.c */
-#include "fixture.h"
+#include "../request/fixture.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The driver of decisions: what it does between an attempt and the end, and when it returns to its host.
  * service/driver.h */
-#include "fixture.h"
+#include "../request/fixture.h"
 
 #include "base/sleeper.h"
 

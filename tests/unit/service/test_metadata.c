@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "fixture.h"
+#include "../request/fixture.h"
 
 static enum error read_metadata(struct fixture *f, const char *const *headers,
                                 struct bytes *ret_metadata)

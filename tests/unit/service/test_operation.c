@@ -2,7 +2,7 @@
  * rest: Status-and-Error-Codes2 */
 #include "blob/blob.h"
 
-#include "fixture.h"
+#include "../request/fixture.h"
 
 static const struct operation_functions nothing = { .parameters_size = sizeof(struct parameters) };
 

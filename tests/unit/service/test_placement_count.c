@@ -1,6 +1,6 @@
 /* How many names of an account are placed in each cell: as many as there are rows, whatever becomes of the commits. Lists ask the
  * cells that have any. service/placement.h; decision: 1006 */
-#include "fixture.h"
+#include "../request/fixture.h"
 
 #include "service/placement.h"
 

@@ -184,6 +184,7 @@ static void a_lease_of_nothing(void **state)
     client_free(c);
 }
 
+#ifdef LAGRA_GATES
 /* ---- breaks between the commit of an open and its response: decision 964 ---- */
 
 /* A world with a store on disk, in which responses wait until what they show is durable. */
@@ -264,6 +265,7 @@ static void a_break_within_a_compound(void **state)
     client_free(d);
     client_free(c);
 }
+#endif
 
 /* A world in which the pool decides everything. */
 static int pooled_world_setup(void **state)
@@ -658,8 +660,10 @@ int main(void)
         TEST(one_lease_of_two_connections),
         TEST(one_break_after_the_other),
         TEST(a_lease_of_nothing),
+#ifdef LAGRA_GATES
         DURABLE_TEST(a_break_before_the_response),
         DURABLE_TEST(a_break_within_a_compound),
+#endif
         POOLED_TEST(a_break_between_two_opens),
         TEST(two_breaks_at_once),
         TEST(an_overtaken_break),

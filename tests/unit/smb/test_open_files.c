@@ -505,7 +505,7 @@ static void reads_in_a_compound(void **state)
         wire_skip(&r, 4);
         data = wire_buffer(&r, SMB_HEADER_SIZE + 16, wire_u32(&r), SMB_HEADER_SIZE + 16);
         assert_int_equal(data.len, reads[i].got);
-        assert_memory_equal(data.ptr, "123456789" + reads[i].offset, data.len);
+        assert_memory_equal(data.ptr, &"123456789"[reads[i].offset], data.len);
     }
     client_free(c);
 }

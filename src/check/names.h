@@ -1,0 +1,86 @@
+/* Internal to check/: names of resources in findings, and what a salvage lost. */
+#ifndef LAGRA_CHECK_NAMES_H
+#define LAGRA_CHECK_NAMES_H
+
+#include "blob/blob.h"
+#include "check/records.h"
+#include "store/inspect.h"
+
+enum kind { CONTAINER, QUEUE, TABLE, SHARE, KINDS };
+
+struct check_kind {
+    const char *service, *name;
+    bool (*is_key)(struct bytes record_key);
+    bool (*read)(struct bytes value, struct guid *ret_space);
+};
+extern const struct check_kind check_kinds[KINDS];
+
+/* A container, a queue, a table or a share. */
+struct known_container {
+    struct guid space;
+    struct guid account;
+    char *name;
+    enum kind kind;
+    uint64_t bytes; /* total of a share's files */
+};
+
+/* Copy of a record's position. */
+struct place_copy {
+    bool known;
+    struct guid space;
+    char *partition;
+};
+
+struct lost_range {
+    struct place_copy after;
+    struct place_copy to;
+};
+
+struct check {
+    struct store *store;
+    struct known_container *containers;
+    size_t container_count;
+    struct guid *spaces; /* spaces that contain blobs */
+    size_t space_count;
+    struct guid *trees; /* spaces of shares */
+    size_t tree_count;
+    struct lost_range *lost;
+    size_t lost_count;
+    bool salvages;
+    struct check_leftovers leftovers; /* found during a salvage */
+    uint64_t kinds[KINDS];            /* containers, queues, tables, shares */
+    uint64_t counts[KINDS];           /* blobs, messages, entities, files */
+    uint64_t findings;
+    char *buffer; /* CHECK_READ_BYTES */
+};
+
+/* ---- names.c ---- */
+
+/* Returns the account that has the space; ptr NULL if none of the served ones has. */
+struct bytes check_find_account(const struct guid *space, enum kind kind);
+/* Returns the first account that is served. */
+struct bytes check_first_account(void);
+/* Prints the account's name and a slash as a part of a sentence (report.h). */
+void check_report_account(const struct guid *space, enum kind kind);
+/* Adds a container and takes ownership of its name. */
+void check_add_container(struct check *check, struct known_container container);
+/* Returns the added container with this space, or NULL. */
+struct known_container *check_find_container(const struct check *check, const struct guid *space);
+/* Prints the name of a blob, or of another resource that has a partition in the space, likewise. */
+void check_report_blob(const struct check *check, const struct guid *space, struct bytes name);
+/* Copies a string into memory from malloc(). */
+char *check_copy_text(struct bytes text);
+
+/* ---- salvage.c ---- */
+
+/* Callback in struct salvage_listener; the context is the check. Records the range until names are
+ * known. */
+void check_record_lost(void *context, const struct record_place *after,
+                       const struct record_place *to);
+/* Prints the recorded ranges. */
+void check_report_lost(const struct check *check);
+/* Creates a container for each space that has blobs but no container, and a share for each tree
+ * without one; rebuilds the trees of all shares. */
+void check_adopt_all(struct check *check);
+
+#endif

@@ -1,0 +1,57 @@
+/* Checks records of queues: see records.h. */
+#include "check/records.h"
+
+#include "queue/front.h"
+#include "queue/message.h"
+
+/* Prefixes of keys: queue/message.h. */
+enum { KEY_ORDER = 'o', KEY_FRONT = 'w' };
+
+bool check_queue(struct bytes value, struct guid *ret_space)
+{
+    struct queue queue;
+    bool makes_sense = queue_decode(value, &queue);
+
+    if (makes_sense)
+        *ret_space = queue.space;
+    return makes_sense;
+}
+
+static const char *about(struct arena *arena, const struct guid *id, const char *what)
+{
+    char text[GUID_TEXT_SIZE];
+
+    guid_format(id, text);
+    return arena_string(arena, arena_printf(arena, "message %s %s", text, what));
+}
+
+static const char *check_order(struct snapshot *snapshot, struct arena *arena,
+                               const struct record *record)
+{
+    struct message message;
+
+    if (!message_read_order(record, &message))
+        return "the record of a message makes no sense";
+    if (message_read_text(snapshot, arena, &message))
+        return about(arena, &message.id, "has no text that could be read");
+    return NULL;
+}
+
+const char *check_message(struct store *store, struct arena *arena,
+                          const struct record_place *place, const struct record *record,
+                          bool *ret_counts)
+{
+    struct partition partition = { place->space, place->partition_key };
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    char kind = record->key.len > 0 ? record->key.ptr[0] : '\0';
+    const char *wrong = NULL;
+    struct front front;
+
+    *ret_counts = kind == KEY_ORDER;
+    if (kind == KEY_ORDER)
+        wrong = check_order(snapshot, arena, record);
+    else if (kind == KEY_FRONT && front_read(snapshot, arena, &front))
+        wrong = "the record of where its messages begin makes no sense";
+    snapshot_close(snapshot);
+    return wrong;
+}

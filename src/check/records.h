@@ -1,0 +1,77 @@
+/* Internal to check/: checks of single records. Those of queues, tables and shares have files of
+ * their own, because the headers of the services share names. */
+#ifndef LAGRA_CHECK_RECORDS_H
+#define LAGRA_CHECK_RECORDS_H
+
+#include "store/inspect.h"
+
+struct content;
+
+#define CHECK_READ_BYTES (1u << 20)
+#define CHECK_ARENA_MAX  (1u << 30)
+
+/* Reads all bytes of a blob. buffer: CHECK_READ_BYTES
+ * returns  STORE_OK, STORE_CORRUPT, STORE_IO */
+enum store_result check_content(struct store *store, const struct record_place *place,
+                                const struct content *content, char *buffer);
+
+/* Decode the record of a queue, a table or a share. *ret_space: space of its data. Return false if
+ * the record is corrupt. */
+bool check_queue(struct bytes value, struct guid *ret_space);
+bool check_table(struct bytes value, struct guid *ret_space);
+bool check_share(struct bytes value, struct guid *ret_space);
+/* Returns true for the key of a share's record, including soft-deleted shares. */
+bool check_is_of_share(struct bytes record_key);
+
+/* Check a record of a queue's messages, or of a table's entities.
+ *
+ * ret_counts  set if it is a message, or an entity
+ * returns     what is wrong, in the arena, or NULL */
+const char *check_message(struct store *store, struct arena *arena,
+                          const struct record_place *place, const struct record *record,
+                          bool *ret_counts);
+const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
+                         const struct record *record, bool *ret_counts);
+/* Checks a record in the tree of a share. buffer: CHECK_READ_BYTES; ret_counts: set for a file;
+ * ret_bytes: its length */
+const char *check_file(struct store *store, struct arena *arena, char *buffer,
+                       const struct record_place *place, const struct record *record,
+                       bool *ret_counts, uint64_t *ret_bytes);
+/* Returns true if the share's total equals `bytes`. */
+bool check_usage(struct store *store, struct guid space, uint64_t bytes);
+
+/* ---- after a salvage: restore.c, share.c ---- */
+
+/* Returns true if a record can only belong to the tree of a share. */
+bool check_is_of_tree(const struct record_place *place, struct bytes value);
+/* Creates the record of a share that has lost its own. Returns false if it exists, or the commit
+ * failed. */
+bool check_adopt_share(struct store *store, struct bytes account, const char *name,
+                       struct guid space);
+/* Rebuilds the tree of a share from what a salvage left, and prints what was lost. account: space
+ * of the share's record
+ * returns  number of lost items */
+uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
+                            struct guid space);
+/* Partitions that have directory entries but no node record. Only a pass over all records finds
+ * them, so each is recorded when the pass reaches it. */
+struct check_leftovers {
+    struct check_leftover {
+        struct guid space;
+        uint64_t id;
+    } * items; /* from malloc() */
+    size_t count;
+    struct check_leftover last; /* last partition inspected */
+};
+void check_record_leftover(struct check_leftovers *left, struct store *store,
+                           const struct record_place *place);
+/* Deletes the unreachable entries of lost directories. Called after check_restore_tree() of all
+ * shares, which have these spaces. */
+void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
+                            const struct guid *spaces, size_t count);
+/* Recounts the snapshots of a share, and retains what they refer to. newest: latest generation
+ * written */
+void check_restore_snapshots(struct store *store, struct guid account, const char *share,
+                             struct guid space, uint64_t newest);
+
+#endif

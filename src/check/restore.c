@@ -1,0 +1,279 @@
+/* Rebuilds the tree of a share from what a salvage left: see records.h. Its partitions may have
+ * been salvaged in different states, and some are lost.
+ *
+ * (1) A node exists if its node record does; the record has its name and its directory. A file also
+ * needs
+ *     its own record, without which its bytes are unknown; a directory gets a new one.
+ * (2) Entries follow from that: entries without a node are deleted, missing ones are created.
+ * (3) A node whose directory is lost, that would be below itself, or that has a name already taken
+ * moves
+ *     to the directory "lost+found" in the root, named by its id and its name.
+ * (4) Numbers of entries, the share's totals and its snapshots are recounted. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "base/visible.h"
+#include "file/file.h"
+#include "file/permission_store.h"
+#include "check/records.h"
+#include "check/report.h"
+#include "check/restore.h"
+#include "service/driver.h"
+#include "tree/versions.h"
+
+#define LOST_AND_FOUND "lost+found"
+#define FOUND_TRIES    100u
+#define ID_DIGITS      16u
+
+bool check_is_of_tree(const struct record_place *place, struct bytes value)
+{
+    struct arena *arena;
+    struct tree_node node;
+    bool is_node;
+
+    if (place->partition_key.len != sizeof(uint64_t) || !bytes_is(place->record_key, "n"))
+        return false;
+    arena = arena_new(CHECK_ARENA_MAX);
+    is_node = tree_node_decode(arena, TREE_CASE_IGNORED, value, &node);
+    arena_free(arena);
+    return is_node;
+}
+
+/* ---- the nodes ---- */
+
+static void add_node(struct restore *r, const struct space_record *record)
+{
+    struct restore_node node = { .id = be64_get(record->partition_key.ptr) };
+    const struct tree tree = { .rule = TREE_CASE_IGNORED };
+    struct restore_part part = restore_open(r, node.id);
+    struct file file;
+
+    if (tree_node_decode(r->arena, TREE_CASE_IGNORED, arena_copy(r->arena, record->value),
+                         &node.at)) {
+        node.has_record =
+            !file_read(&tree, part.before, part.arena, &file) && file.kind == node.at.kind;
+        node.is_unreadable = !node.has_record && node.at.kind == TREE_FILE;
+        if (node.has_record && file.kind == TREE_FILE)
+            node.length = file.content.length;
+        if (node.has_record && file.stored.written > r->newest)
+            r->newest = file.stored.written;
+        r->nodes = xrealloc(r->nodes, (r->count + 1) * sizeof r->nodes[0]);
+        r->nodes[r->count++] = node;
+    }
+    restore_close(r, &part);
+}
+
+static void read_nodes(struct restore *r)
+{
+    struct space_iterator *iterator =
+        space_iterator_open(r->store, r->space, bytes_of("", 0), bytes_of("", 0), STORE_MAY_BLOCK);
+    struct space_record record;
+
+    while (space_iterator_next(iterator, &record) == STORE_OK) {
+        if (record.partition_key.len == sizeof(uint64_t) && bytes_is(record.record_key, "n"))
+            add_node(r, &record);
+    }
+    space_iterator_close(iterator);
+}
+
+/* ---- where they are ---- */
+
+static const struct restore_node *directory_of(const struct restore *r,
+                                               const struct restore_node *node)
+{
+    const struct restore_node *directory = restore_find(r, node->at.parent);
+
+    return directory && directory->at.kind == TREE_DIRECTORY ? directory : NULL;
+}
+
+/* Returns true if a directory is below itself. */
+static bool is_in_circle(const struct restore *r, const struct restore_node *node)
+{
+    const struct restore_node *at = directory_of(r, node);
+
+    for (size_t steps = 0; at && at != node && !at->is_lost && steps < r->count; steps++)
+        at = directory_of(r, at);
+    return at == node;
+}
+
+/* Finds nodes to move. Only the topmost lost node is moved, with everything below it, and one node
+ * of each cycle. */
+static void find_lost(struct restore *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct restore_node *node = &r->nodes[i];
+
+        if (node->is_unreadable || node->at.parent == TREE_ROOT)
+            continue;
+        node->is_lost = !directory_of(r, node) || is_in_circle(r, node);
+        if (node->is_lost)
+            restore_report(r, node, "its directory is lost");
+    }
+}
+
+/* ---- records of directories, and the place for what is lost ---- */
+
+static struct file new_directory(instant now)
+{
+    return (struct file){
+        .kind = TREE_DIRECTORY,
+        .etag = etag_after((struct etag){ .v = 0 }, now),
+        .modified = now,
+        .attributes = ATTRIBUTE_DIRECTORY,
+        .created = now,
+        .accessed = now,
+        .written = now,
+        .changed = now,
+        .permission = permission_default(PERMISSION_OF_DIRECTORIES),
+    };
+}
+
+struct making {
+    struct restore *restore;
+    uint64_t id;      /* id of the directory, or TREE_ROOT */
+    const char *name; /* name of the directory in the root */
+    uint64_t made;    /* id, or TREE_ROOT if a file has the name */
+};
+
+static enum error attempt_directory(struct decision *d, void *of)
+{
+    struct making *making = of;
+    struct file_state *state = arena_alloc(d->arena, sizeof *state);
+    struct decision_part *part = NULL;
+    struct tree_path path;
+    struct tree_node node;
+    struct file file;
+    enum tree_result result;
+
+    d->state = &state->base;
+    result = tree_open(&state->tree, d, making->restore->space, TREE_CASE_IGNORED);
+    if (!result && making->id != TREE_ROOT) {
+        result = tree_open_id(&state->tree, making->id, &part, &node);
+    } else if (!result) {
+        (void)tree_path_parse(d->arena, TREE_CASE_IGNORED, bytes_from_string(making->name), &path);
+        result = tree_find(&state->tree, &path, TREE_TO_CHANGE, &state->place);
+        if (!result && !state->place.exists)
+            result = tree_create(&state->tree, &state->place, TREE_DIRECTORY, &part);
+        making->made =
+            state->place.entry.kind == TREE_DIRECTORY ? state->place.entry.id : TREE_ROOT;
+    }
+    if (result)
+        return decision_fail_store(d, state->tree.failed ? state->tree.failed : STORE_CORRUPT);
+    decision_read_clock(d);
+    file = new_directory(d->now);
+    if (part)
+        file_write(d, part, &file);
+    return OK;
+}
+
+static bool make_directory(struct making *making)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .arena = arena,
+                          .store = making->restore->store,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(arena) };
+    bool is_made = deciding_run_unawaited(&d, attempt_directory, making) == OK;
+
+    deciding_end(&d);
+    arena_free(arena);
+    return is_made;
+}
+
+/* Creates the records of directories that lack one. */
+static void restore_records(struct restore *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct restore_node *node = &r->nodes[i];
+        struct restore_part part;
+
+        if (node->has_record)
+            continue;
+        restore_report(r, node,
+                       node->is_unreadable ? "its record, and so the file" : "its properties");
+        if (!node->is_unreadable) {
+            (void)make_directory(&(struct making){ .restore = r, .id = node->id });
+            continue;
+        }
+        part = restore_open(r, node->id);
+        tree_node_delete(part.changes);
+        restore_close(r, &part);
+    }
+}
+
+static bool find_place(struct restore *r)
+{
+    char name[32];
+
+    for (unsigned number = 0; !r->has_lost_found && number < FOUND_TRIES; number++) {
+        struct making making = { .restore = r, .name = name };
+
+        snprintf(name, sizeof name, number == 0 ? LOST_AND_FOUND : LOST_AND_FOUND "-%u", number);
+        r->has_lost_found = make_directory(&making) && making.made != TREE_ROOT;
+        r->place = making.made;
+    }
+    return r->has_lost_found;
+}
+
+/* Moves a node to "lost+found". Its new name is its id, followed by its old name if that fits. */
+static void move_to_place(struct restore *r, struct restore_node *node, struct restore_part *place)
+{
+    struct bytes name = arena_printf(r->arena, "%016llx-%.*s", (unsigned long long)node->id,
+                                     BYTES_ARG(node->at.name.given));
+    struct restore_part part = restore_open(r, node->id);
+
+    if (tree_name_parse(r->arena, TREE_CASE_IGNORED, name, &node->at.name))
+        (void)tree_name_parse(r->arena, TREE_CASE_IGNORED, bytes_of(name.ptr, ID_DIGITS),
+                              &node->at.name);
+    node->at.parent = r->place;
+    tree_node_put(part.changes, &node->at);
+    restore_put_entry(place->changes, r, node);
+    restore_close(r, &part);
+    check_report_part("%s: %s/", r->share, LOST_AND_FOUND);
+    check_report_name(node->at.name.given);
+    check_report(FINDING_ADOPTED, "%s", "");
+}
+
+static void restore_lost(struct restore *r)
+{
+    struct restore_part place;
+    uint64_t entries = 0;
+    size_t i = 0;
+
+    while (i < r->count && !r->nodes[i].is_lost)
+        i++;
+    if (i == r->count || !find_place(r))
+        return;
+    place = restore_open(r, r->place);
+    (void)tree_count_read(place.before, place.arena, &entries);
+    for (; i < r->count; i++) {
+        if (!r->nodes[i].is_lost)
+            continue;
+        move_to_place(r, &r->nodes[i], &place);
+        entries++;
+    }
+    tree_count_put(place.changes, entries);
+    restore_close(r, &place);
+}
+
+uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
+                            struct guid space)
+{
+    struct restore r = { .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space };
+
+    r.share = arena_string(r.arena, visible_text(r.arena, bytes_from_string(share)));
+    read_nodes(&r);
+    check_restore_snapshots(store, account, share, space, r.newest);
+    restore_records(&r);
+    find_lost(&r);
+    restore_entries(&r);
+    restore_lost(&r);
+    restore_totals(&r);
+    check_restore_snapshots(store, account, share, space, r.newest);
+    free(r.nodes);
+    arena_free(r.arena);
+    return r.findings;
+}

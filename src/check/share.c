@@ -1,0 +1,153 @@
+/* Checks and repairs records of shares: see records.h. */
+#include "check/records.h"
+
+#include "file/share_usage.h"
+#include "service/names.h"
+
+bool check_share(struct bytes value, struct guid *ret_space)
+{
+    struct share share;
+    struct share_key key;
+    bool makes_sense = share_decode(bytes_from_string("s"), value, &share, &key);
+
+    if (makes_sense)
+        *ret_space = share.space;
+    return makes_sense;
+}
+
+bool check_is_of_share(struct bytes record_key)
+{
+    return share_key_is_whole(record_key);
+}
+
+bool check_usage(struct store *store, struct guid space, uint64_t bytes)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    uint64_t total = 0;
+    bool is_read = true;
+
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS && is_read; i++) {
+        struct snapshot *before =
+            snapshot_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
+        uint64_t sum = 0;
+
+        is_read = !share_usage_sum(before, arena, &sum);
+        total += sum;
+        snapshot_close(before);
+    }
+    arena_free(arena);
+    return is_read && total == bytes;
+}
+
+/* ---- after a salvage ---- */
+
+bool check_adopt_share(struct store *store, struct bytes account, const char *name,
+                       struct guid space)
+{
+    struct partition partition = { account_space("file", account), bytes_from_string(name) };
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct snapshot *before = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    struct commit_part part = { before, changes };
+    instant now = clock_now();
+    struct share share = { .space = space,
+                           .created = now,
+                           .etag = etag_after((struct etag){ 0 }, now),
+                           .modified = now,
+                           .quota_gib = SHARE_QUOTA_DEFAULT_GIB,
+                           .tier_changed = now };
+    struct share found;
+    uint64_t sequence;
+    bool adopted = false;
+
+    if (share_read(before, arena, share_itself, &found) == STORE_NOT_FOUND) {
+        share_write(changes, arena, share_itself, &share);
+        adopted = !store_commit(store, &part, 1, now, STORE_MAY_BLOCK, &sequence);
+    }
+    snapshot_close(before);
+    arena_free(arena);
+    return adopted;
+}
+
+/* Finds the record of the share with this space, which may be soft-deleted. Returns false if no
+ * readable one exists. */
+static bool find_record(struct snapshot *before, struct arena *arena, struct guid space,
+                        struct share_key *ret_key, struct share *ret_share)
+{
+    struct scan *scan = scan_open(before, RECORD_LISTED, bytes_of("", 0), bytes_of("", 0));
+    struct record record;
+    bool found = false;
+
+    while (!found && scan_next(scan, arena, &record) == STORE_OK)
+        found = share_key_is_whole(record.key) &&
+                share_decode(record.key, record.value, ret_share, ret_key) &&
+                guid_equal(&ret_share->space, &space);
+    scan_close(scan);
+    return found;
+}
+
+/* Reads the generations of existing snapshots, in order, and the share's record of them. */
+static void read_snapshots(struct snapshot *before, struct arena *arena, instant deleted,
+                           struct tree_kept *ret_kept, struct share *share)
+{
+    struct scan *scan = share_scan_snapshots(before, arena, deleted);
+    struct share_key key;
+    struct share snapshot;
+    struct record record;
+
+    *ret_kept = (struct tree_kept){ arena_array(arena, SHARE_SNAPSHOTS_MAX, sizeof(uint64_t)), 0 };
+    while (ret_kept->count < SHARE_SNAPSHOTS_MAX && scan_next(scan, NULL, &record) == STORE_OK) {
+        if (!share_decode(record.key, record.value, &snapshot, &key))
+            continue;
+        ret_kept->generations[ret_kept->count++] = snapshot.generation;
+        if (key.snapshot > share->newest_snapshot)
+            share->newest_snapshot = key.snapshot;
+    }
+    scan_close(scan);
+    share->snapshots = (uint32_t)ret_kept->count;
+}
+
+/* Writes the state of a share: it retains what snapshots refer to, and later writes get a newer
+ * generation. */
+static void put_state(struct snapshot *before, struct arena *arena, const struct tree_kept *kept,
+                      uint64_t newest, struct changes *changes)
+{
+    struct tree_state state;
+    uint64_t last = kept->count > 0 ? kept->generations[kept->count - 1] : 0;
+
+    if (tree_state_read(before, arena, &state))
+        state = (struct tree_state){ .moves = 0, .generation = 1 };
+    if (newest > state.generation)
+        state.generation = newest;
+    if (last >= state.generation)
+        state.generation = last + 1;
+    state.kept = last;
+    tree_state_put(changes, &state);
+    tree_kept_put(changes, kept);
+}
+
+void check_restore_snapshots(struct store *store, struct guid account, const char *share,
+                             struct guid space, uint64_t newest)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct partition partition = { account, bytes_from_string(share) };
+    struct snapshot *before = snapshot_open(store, partition, STORE_MAY_BLOCK), *tree;
+    struct changes *of_share = changes_new(arena), *of_tree = changes_new(arena);
+    struct share found;
+    struct share_key key;
+    struct tree_kept kept;
+    uint64_t sequence;
+
+    if (find_record(before, arena, space, &key, &found)) {
+        read_snapshots(before, arena, key.deleted, &kept, &found);
+        tree = snapshot_open(store, tree_stamp_partition(space), STORE_MAY_BLOCK);
+        share_write(of_share, arena, key, &found);
+        put_state(tree, arena, &kept, newest, of_tree);
+        (void)store_commit(store,
+                           (const struct commit_part[]){ { before, of_share }, { tree, of_tree } },
+                           2, clock_now(), STORE_MAY_BLOCK, &sequence);
+        snapshot_close(tree);
+    }
+    snapshot_close(before);
+    arena_free(arena);
+}

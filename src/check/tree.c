@@ -1,0 +1,207 @@
+/* Checks records in the tree of a share: see records.h. Verifies each record against the records
+ * that must exist with it: tree invariants 1, 3 and 4 (tree/tree.h). */
+#include "base/endian.h"
+#include "file/pending_file.h"
+#include "check/records.h"
+#include "tree/versions.h"
+
+struct node {
+    struct store *store;
+    struct arena *arena;
+    char *buffer;
+    const struct record_place *place;
+    struct snapshot *snapshot;
+    uint64_t id;
+};
+
+static struct snapshot *open_id(const struct node *node, uint64_t id)
+{
+    return snapshot_open(node->store, tree_partition(node->arena, node->place->space, id),
+                         STORE_MAY_BLOCK);
+}
+
+/* ---- names ---- */
+
+/* Returns a node's path with what is wrong with it. A directory without a record is shown as
+ * "?". */
+static const char *about(const struct node *node, const char *what)
+{
+    struct bytes path = BYTES("");
+    uint64_t id = node->id;
+
+    for (unsigned depth = 0; id != TREE_ROOT && depth < TREE_DEPTH_MAX; depth++) {
+        struct snapshot *snapshot = open_id(node, id);
+        struct tree_node at;
+        bool found = !tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
+
+        snapshot_close(snapshot);
+        path = arena_printf(node->arena, "/%.*s%.*s", found ? (int)at.name.given.len : 1,
+                            found ? at.name.given.ptr : "?", BYTES_ARG(path));
+        id = found ? at.parent : TREE_ROOT;
+    }
+    return arena_string(node->arena, arena_printf(node->arena, "%s%.*s: %s",
+                                                  path.len > 0 ? "" : "/", BYTES_ARG(path), what));
+}
+
+/* ---- nodes and their entries ---- */
+
+static const char *check_count(const struct node *node)
+{
+    struct bytes prefix = BYTES("e");
+    struct scan *scan = scan_open(node->snapshot, RECORD_INNER, prefix, prefix);
+    struct record record;
+    uint64_t count = 0, counted = 0;
+
+    while (scan_next(scan, NULL, &record) == STORE_OK)
+        count++;
+    scan_close(scan);
+    return tree_count_read(node->snapshot, node->arena, &counted) || counted != count
+               ? about(node, "the number of its entries is wrong")
+               : NULL;
+}
+
+static const char *check_node(const struct node *node, bool *ret_is_file, uint64_t *ret_bytes)
+{
+    const struct tree tree = { .rule = TREE_CASE_IGNORED };
+    struct tree_node at;
+    struct tree_entry entry;
+    struct file file;
+    struct snapshot *parent;
+    enum store_result named;
+
+    if (tree_node_read(node->snapshot, node->arena, TREE_CASE_IGNORED, &at))
+        return about(node, "the record of where it is makes no sense");
+    *ret_is_file = at.kind == TREE_FILE;
+    parent = open_id(node, at.parent);
+    named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
+    snapshot_close(parent);
+    if (named || entry.id != node->id || entry.kind != at.kind)
+        return about(node, "its directory does not have it");
+    if (file_read(&tree, node->snapshot, node->arena, &file) || file.kind != at.kind)
+        return about(node, "it has no record that makes sense");
+    *ret_bytes = file.content.length;
+    return at.kind == TREE_DIRECTORY ? check_count(node) : NULL;
+}
+
+static const char *check_entry(const struct node *node, const struct record *record)
+{
+    struct tree_entry entry;
+    struct snapshot *snapshot;
+    struct tree_node at;
+    enum store_result found;
+
+    if (!tree_entry_decode(node->arena, TREE_CASE_IGNORED, bytes_from(record->key, 1),
+                           record->value, &entry))
+        return about(node, "an entry makes no sense");
+    snapshot = open_id(node, entry.id);
+    found = tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
+    snapshot_close(snapshot);
+    return found || at.parent != node->id || !bytes_equal(at.name.key, entry.name.key)
+               ? about(node, "it has a name without a file or directory")
+               : NULL;
+}
+
+/* ---- records and contents ---- */
+
+/* Reads the data of a file. at: generation of a snapshot, or 0 for the current state */
+static const char *check_contents(const struct node *node, uint64_t at)
+{
+    const struct tree tree = { .rule = TREE_CASE_IGNORED, .at = at };
+    struct file file;
+
+    if (file_read(&tree, node->snapshot, node->arena, &file))
+        return about(node,
+                     at ? "its record in a snapshot makes no sense" : "its record makes no sense");
+    if (file.kind == TREE_FILE && file.content.length > 0 &&
+        check_content(node->store, node->place, &file.content, node->buffer))
+        return about(node, at ? "some of its bytes in a snapshot cannot be read"
+                              : "some of its bytes cannot be read");
+    return NULL;
+}
+
+/* Checks data copied so far by a pending copy, which becomes the file's. */
+static const char *check_pending(const struct node *node)
+{
+    struct pending_file pending;
+
+    if (pending_file_read(node->snapshot, node->arena, &pending))
+        return about(node, "the record of its pending copy makes no sense");
+    return check_content(node->store, node->place, &pending.target.content, node->buffer)
+               ? about(node, "some of the bytes of its pending copy cannot be read")
+               : NULL;
+}
+
+/* Checks an old version, which exists only for entries and the service's records. */
+static const char *check_version(const struct node *node, const struct record *record)
+{
+    struct tree_record version;
+    struct tree_entry entry;
+    struct bytes key;
+    uint64_t until;
+
+    if (!version_key_parse(record->key, &key, &until) || !version_split(record->value, &version) ||
+        version.written > until)
+        return about(node, "what a snapshot sees of it makes no sense");
+    if (key.ptr[0] != TREE_ENTRY_PREFIX)
+        return check_contents(node, until);
+    return tree_entry_decode(node->arena, TREE_CASE_IGNORED, bytes_from(key, 1), record->value,
+                             &entry)
+               ? NULL
+               : about(node, "an entry in a snapshot makes no sense");
+}
+
+/* ---- the tree's own ---- */
+
+static const char *check_state(const struct node *node)
+{
+    struct tree_state state;
+    struct tree_kept kept;
+    enum store_result result = tree_state_read(node->snapshot, node->arena, &state);
+
+    if (!result)
+        result = tree_kept_read(node->snapshot, node->arena, &kept);
+    if (!result && state.kept != (kept.count > 0 ? kept.generations[kept.count - 1] : 0))
+        result = STORE_CORRUPT;
+    return result ? "the record of its snapshots makes no sense" : NULL;
+}
+
+static const char *check_record(const struct node *node, const struct record *record,
+                                bool *ret_counts, uint64_t *ret_bytes)
+{
+    struct bytes key = record->key;
+
+    if (node->place->family == RECORD_LISTED)
+        return bytes_is(key, "n") ? check_node(node, ret_counts, ret_bytes) : NULL;
+    if (bytes_is(key, "f"))
+        return check_contents(node, 0);
+    if (bytes_equal(key, pending_record_key))
+        return check_pending(node);
+    if (bytes_is(key, "E")) /* others are counted with their node record */
+        return node->id == TREE_ROOT ? check_count(node) : NULL;
+    if (key.len > 1 && key.ptr[0] == TREE_ENTRY_PREFIX)
+        return check_entry(node, record);
+    return key.len > 0 && key.ptr[0] == 'V' ? check_version(node, record) : NULL;
+}
+
+const char *check_file(struct store *store, struct arena *arena, char *buffer,
+                       const struct record_place *place, const struct record *record,
+                       bool *ret_counts, uint64_t *ret_bytes)
+{
+    struct partition partition = { place->space, place->partition_key };
+    struct node node = { .store = store, .arena = arena, .buffer = buffer, .place = place };
+    const char *wrong = NULL;
+
+    *ret_counts = false;
+    *ret_bytes = 0;
+    if (partition.key.len != 0 && partition.key.len != sizeof node.id)
+        return NULL;
+    node.snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    if (partition.key.len == 0) {
+        wrong = check_state(&node);
+    } else {
+        node.id = be64_get(partition.key.ptr);
+        wrong = check_record(&node, record, ret_counts, ret_bytes);
+    }
+    snapshot_close(node.snapshot);
+    return wrong;
+}

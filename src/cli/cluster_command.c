@@ -1,0 +1,275 @@
+/* `lagra cluster`: see administer.h. */
+#include "cli/administer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "cluster/fence.h"
+#include "cluster/folder.h"
+#include "cluster/lease.h"
+#include "cluster/owner_file.h"
+#include "cluster/pins.h"
+
+#define OUTPUT_MAX ((size_t)1 << 20)
+
+const struct command_option cluster_init_options[] = {
+    { "cells", "N", "number of cells (1)" },
+    { NULL, NULL, NULL },
+};
+const struct command_option cluster_evict_options[] = {
+    { "fence-command", "FILE", "fence command to run, like --fenceCommand of a front end" },
+    { NULL, NULL, NULL },
+};
+
+static int refuse(const char *path, const char *problem)
+{
+    fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", path, problem);
+    return EXIT_FAILURE;
+}
+
+/* ---- init ---- */
+
+int cluster_init_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *count = command_value(call, "cells"), *problem = "";
+    uint64_t cells = 1;
+
+    if (count &&
+        (!bytes_parse_u64(bytes_from_string(count), CLUSTER_CELLS_MAX, &cells) || cells == 0)) {
+        fprintf(stderr, "lagra: --cells takes a number from 1 to %u, not \"%s\"\n",
+                CLUSTER_CELLS_MAX, count);
+        return 2;
+    }
+    if (!cluster_folder_create(path, (unsigned)cells, &problem))
+        return refuse(path, problem);
+    printf("%s is a cluster: lagra --cluster %s\n", path, path);
+    return EXIT_SUCCESS;
+}
+
+/* ---- add-cell ---- */
+
+int cluster_add_cell_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    unsigned cell = cluster_folder_add_cell(path, &problem);
+
+    if (cell == 0)
+        return refuse(path, problem);
+    printf("cell %04u is added; a front end that owns no cell takes it\n", cell);
+    return EXIT_SUCCESS;
+}
+
+/* ---- place ---- */
+
+static bool has_cell(const char *path, uint64_t cell, const char **ret_problem)
+{
+    unsigned cells[CLUSTER_CELLS_MAX], count = cluster_folder_cells(path, cells, ret_problem);
+
+    for (unsigned i = 0; i < count; i++)
+        if (cells[i] == cell)
+            return true;
+    if (count > 0)
+        *ret_problem = "it has no such cell";
+    return false;
+}
+
+int cluster_place_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    struct bytes account = bytes_from_string(call->words[1]);
+    struct pins *pins = xmalloc(sizeof *pins);
+    bool is_any = strcmp(call->words[2], "any") == 0, is_done = false;
+    struct guid cluster;
+    uint64_t cell = 0;
+
+    if (!is_any && !bytes_parse_u64(bytes_from_string(call->words[2]), OWNER_CELL_MAX, &cell))
+        problem = "it has no such cell";
+    else if (cluster_folder_read(path, &cluster, &problem) &&
+             (is_any || has_cell(path, cell, &problem)) && pins_read(path, pins, &problem)) {
+        problem = "that is no name of an account, or there are too many pins";
+        is_done = pins_set(pins, account, (uint32_t)cell) && pins_write(path, pins, &problem);
+    }
+    free(pins);
+    if (!is_done)
+        return refuse(path, problem);
+    if (is_any)
+        printf("new containers of %s are created in the cell with the fewest bytes\n",
+               call->words[1]);
+    else
+        printf("new containers of %s are created in cell %04u\n", call->words[1], (unsigned)cell);
+    return EXIT_SUCCESS;
+}
+
+/* ---- reading a cell's record ---- */
+
+enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };
+
+/* Reads the state of a cell. ret_self: our identity as passed to the fence command, or NULL */
+static enum found read_cell(const char *path, const struct guid *cluster, unsigned cell,
+                            struct owner_record *ret_record, struct owner_identity *ret_self)
+{
+    char *name = cluster_owner_path(path, cell);
+    struct owner_file file;
+    enum found found = FOUND_UNREADABLE;
+
+    if (owner_file_open(name, false, &file)) {
+        enum owner_result result = owner_file_read(&file, ret_record);
+
+        if (ret_self)
+            owner_file_identify(&file, "", ret_self);
+        if (!result && guid_equal(&ret_record->cluster, cluster) && ret_record->cell == cell)
+            found = FOUND;
+        else if (result != OWNER_FAILED)
+            found = FOUND_DAMAGED;
+    }
+    owner_file_close(&file);
+    free(name);
+    return found;
+}
+
+/* ---- status ---- */
+
+struct shown {
+    unsigned cell;
+    enum found found;
+    bool is_silent;
+    struct owner_record record;
+};
+
+static const char *state_of(const struct shown *shown)
+{
+    if (shown->found != FOUND)
+        return shown->found == FOUND_DAMAGED ? "damaged" : "unreadable";
+    if (!shown->record.is_held)
+        return "free";
+    return shown->is_silent ? "silent" : "owned";
+}
+
+static void print_people(const struct shown *shown)
+{
+    const struct owner_record *record = &shown->record;
+    const struct owner_identity *owner = &record->owner;
+
+    printf("cell %04u  %s", shown->cell, state_of(shown));
+    if (shown->found == FOUND)
+        printf("  %" PRIu64 " bytes", record->used_bytes);
+    if (shown->found == FOUND && record->is_held)
+        printf("  by %s, %s, pid %" PRIu64 "%s%s, incarnation %" PRIu64, owner->name,
+               owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
+               record->incarnation);
+    printf("\n");
+}
+
+static void write_json(struct json_writer *to, const struct shown *shown)
+{
+    const struct owner_record *record = &shown->record;
+    char renewed[INSTANT_ISO_SIZE];
+
+    json_write_begin(to, '{');
+    json_write_number(to, "cell", shown->cell);
+    json_write_member(to, "state", bytes_from_string(state_of(shown)));
+    if (shown->found == FOUND) {
+        json_write_number(to, "incarnation", record->incarnation);
+        json_write_number(to, "used_bytes", record->used_bytes);
+    }
+    if (shown->found == FOUND && record->is_held) {
+        instant_format_iso(record->renewed, renewed);
+        json_write_member(to, "name", bytes_from_string(record->owner.name));
+        json_write_member(to, "address", bytes_from_string(record->owner.address));
+        json_write_member(to, "client", bytes_from_string(record->owner.client));
+        json_write_member(to, "forward", bytes_from_string(record->owner.forward));
+        json_write_number(to, "pid", record->owner.pid);
+        json_write_member(to, "renewed", bytes_from_string(renewed));
+    }
+    json_write_end(to, '}');
+}
+
+/* Finds silent owners: waits for the duration of a lease, during which live owners renew theirs. */
+static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
+                        unsigned count)
+{
+    struct owner_record again;
+    bool any = false;
+
+    for (unsigned i = 0; i < count; i++)
+        any = any || (shown[i].found == FOUND && shown[i].record.is_held);
+    if (!any)
+        return;
+    thread_sleep_ns((LEASE_MS + LEASE_MARGIN_MS) * NS_PER_MS);
+    for (unsigned i = 0; i < count; i++)
+        shown[i].is_silent = shown[i].found == FOUND && shown[i].record.is_held &&
+                             read_cell(path, cluster, shown[i].cell, &again, NULL) == FOUND &&
+                             again.renewal == shown[i].record.renewal;
+}
+
+int cluster_status_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    struct arena *arena = arena_new(OUTPUT_MAX);
+    struct shown shown[CLUSTER_CELLS_MAX] = { { .cell = 0 } };
+    unsigned cells[CLUSTER_CELLS_MAX], count = 0;
+    struct json_writer writer;
+    struct guid cluster;
+    struct text list;
+
+    if (cluster_folder_read(path, &cluster, &problem))
+        count = cluster_folder_cells(path, cells, &problem);
+    for (unsigned i = 0; i < count; i++) {
+        shown[i].cell = cells[i];
+        shown[i].found = read_cell(path, &cluster, cells[i], &shown[i].record, NULL);
+    }
+    find_silent(path, &cluster, shown, count);
+    text_init(&list, arena, 1024);
+    writer = (struct json_writer){ .to = &list };
+    json_write_begin(&writer, '[');
+    for (unsigned i = 0; i < count && call->json; i++)
+        write_json(&writer, &shown[i]);
+    json_write_end(&writer, ']');
+    for (unsigned i = 0; i < count && !call->json; i++)
+        print_people(&shown[i]);
+    if (call->json && count > 0)
+        printf("{\"cells\":%.*s}\n", BYTES_ARG(text_bytes(&list)));
+    arena_free(arena);
+    return count > 0 ? EXIT_SUCCESS : refuse(path, problem);
+}
+
+/* ---- evict ---- */
+
+int cluster_evict_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *command = command_value(call, "fence-command");
+    const char *problem = "it has no such cell";
+    struct owner_record record;
+    struct owner_identity self;
+    struct guid cluster;
+    uint64_t cell;
+
+    if (!command) {
+        fprintf(stderr, "lagra: cluster evict requires --fence-command\n");
+        return 2;
+    }
+    if (!bytes_parse_u64(bytes_from_string(call->words[1]), OWNER_CELL_MAX, &cell) || cell == 0)
+        return refuse(path, problem);
+    if (!cluster_folder_read(path, &cluster, &problem))
+        return refuse(path, problem);
+    switch (read_cell(path, &cluster, (unsigned)cell, &record, &self)) {
+    case FOUND:
+        break;
+    case FOUND_DAMAGED:
+        return refuse(path, "the cell's file `owner` is corrupt or belongs to another cluster");
+    case FOUND_UNREADABLE:
+        return refuse(path, "the cell's file `owner` cannot be read");
+    }
+    if (!record.is_held) {
+        printf("cell %04u is free\n", (unsigned)cell);
+        return EXIT_SUCCESS;
+    }
+    if (!fence_run(command, &record, &self))
+        return EXIT_FAILURE;
+    printf("cell %04u: %s is fenced\n", (unsigned)cell, record.owner.name);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+/* Parses the command line into the command to run and its options. Options are Azurite's where they
+ * apply, plus our own; they may also be set in the environment and a configuration file
+ * (option_sources.h). The name of the program counts, too: run as azurite, azurite-blob,
+ * azurite-queue or azurite-table it behaves like Azurite's command of that name; azurite-file does
+ * the same for the File service, which Azurite does not have. */
+#ifndef LAGRA_CLI_COMMAND_LINE_H
+#define LAGRA_CLI_COMMAND_LINE_H
+
+#include "server/options.h"
+
+enum command {
+    COMMAND_SERVE,
+    COMMAND_OPERATIONS,
+    COMMAND_ERRORS,
+    COMMAND_OPTIONS,
+    COMMAND_CHECK,
+    COMMAND_HEALTH,
+    COMMAND_CALL, /* a row of command_rows.h with a function of its own */
+};
+enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZSH };
+
+struct command_call;
+
+struct command_line {
+    enum command command;
+    const struct command_call *call; /* set for COMMAND_CALL */
+    enum print_form form;            /* of commands that print a table */
+    bool json;                       /* check, health: output for scripts */
+    const char *salvage_to;          /* check: new data directory, or NULL to check only */
+    bool asks_running;               /* health: of all servers on this machine */
+    bool asks_live;                  /* health: liveness instead of readiness */
+    struct options options;          /* of the server that is started, checked or called */
+};
+
+enum options_result command_line_parse(int argc, char **argv, struct command_line *ret_line);
+
+#endif

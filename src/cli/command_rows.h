@@ -1,0 +1,76 @@
+/* Table of commands, which drives the command line, help, manual page and shell completion. Options
+ * of a server are in server/option_rows.h. */
+#ifndef LAGRA_CLI_COMMAND_ROWS_H
+#define LAGRA_CLI_COMMAND_ROWS_H
+
+#include "server/options.h"
+
+#define COMMAND_WORDS_MAX   3u
+#define COMMAND_OPTIONS_MAX 24u
+
+/* Option of a single command. */
+struct command_option {
+    const char *name;
+    const char *value; /* name of its value in the help, or NULL */
+    const char *help;
+};
+
+struct command_call;
+
+/* Way to call the program. Several rows may share a name. */
+struct command_row {
+    const char *name;  /* one or two words: "account add" */
+    const char *takes; /* arguments, for the help */
+    const char *help;
+    unsigned words_least, words_most;     /* arguments besides name and options */
+    const struct command_option *options; /* ends with an unnamed one; or NULL */
+    /* returns the exit status; NULL if command_line.c parses the command */
+    int (*run)(const struct command_call *call);
+};
+extern const struct command_row command_rows[];
+extern const size_t command_row_count;
+
+/* Parsed command. */
+struct command_call {
+    const struct command_row *row;
+    const struct options *options; /* location: data directory of the called server */
+    bool json;                     /* output for scripts */
+    const char *words[COMMAND_WORDS_MAX];
+    size_t word_count;
+    const char *values
+        [COMMAND_OPTIONS_MAX]; /* values of the row's options; NULL if not given, "" for a switch */
+};
+/* Returns the value of one of the row's options, or NULL if it is not given. */
+static inline const char *command_value(const struct command_call *call, const char *name)
+{
+    const struct command_option *options = call->row->options;
+
+    for (size_t i = 0; options && options[i].name; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return call->values[i];
+    return NULL;
+}
+
+/* Options of all commands that call a server or print for scripts. */
+extern const struct command_option command_common_options[];
+
+/* Returns the first word of the name: "account" of "account add". */
+struct bytes command_first_word(const struct command_row *row);
+/* Returns true if a command's name starts with this word. */
+bool command_begins(const char *word);
+/* Returns true if a command with `run` starts with this word. */
+bool command_has_run(const char *word);
+/* Returns the most similar first word of a command; ptr NULL if none is similar. */
+struct bytes command_nearest(struct bytes word);
+/* Prints the commands that start with this word, and their options. */
+void command_print_help(const char *word);
+/* Prints all commands and the options of a server, a line each. */
+void command_print_all_help(void);
+/* Parses the arguments after the program's name; the first one starts a command with `run`. Sets
+ * the location in `options`. */
+enum options_result command_parse(int argc, char **argv, struct options *options,
+                                  struct command_call *ret_call);
+/* Returns the row that the arguments start with, and the number of words in its name, or NULL. */
+const struct command_row *command_find(int argc, char **argv, int *ret_words);
+
+#endif

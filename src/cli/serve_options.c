@@ -1,0 +1,185 @@
+/* Options of a server: see serve_options.h. */
+#include "cli/serve_options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Returns true if requests can arrive over TLS, directly or through a proxy. */
+static bool may_be_secure(const struct options *options)
+{
+    return options->cert_path || options->proxies.trusted.count > 0 ||
+           options->proxies.introducing.count > 0;
+}
+
+/* Refuses combinations that would fail only when clients connect. */
+static enum options_result check_oauth(const struct options *options)
+{
+    bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
+                     options->oauth_roles_path || options->oauth_accounts_path;
+    const char *problem = NULL;
+
+    if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
+        problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
+    else if (uses_keys && options->oauth_basic)
+        problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
+    else if ((uses_keys || options->oauth_basic) && !may_be_secure(options) && !options->is_azurite)
+        problem = "bearer tokens are taken over HTTPS only: give --cert and --key, or --trustProxy";
+    if (!problem)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: %s\n", problem);
+    return OPTIONS_WRONG;
+}
+
+/* Checks the range of a time; 0 if it was not given. */
+static enum options_result check_time(const char *option, unsigned ms, unsigned least_ms,
+                                      unsigned most_ms, const char *says)
+{
+    if (ms == 0 || (ms >= least_ms && ms <= most_ms))
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --%s takes %s\n", option, says);
+    return OPTIONS_WRONG;
+}
+
+static enum options_result check_times(const struct options *options)
+{
+    enum options_result result =
+        check_time("analyticsEvery", options->analytics_every_ms, 1000, 3600000, "1s to 1h");
+
+    return result ? result
+                  : check_time("stopDelay", options->stop_delay_ms, 1, 600000, "1ms to 10m");
+}
+
+static enum options_result check_certificate(const struct options *options)
+{
+    if (options->cert_path ? options->key_path || options->pfx_password
+                           : !options->key_path && !options->pfx_password)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --cert requires --key (PEM) or --pwd (PFX)\n");
+    return OPTIONS_WRONG;
+}
+
+/* Checks the address that is published to other front ends. */
+static enum options_result check_internal(const struct options *options)
+{
+    static const uint8_t any_v6[ADDRESS_SIZE];
+    uint8_t address[ADDRESS_SIZE], any_v4[ADDRESS_SIZE];
+    const char *host = options->internal.host;
+
+    address_from_v4(any_v6, any_v4);
+    if (address_parse(bytes_from_string(host), address) &&
+        memcmp(address, any_v4, sizeof address) != 0 &&
+        memcmp(address, any_v6, sizeof address) != 0)
+        return OPTIONS_RUN;
+    fprintf(
+        stderr,
+        "lagra: --clusterHost requires an IP address that other machines can reach, not \"%s\"\n",
+        host);
+    return OPTIONS_WRONG;
+}
+
+/* Refuses options that conflict with --cluster: a front end must be able to end at once, and learns
+ * its data directory only later. */
+static enum options_result check_cluster(const struct option_settings *settings,
+                                         const struct options *options)
+{
+    static const char *const others[] = { "location", "inMemoryPersistence", "keepReading" };
+    const char *other = options->sandbox != SANDBOX_OFF ? "sandbox" : NULL;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (settings_have(settings, others[i]))
+            other = others[i];
+    if (options->cluster && other) {
+        fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", other);
+        return OPTIONS_WRONG;
+    }
+    if (options->cluster)
+        return check_internal(options);
+    if (options->cell == 0 && !options->fence_command && !settings_have(settings, "clusterHost") &&
+        !settings_have(settings, "clusterPort"))
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost and --clusterPort require "
+                    "--cluster\n");
+    return OPTIONS_WRONG;
+}
+
+/* As `azurite`, serves files only if asked to. Scripts that start several Azurites assign three
+ * ports each, so a fourth would collide. decision: 320 */
+static void omit_file_service(struct options *options, const struct option_settings *settings)
+{
+    if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
+        options->listen[SERVICE_QUEUE].wanted)
+        options->listen[SERVICE_FILE].wanted =
+            settings_name_service(settings, SERVICE_FILE, ORIGIN_FILE);
+}
+
+enum options_result serve_options_read(int argc, char **argv, struct option_settings *settings,
+                                       struct options *options)
+{
+    enum options_result result = settings_read_words(settings, argc, argv);
+
+    if (!result)
+        result = settings_read_elsewhere(settings);
+    return result ? result : settings_apply(settings, options);
+}
+
+/* Checks the options of the management port, which is optional if none of them is given. decision:
+ * 923 */
+static enum options_result check_management(const struct option_settings *settings,
+                                            struct options *options)
+{
+    bool has_others = settings_have(settings, "managementHost") ||
+                      settings_have(settings, "managementToken") ||
+                      settings_have(settings, "managementNames") || options->testing;
+
+    options->management_is_optional = !has_others && !settings_have(settings, "managementPort");
+    if (options->management.wanted || !has_others)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --managementHost, --managementToken, --managementNames and --testing "
+                    "require --managementPort\n");
+    return OPTIONS_WRONG;
+}
+
+/* Uses systemd's credential "accounts" (LoadCredential=accounts:FILE) if no option names a file of
+ * accounts.
+ * man: systemd.exec(5) */
+static void find_credential(struct options *options)
+{
+    static char path[PATH_MAX];
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+
+    if (options->accounts_path || !folder ||
+        snprintf(path, sizeof path, "%s/accounts", folder) >= (int)sizeof path ||
+        access(path, F_OK) != 0)
+        return;
+    options->accounts_path = path;
+}
+
+enum options_result serve_options_read_checked(const char *name, int argc, char **argv,
+                                               struct option_settings *settings,
+                                               struct options *options)
+{
+    enum options_result result = serve_options_read(argc, argv, settings, options);
+
+    find_credential(options);
+    for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
+        if (settings_name_service(settings, i, ORIGIN_COMMAND_LINE) && !options->listen[i].wanted) {
+            fprintf(stderr, "lagra: %s serves a single service and accepts no options of others\n",
+                    name);
+            result = OPTIONS_WRONG;
+        }
+    }
+    omit_file_service(options, settings);
+    options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
+    if (!result)
+        result = check_management(settings, options);
+    if (!result)
+        result = check_cluster(settings, options);
+    if (!result)
+        result = check_times(options);
+    if (!result)
+        result = check_certificate(options);
+    return result ? result : check_oauth(options);
+}

@@ -1,0 +1,16 @@
+/* Reads the options of a server from all their sources, and checks that they fit together. */
+#ifndef LAGRA_CLI_SERVE_OPTIONS_H
+#define LAGRA_CLI_SERVE_OPTIONS_H
+
+#include "cli/option_sources.h"
+
+/* Reads the command line behind argv[0], the environment and the configuration file, without checking
+ * combinations. */
+enum options_result serve_options_read(int argc, char **argv, struct option_settings *settings,
+                                       struct options *options);
+/* Reads them likewise, and checks combinations. name: under which the program was called */
+enum options_result serve_options_read_checked(const char *name, int argc, char **argv,
+                                               struct option_settings *settings,
+                                               struct options *options);
+
+#endif

@@ -1,0 +1,314 @@
+/* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
+ * set is the CORS rules, the default version, the static website, for how long deleted shares, containers and blobs are kept, and
+ * what Storage Analytics keeps of requests, and whether blobs have versions.
+ *
+ * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
+ *   u8 1, 2 or 3 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
+ *   document, error document, default index; varint days that deleted shares are kept; of version 2:
+ *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
+ *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept; of version 3 also: varint
+ *   days that deleted blobs are kept; u8 permanent deletes are allowed; of version 4 also: varint days that deleted
+ *   containers are kept; of version 5 also: u8 blobs have versions
+ * Version 1 is still written where nothing of Storage Analytics was set, 2 where no blobs are kept, 3 where no
+ * containers are, and 4 where blobs have no versions: earlier programs read them. */
+#include "properties/service_properties.h"
+
+#include "service/names.h"
+#include "service/small_record.h"
+#include "store/states.h"
+
+#define RECORD_VERSION            1 /* without Storage Analytics */
+#define RECORD_VERSION_ANALYTICS  2
+#define RECORD_VERSION_RETENTION  3 /* of blobs */
+#define RECORD_VERSION_CONTAINERS 4 /* of containers, too */
+#define RECORD_VERSION_VERSIONING 5
+
+enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
+
+static const struct bytes record_key = BYTES("p");
+
+/* ---- the record ---- */
+
+/* returns false for what the codec lets pass and no version has written */
+static bool decode_metrics(struct decoder *in, struct analytics_metrics *metrics)
+{
+    unsigned bits = decode_u8(in);
+    uint64_t days = decode_u64(in);
+
+    metrics->enabled = bits & METRICS_ENABLED;
+    metrics->includes_apis = bits & METRICS_OF_APIS;
+    metrics->retention_days = (uint32_t)days;
+    return bits <= (METRICS_ENABLED | METRICS_OF_APIS) && days <= RETENTION_DAYS_MAX;
+}
+
+static bool decode_analytics(struct decoder *in, struct service_properties *properties)
+{
+    struct analytics_logging *logging = &properties->logging;
+    uint64_t days;
+    bool is_hour_known, is_minute_known;
+
+    logging->kinds = decode_u8(in);
+    logging->version = decode_u8(in);
+    days = decode_u64(in);
+    logging->retention_days = (uint32_t)days;
+    is_hour_known = decode_metrics(in, &properties->hour_metrics);
+    is_minute_known = decode_metrics(in, &properties->minute_metrics);
+    return logging->kinds <= (LOGS_READS | LOGS_WRITES | LOGS_DELETES) && logging->version >= 1 &&
+           logging->version <= 2 && days <= RETENTION_DAYS_MAX && is_hour_known && is_minute_known;
+}
+
+static bool decode_blob_retention(struct decoder *in, struct service_properties *properties)
+{
+    uint64_t days = decode_u64(in);
+    unsigned permanent = decode_u8(in);
+
+    properties->blob_retention_days = (uint32_t)days;
+    properties->allows_permanent_delete = permanent != 0;
+    return days <= RETENTION_DAYS_MAX && permanent <= 1;
+}
+
+static bool decode_container_retention(struct decoder *in, struct service_properties *properties)
+{
+    uint64_t days = decode_u64(in);
+
+    properties->container_retention_days = (uint32_t)days;
+    return days <= RETENTION_DAYS_MAX;
+}
+
+static bool decode_versioning(struct decoder *in, struct service_properties *properties)
+{
+    unsigned enabled = decode_u8(in);
+
+    properties->is_versioning_enabled = enabled != 0;
+    return enabled <= 1;
+}
+
+static void encode_metrics(struct text *out, const struct analytics_metrics *metrics)
+{
+    encode_u8(out, (uint8_t)((metrics->enabled ? METRICS_ENABLED : 0) |
+                             (metrics->includes_apis ? METRICS_OF_APIS : 0)));
+    encode_u64(out, metrics->retention_days);
+}
+
+static bool metrics_are_set(const struct analytics_metrics *metrics)
+{
+    return metrics->enabled || metrics->retention_days > 0;
+}
+
+static bool has_analytics(const struct service_properties *properties)
+{
+    const struct analytics_logging *logging = &properties->logging;
+
+    return logging->kinds != 0 || logging->version != 1 || logging->retention_days > 0 ||
+           metrics_are_set(&properties->hour_metrics) ||
+           metrics_are_set(&properties->minute_metrics);
+}
+
+static unsigned version_of(const struct service_properties *properties)
+{
+    if (properties->is_versioning_enabled)
+        return RECORD_VERSION_VERSIONING;
+    if (properties->container_retention_days > 0)
+        return RECORD_VERSION_CONTAINERS;
+    if (properties->blob_retention_days > 0 || properties->allows_permanent_delete)
+        return RECORD_VERSION_RETENTION;
+    return has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION;
+}
+
+enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
+                                          struct service_properties *ret_properties)
+{
+    struct service_properties properties = { .logging = { .version = 1 } };
+    struct record record;
+    struct decoder in;
+    struct bytes cors;
+    uint64_t days;
+    unsigned version;
+    bool is_known;
+    enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
+
+    *ret_properties = properties;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    decoder_init(&in, record.value);
+    version = decode_u8(&in);
+    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_VERSIONING;
+    cors = decode_bytes(&in);
+    properties.default_version = decode_bytes(&in);
+    properties.website.enabled = decode_u8(&in) != 0;
+    properties.website.index_document = decode_bytes(&in);
+    properties.website.error_document = decode_bytes(&in);
+    properties.website.default_index = decode_bytes(&in);
+    days = decode_u64(&in);
+    properties.share_retention_days = (uint32_t)days;
+    if (is_known && version >= RECORD_VERSION_ANALYTICS)
+        is_known = decode_analytics(&in, &properties);
+    if (is_known && version >= RECORD_VERSION_RETENTION)
+        is_known = decode_blob_retention(&in, &properties);
+    if (is_known && version >= RECORD_VERSION_CONTAINERS)
+        is_known = decode_container_retention(&in, &properties);
+    if (is_known && version >= RECORD_VERSION_VERSIONING)
+        is_known = decode_versioning(&in, &properties);
+    if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
+        !cors_rules_decode(cors, &properties.cors))
+        return record_is_unknown("the record of a service's properties", record.value);
+    *ret_properties = properties;
+    return STORE_OK;
+}
+
+static enum store_result find(struct decision *d, const char *service, struct bytes account,
+                              struct service_properties *ret_properties, uint64_t *ret_sequence)
+{
+    struct partition at = { .space = account_space(service, account), .key = BYTES("") };
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    enum store_result result;
+
+    result = service_properties_read(snapshot, d->arena, ret_properties);
+    *ret_sequence = snapshot_sequence(snapshot);
+    snapshot_close(snapshot);
+    return result;
+}
+
+enum store_result service_properties_find(struct decision *d, const char *service,
+                                          struct service_properties *ret_properties,
+                                          uint64_t *ret_sequence)
+{
+    return find(d, service, d->input->account, ret_properties, ret_sequence);
+}
+
+enum store_result service_properties_look(struct decision *d, const char *service,
+                                          struct bytes account,
+                                          struct service_properties *ret_properties)
+{
+    uint64_t sequence;
+    enum store_result result = find(d, service, account, ret_properties, &sequence);
+
+    decision_saw(d, sequence);
+    return result;
+}
+
+static void write_properties(struct decision *d, const struct service_properties *properties)
+{
+    unsigned version = version_of(properties);
+    struct text rules, out;
+
+    text_init(&rules, d->arena, 256);
+    cors_rules_encode(&rules, &properties->cors);
+    text_init(&out, d->arena, rules.len + 64);
+    encode_u8(&out, (uint8_t)version);
+    encode_bytes(&out, text_bytes(&rules));
+    encode_bytes(&out, properties->default_version);
+    encode_u8(&out, properties->website.enabled);
+    encode_bytes(&out, properties->website.index_document);
+    encode_bytes(&out, properties->website.error_document);
+    encode_bytes(&out, properties->website.default_index);
+    encode_u64(&out, properties->share_retention_days);
+    if (version >= RECORD_VERSION_ANALYTICS) {
+        encode_u8(&out, (uint8_t)properties->logging.kinds);
+        encode_u8(&out, (uint8_t)properties->logging.version);
+        encode_u64(&out, properties->logging.retention_days);
+        encode_metrics(&out, &properties->hour_metrics);
+        encode_metrics(&out, &properties->minute_metrics);
+    }
+    if (version >= RECORD_VERSION_RETENTION) {
+        encode_u64(&out, properties->blob_retention_days);
+        encode_u8(&out, properties->allows_permanent_delete);
+    }
+    if (version >= RECORD_VERSION_CONTAINERS)
+        encode_u64(&out, properties->container_retention_days);
+    if (version >= RECORD_VERSION_VERSIONING)
+        encode_u8(&out, properties->is_versioning_enabled);
+    changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
+}
+
+/* ---- the operations ---- */
+
+enum error get_service_properties_decide(struct decision *d,
+                                         const struct get_service_properties_parameters *p,
+                                         struct get_service_properties_result *r)
+{
+    enum store_result result = service_properties_read(d->before, d->arena, &r->properties);
+
+    (void)p;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+static service_properties_changed *watcher;
+
+void service_properties_watch(service_properties_changed *changed)
+{
+    watcher = changed;
+}
+
+struct properties_news {
+    struct decision_news base;
+    struct bytes account;
+};
+
+static void tell_change(struct decision_news *news)
+{
+    const struct properties_news *of = (const struct properties_news *)(void *)news;
+
+    if (watcher)
+        watcher(of->account);
+}
+
+static void tell(struct decision *d)
+{
+    struct properties_news *news = arena_alloc(d->arena, sizeof *news);
+
+    news->base.tell = tell_change;
+    news->account = d->input->account;
+    decision_tell(d, &news->base);
+}
+
+/* What was not sent stays as it is. */
+enum error set_service_properties_decide(struct decision *d,
+                                         const struct set_service_properties_parameters *p,
+                                         struct set_service_properties_result *r)
+{
+    struct service_properties properties;
+    enum store_result result = service_properties_read(d->before, d->arena, &properties);
+
+    (void)r;
+    if (result)
+        return decision_fail_store(d, result);
+    if (p->has_cors)
+        properties.cors = p->properties.cors;
+    if (p->has_default_version)
+        properties.default_version = p->properties.default_version;
+    if (p->has_website)
+        properties.website = p->properties.website;
+    if (p->has_share_retention)
+        properties.share_retention_days = p->properties.share_retention_days;
+    if (p->has_container_retention)
+        properties.container_retention_days = p->properties.container_retention_days;
+    if (p->has_versioning)
+        properties.is_versioning_enabled = p->properties.is_versioning_enabled;
+    if (p->has_blob_retention) {
+        properties.blob_retention_days = p->properties.blob_retention_days;
+        properties.allows_permanent_delete = p->properties.allows_permanent_delete;
+    }
+    if (p->has_logging)
+        properties.logging = p->properties.logging;
+    if (p->has_hour_metrics)
+        properties.hour_metrics = p->properties.hour_metrics;
+    if (p->has_minute_metrics)
+        properties.minute_metrics = p->properties.minute_metrics;
+    write_properties(d, &properties);
+    tell(d);
+    return OK;
+}
+
+/* ---- Get Service Stats ---- */
+
+/* At the secondary endpoint: what is written is there at once, unless that lags.
+ * rest: Get-Blob-Service-Stats; decisions: 65, 535 */
+enum error get_service_stats_decide(struct decision *d,
+                                    const struct get_service_stats_parameters *p,
+                                    struct get_service_stats_result *r)
+{
+    (void)p;
+    r->last_sync = store_shows_until(d->store, d->now);
+    return OK;
+}

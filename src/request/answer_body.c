@@ -1,0 +1,220 @@
+/* Bytes of a blob as an answer's body: small ones are read first, large ones go from their file, or
+ * are read piece by piece while they are sent. */
+#include "request/request_private.h"
+
+#include <assert.h>
+
+#include "base/crc.h"
+#include "base/encode.h"
+
+/* Bodies of answers up to this size are read before the head goes out. */
+#define SMALL_BODY_MAX (64u << 10)
+
+static enum state load_map(struct flow *flow)
+{
+    flow->map_result = content_reader_load(flow->reader);
+    return BODY;
+}
+
+/* After STORE_WAIT of the reader. */
+static enum state wait_for_bytes(struct flow *flow)
+{
+    if (content_reader_lacks_map(flow->reader))
+        return flow_to_pool(flow, load_map);
+    return flow_wait(flow);
+}
+
+/* Damage that is found before the head goes out. */
+static void fail_reading(struct flow *flow, enum store_result result)
+{
+    enum error e = decision_fail_store(&flow->work.decision, result);
+
+    answer_error(&flow->work.answer, e, &flow->work.problem);
+}
+
+static void sum_header(struct answer *a, const char *name, const void *sum, size_t size)
+{
+    answer_header(a, name, base64_encode(a->arena, bytes_of(sum, size)));
+}
+
+/* Content-MD5 / x-ms-content-crc64 of the range. rest: Get-Blob "x-ms-range-get-content-md5" */
+static void sum_range(struct answer *a, struct bytes range)
+{
+    if (a->content.md5) {
+        uint8_t md5[MD5_SIZE];
+
+        md5_of(range, md5);
+        sum_header(a, "Content-MD5", md5, sizeof md5);
+    }
+    if (a->content.crc64) {
+        uint64_t crc = crc64(0, range.ptr, range.len);
+
+        sum_header(a, "x-ms-content-crc64", &crc, sizeof crc);
+    }
+}
+
+/* The next bytes, with a part of the map in front of them if they need one. */
+static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
+{
+    return content_reader_read(flow->reader, to, max, flow_arm(flow), ret_count);
+}
+
+/* A small body, or one whose sum goes into the head, is read whole first. */
+static enum state read_whole(struct flow *flow)
+{
+    struct answer *a = &flow->work.answer;
+    size_t length = (size_t)a->content.length;
+
+    if (!flow->body_bytes)
+        flow->body_bytes = arena_bytes(a->arena, length);
+    while (flow->body_read < length) {
+        size_t count = 0;
+        enum store_result result =
+            read_on(flow, flow->body_bytes + flow->body_read, length - flow->body_read, &count);
+
+        if (result == STORE_WAIT)
+            return wait_for_bytes(flow);
+        if (result) {
+            fail_reading(flow, result);
+            return RESPOND;
+        }
+        assert(count > 0 && count <= length - flow->body_read);
+        flow->body_read += count;
+    }
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = bytes_of(flow->body_bytes, length);
+    sum_range(a, a->response->body);
+    return RESPOND;
+}
+
+static long read_while_sending(struct body_source *source, uint64_t at, char *to, size_t max)
+{
+    struct flow *flow = ((struct content_body *)source)->flow;
+    size_t count = 0;
+    enum store_result result;
+
+    (void)at; /* asked in order, as the reader reads */
+    if (flow->map_result)
+        return BODY_FAILED;
+    result = read_on(flow, to, max, &count);
+    if (result == STORE_WAIT && content_reader_lacks_map(flow->reader)) {
+        flow_run_in_pool(flow, load_map);
+        return BODY_WAIT;
+    }
+    if (result == STORE_WAIT) {
+        flow_wait(flow);
+        return BODY_WAIT;
+    }
+    return result ? BODY_FAILED : (long)count;
+}
+
+static long is_file_ready(struct body_source *source, uint64_t at, size_t max)
+{
+    struct flow *flow = ((struct content_body *)source)->flow;
+    enum store_result result = content_reader_check(flow->reader, at, max, flow_arm(flow));
+
+    if (result == STORE_WAIT) {
+        flow_wait(flow);
+        return BODY_WAIT;
+    }
+    return result ? BODY_FAILED : (long)max;
+}
+
+/* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
+static enum state read_large(struct flow *flow)
+{
+    struct answer *a = &flow->work.answer;
+    struct piece_file file;
+    bool may_file = !flow->fault && exchange_take_file(flow->exchange);
+    bool in_file = false;
+    enum store_result result;
+
+    result = content_reader_begin(flow->reader, flow_arm(flow), may_file ? &file : NULL, &in_file);
+    if (result == STORE_WAIT)
+        return wait_for_bytes(flow);
+    if (result) {
+        fail_reading(flow, result);
+        return RESPOND;
+    }
+    assert(!in_file || may_file);
+    a->response->body_length = a->content.length;
+    flow->body =
+        (struct content_body){ .source = { .read = read_while_sending, .is_ready = is_file_ready },
+                               .flow = flow };
+    a->response->source = &flow->body.source;
+    if (in_file) {
+        a->response->body_kind = BODY_FILE;
+        a->response->fd = file.fd;
+        a->response->fd_offset = file.offset;
+    } else {
+        a->response->body_kind = BODY_SOURCE;
+    }
+    return RESPOND;
+}
+
+/* The state that was decided on stays readable until the last byte is sent. */
+static void open_reader(struct flow *flow)
+{
+    struct decision *d = &flow->work.decision;
+    const struct answer_content *content = &flow->work.answer.content;
+
+    assert(d->before && !flow->reader);
+    snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
+    flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
+                                       content->offset, content->length);
+    decision_take_snapshot(d); /* the reader's now */
+}
+
+enum state answer_body(struct flow *flow)
+{
+    const struct answer_content *content = &flow->work.answer.content;
+
+    assert(flow->state == BODY);
+    if (!content->wanted || content->length == 0 || flow->work.call.request->method == METHOD_HEAD)
+        return RESPOND;
+    if (!flow->reader)
+        open_reader(flow);
+    if (flow->map_result) {
+        fail_reading(flow, flow->map_result);
+        return RESPOND;
+    }
+    if (content->length <= SMALL_BODY_MAX || content->md5 || content->crc64)
+        return read_whole(flow);
+    return read_large(flow);
+}
+
+/* ---- the memory of an answer ---- */
+
+/* Returns where the scratch of an answered request begins: what the attempts have left, or a body that was refused while it
+ * was received. NULL if there is none, or if a reader lies in it. */
+static const struct arena_mark *scratch_of(const struct flow *flow)
+{
+    if (flow->reader)
+        return NULL;
+    if (flow->intake.was_refused)
+        return &flow->intake.before;
+    return flow->work.decision.attempts > 0 ? &flow->work.decision.attempt : NULL;
+}
+
+/* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
+ * and is reported; its answer is short. */
+void answer_charge_memory(struct flow *flow)
+{
+    const struct operation *operation = flow->work.call.operation;
+
+    if (!exchange_charge(flow->exchange, scratch_of(flow)) && operation &&
+        operation->rights.effect == READS)
+        answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
+}
+
+/* What the attempts left behind, or a body that was refused while it came in, but for an answer in
+ * memory; not while a reader lies in it. */
+void answer_drop_scratch(struct flow *flow)
+{
+    const struct arena_mark *scratch = scratch_of(flow);
+
+    if (!scratch)
+        return;
+    deciding_end(&flow->work.decision);
+    exchange_drop_scratch(flow->exchange, *scratch);
+}

@@ -1,0 +1,93 @@
+/* The caller's identity, and what follows from it before anything is decided. */
+#include "request/request_private.h"
+
+#include "auth/account_limits.h"
+
+/* A caller without credentials sees what is public. Where that is not enough, a client that knows of
+ * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
+ * decision: 11 */
+static void admit_anonymous(const struct call *call, struct identity *identity)
+{
+    struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
+
+    identity->sees_public = !call->endpoint->options->no_public_access;
+    if (bytes_compare(version, bytes_from_string("2019-12-12")) >= 0)
+        identity->refusal = E_NoAuthenticationInformation;
+    else
+        identity->refusal = E_ResourceNotFound;
+    if (!identity->sees_public && (call->request->method & (METHOD_GET | METHOD_HEAD)))
+        identity->refusal = E_PublicAccessNotPermitted;
+}
+
+/* Requests with a SAS may give their version in the query, and have that of the SAS otherwise. A SAS
+ * of a version before `api-version` existed overrides both.
+ * rest: Versioning-for-the-Azure-Storage-services, Previous-Azure-Storage-service-versions */
+static void read_sas_version(struct call *call)
+{
+    struct bytes version = call_query(call, "api-version"), sv = call_query(call, "sv");
+
+    if (bytes_compare(sv, bytes_from_string("2014-02-14")) < 0)
+        call->version = sv;
+    else if (!call_header(call, "x-ms-version").ptr)
+        call->version = call_version_is_valid(version) ? version : sv;
+}
+
+/* Of an account that is disabled nobody asks anything, whatever the right (auth invariant 3; decision: 380); of one
+ * with limits so much, the bytes of the body included. Who was not let in uses up nothing. */
+static enum error admit_to_account(struct call *call)
+{
+    unsigned hindrances = account_hindrances(call->account);
+
+    if (hindrances & ACCOUNT_IS_DISABLED)
+        return E_AccountIsDisabled;
+    return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
+}
+
+/* What follows from the identity. */
+static enum error admit(struct call *call)
+{
+    struct identity *identity = &call->input.identity;
+
+    if (identity->kind == IDENTITY_ANONYMOUS)
+        admit_anonymous(call, identity);
+    if (identity->kind != IDENTITY_SAS)
+        return OK;
+    if (!call->list)
+        read_sas_version(call);
+    if (identity->sas->encrypts && !call->loose)
+        return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
+                               "Encryption scopes are not built yet.");
+    return OK;
+}
+
+enum error route_authenticate(struct call *call)
+{
+    struct auth_target target = {
+        .account = call->account,
+        .name = call->account_name,
+        .path = call->request->path,
+        .secondary = call->secondary,
+        .service = call->endpoint->service->name[0],
+        .service_name = call->endpoint->service->name,
+        .trust = call->endpoint->trust ? trust_now(call->endpoint->trust) : NULL,
+    };
+    struct bytes detail = { NULL, 0 };
+
+    if (call->service->names)
+        call->service->names(call->input.resource, &target.container, &target.object);
+
+    /* A preflight request is never signed (rest: Preflight-Blob-Request), and what is signed has no
+     * meaning to a website. */
+    if (call->request->method == METHOD_OPTIONS || call->website)
+        return admit_to_account(call);
+    /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
+     * every request would be refused as too old until the wall catches up. Unmoved: decision: 530 */
+    enum error e = authenticate(call->request, &target, clock_unmoved(), call->arena,
+                                &call->input.identity, &detail);
+
+    if (e && detail.ptr)
+        call->problem->detail = arena_string(call->arena, detail);
+    if (!e)
+        e = admit_to_account(call);
+    return e ? e : admit(call);
+}

@@ -1,0 +1,393 @@
+/* A batch of operations on its way: see batch.h. Its parts go through the states of request/exchange.c one
+ * after another; here is what is before, between and behind them. */
+#include "request/request_private.h"
+
+#include <assert.h>
+
+#include "request/control.h"
+
+/* Longer batches are run in the pool: others would wait for the worker. */
+#define RUN_BY_WORKER_MAX   8u
+/* The memory budget allows no more. */
+#define SCRATCH_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
+/* Parts that hold as much together are committed before the next one is decided. */
+#define GROUP_HELD_MAX      ((size_t)4 << 20)
+
+struct batch {
+    struct batch_parameters *asked;
+    const struct batch_functions *functions;
+    struct work *works;    /* one a part */
+    struct bytes *answers; /* rendered; ptr NULL: not done yet */
+    size_t next;           /* all parts before it are done */
+    struct arena *scratch; /* of the parts that are under way */
+    struct arena_mark fresh;
+    struct response response;       /* to the part that is being answered */
+    size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
+    size_t group_count;
+    size_t alone; /* parts before it are committed each by itself */
+};
+
+static void assert_batch(const struct batch *batch)
+{
+    assert(batch->next <= batch->asked->count && batch->alone <= batch->asked->count);
+    assert(batch->group_count <= COMMIT_PARTS_MAX);
+}
+
+/* ---- before the first part ---- */
+
+static struct batch *batch_new(struct flow *flow)
+{
+    struct arena *arena = flow->work.call.arena;
+    struct batch *batch = arena_alloc(arena, sizeof *batch);
+
+    batch->asked = (struct batch_parameters *)(void *)flow->work.decision.parameters;
+    batch->functions = flow->work.call.operation->functions->batch;
+    batch->scratch = arena_new_like(arena, SCRATCH_LIMIT_BYTES);
+    batch->fresh = arena_mark(batch->scratch);
+    return batch;
+}
+
+void batch_free(struct flow *flow)
+{
+    if (!flow->batch)
+        return;
+    for (size_t i = 0; i < flow->batch->asked->count && flow->batch->works; i++)
+        deciding_end(&flow->batch->works[i].decision);
+    arena_free(flow->batch->scratch);
+    flow->batch = NULL;
+}
+
+static struct bytes render(struct flow *flow, const struct work *work, struct bytes id)
+{
+    const struct batch *batch = flow->batch;
+    struct batch_answer answer = {
+        .id = id,
+        .response = work->answer.response,
+        .reason = work->error ? bytes_from_string(error_message(work->error))
+                              : http_reason(work->answer.response->status),
+    };
+
+    return batch->functions->render(flow->work.call.arena, batch->asked, &answer);
+}
+
+/* The outcome of the batch: the answers of its parts, or the only one. */
+static enum state conclude(struct flow *flow, const struct bytes *answers, size_t count)
+{
+    struct batch_result *result = arena_alloc(flow->work.call.arena, sizeof *result);
+
+    result->base.now = flow->work.decision.now;
+    result->answers = answers;
+    result->count = count;
+    flow->work.decision.result = &result->base;
+    flow_set_current(flow, &flow->work);
+    arena_rewind(flow->batch->scratch, flow->batch->fresh);
+    assert(flow->batch->group_count == 0);
+    return BATCH_APPLIED;
+}
+
+/* Nothing of it is done; why not is the answer of the only part. */
+static enum state refuse_all(struct flow *flow, enum error e)
+{
+    struct batch *batch = flow->batch;
+    struct work *work = &flow->work;
+    struct response *whole = work->answer.response;
+    struct bytes *answer = arena_alloc(work->call.arena, sizeof *answer);
+
+    response_init(&batch->response, work->call.arena);
+    work->answer.response = &batch->response;
+    work->answer.now = work->decision.now;
+    work->answer.of_part = true;
+    work->error = e;
+    answer_error(&work->answer, e, &work->problem);
+    answer_common(work);
+    *answer = render(flow, work, bytes_of(NULL, 0));
+    work->answer.response = whole;
+    work->answer.of_part = false;
+    work->error = OK;
+    batch->asked->count = 0;
+    return conclude(flow, answer, 1);
+}
+
+/* What the parts ask for is known before any is done. One that cannot be routed is refused alone. */
+static enum error route_parts(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *work = &flow->work;
+
+    batch->works = arena_array(work->call.arena, batch->asked->count, sizeof *batch->works);
+    batch->answers = arena_array(work->call.arena, batch->asked->count, sizeof *batch->answers);
+    for (size_t i = 0; i < batch->asked->count; i++) {
+        struct work *part = &batch->works[i];
+        enum error e, found = OK;
+
+        work_init_part(part, work, &batch->asked->parts[i].request, &batch->response);
+        part->error = route_part(&part->call, &work->call);
+        if (part->error)
+            continue;
+        part->call.operation = operation_find(part->call.service, &part->call, &found);
+        e = batch->functions->admit(&work->call, batch->asked, &part->call);
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* Held at APPLIED means that all parts are applied and none is durable, like in commit_at_gate(). */
+static void hold_syncer(const struct work *work)
+{
+#ifdef LAGRA_GATES
+    if (work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED)
+        gate_hold_syncer(true);
+#else
+    (void)work;
+#endif
+}
+
+enum state batch_begin(struct flow *flow)
+{
+    struct work *work = &flow->work;
+    enum error e = work_check(work);
+
+    if (e == DECIDE_AGAIN)
+        return BATCH;
+    if (e == DECIDE_BLOCKING)
+        return BATCH_BEGIN_IN_POOL;
+    if (e) {
+        work->error = e;
+        return CORS;
+    }
+    assert(!flow->batch);
+    flow->batch = batch_new(flow);
+    if (work->decision.malformed)
+        work->problem = *work->decision.malformed_because;
+    e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
+    if (e)
+        return refuse_all(flow, e);
+    if (arena_is_exhausted(work->call.arena)) {
+        work->error = E_ServerBusy;
+        return CORS;
+    }
+    hold_syncer(work);
+    return flow->batch->asked->count > RUN_BY_WORKER_MAX ? BATCH_IN_POOL : PART;
+}
+
+/* ---- parts that are committed as one ----
+ *
+ * What a commit costs beside what it writes is paid once for all of them. They do not depend on each
+ * other: when the commit is refused, each is decided and committed again by itself. */
+
+static size_t index_of(const struct batch *batch, const struct work *part)
+{
+    size_t index = (size_t)(part - batch->works);
+
+    assert_batch(batch);
+    assert(index < batch->asked->count);
+    return index;
+}
+
+/* Does some part of the group change what the current part was decided on? */
+static bool group_changes(const struct batch *batch, const struct work *part)
+{
+    for (size_t i = 0; i < batch->group_count && part->decision.before; i++) {
+        const struct work *other = &batch->works[batch->group[i]];
+
+        if (guid_equal(&other->decision.partition.space, &part->decision.partition.space) &&
+            bytes_equal(other->decision.partition.key, part->decision.partition.key))
+            return true;
+    }
+    return false;
+}
+
+/* One that rests on another partition has a commit of its own. */
+static bool may_join(const struct batch *batch, const struct work *part)
+{
+    return batch->next >= batch->alone && batch->group_count < COMMIT_PARTS_MAX &&
+           part->decision.part_count == 1 && arena_held(batch->scratch) <= GROUP_HELD_MAX;
+}
+
+static enum error commit_parts(const struct batch *batch)
+{
+    struct decision *decisions[COMMIT_PARTS_MAX];
+
+    assert(batch->group_count > 0);
+    for (size_t i = 0; i < batch->group_count; i++)
+        decisions[i] = &batch->works[batch->group[i]].decision;
+    return deciding_commit_together(decisions, batch->group_count);
+}
+
+/* Commits the group, and renders the answers of its parts. */
+static void commit_group(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *current = flow->current;
+    size_t count = batch->group_count;
+    enum error e = commit_parts(batch);
+
+    batch->group_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct work *part = &batch->works[batch->group[i]];
+
+        assert(part->is_grouped && !part->error);
+        part->is_grouped = false;
+        if (e) {
+            deciding_end(&part->decision);
+            continue;
+        }
+        flow->current = part;
+        batch_part_done(flow);
+    }
+    flow->current = current;
+    if (e) {
+        batch->alone = batch->group[count - 1] + 1;
+        batch->next = batch->group[0];
+    }
+    assert_batch(batch);
+}
+
+enum state batch_part_decided(struct flow *flow, bool has_changes)
+{
+    struct batch *batch = flow->batch;
+    struct work *part = flow->current;
+    size_t index = index_of(batch, part);
+
+    if (group_changes(batch, part)) {
+        commit_group(flow);
+        flow_set_current(flow, part);
+        if (batch->next == index)
+            return DECIDE;
+        deciding_end(&part->decision);
+        return PART;
+    }
+    if (!has_changes || work_is_gated(part) || !may_join(batch, part))
+        return DECIDE;
+    part->is_grouped = true;
+    assert(batch->group_count < COMMIT_PARTS_MAX && !part->error);
+    batch->group[batch->group_count++] = index;
+    return PART;
+}
+
+/* ---- one part ---- */
+
+/* The first part that is neither done nor in the group; the group is committed when nothing joins it. */
+static void find_next(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+
+    for (;;) {
+        while (batch->next < batch->asked->count &&
+               (batch->answers[batch->next].ptr || batch->works[batch->next].is_grouped))
+            batch->next++;
+        if (batch->group_count == 0 ||
+            (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->asked->count &&
+             !work_is_gated(&batch->works[batch->next])))
+            return;
+        commit_group(flow);
+    }
+}
+
+enum state batch_next(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *part;
+
+    find_next(flow);
+    assert_batch(batch);
+    if (batch->next == batch->asked->count)
+        return conclude(flow, batch->answers, batch->asked->count);
+    part = &batch->works[batch->next];
+    flow_set_current(flow, part);
+    if (batch->group_count == 0)
+        arena_rewind(batch->scratch, batch->fresh);
+    work_move(part, batch->scratch);
+    part->decision.access = flow->work.decision.access;
+    if (!part->error)
+        part->error = route_authenticate(&part->call);
+    if (!part->error)
+        part->error = prepare_head(&part->call, &part->decision);
+    if (part->error)
+        return PART_DONE;
+    /* Parts have no bodies. */
+    assert(!part->call.operation->functions->parse && !part->call.operation->functions->gather);
+    part->decision.attempt = arena_mark(batch->scratch);
+    return PART_FOUND;
+}
+
+/* Returns true if one of the parts before this one was executed. */
+static bool has_executed(const struct batch *batch, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (!batch->works[i].error)
+            return true;
+    return false;
+}
+
+/* The container of a part is in another cell of the cluster. If it is the container of the whole batch, the batch goes there.
+ * A batch of an account is executed in one cell; its parts for others are refused. Returns PART_DONE unless the batch goes.
+ * decision: 998 */
+static enum state misdirected(struct flow *flow, struct work *part)
+{
+    if (flow->work.call.input.resource->level == 0) {
+        part->error = E_NotImplemented;
+        return PART_DONE;
+    }
+    if (has_executed(flow->batch, index_of(flow->batch, part))) {
+        part->error = E_ServerBusy; /* it was moved meanwhile */
+        return PART_DONE;
+    }
+    flow->work.problem.elsewhere = part->problem.elsewhere;
+    flow->work.error = part->error;
+    deciding_end(&part->decision);
+    flow_set_current(flow, &flow->work);
+    return CORS;
+}
+
+enum state batch_part_done(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *part = flow->current;
+    size_t index = index_of(batch, part);
+
+    if (part->error == E_MisdirectedRequest && misdirected(flow, part) != PART_DONE)
+        return CORS;
+    response_init(part->answer.response, part->decision.arena);
+    part->answer.now = part->decision.now;
+    if (part->error)
+        answer_error(&part->answer, part->error, &part->problem);
+    else
+        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
+    assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    answer_common(part);
+    control_reply(part);
+    observe_part(&flow->work.logged, &flow->work.call, &part->answer);
+    batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
+    deciding_end(&part->decision);
+    decision_saw(&flow->work.decision, part->decision.seen);
+    assert(batch->answers[index].ptr && part->decision.part_count == 0);
+    return PART;
+}
+
+/* ---- bodies that are multipart/mixed ---- */
+
+/* rest: Blob-Batch, Performing-Entity-Group-Transactions */
+enum error batch_check(struct call *call, struct batch_parameters *parameters)
+{
+    char id[GUID_TEXT_SIZE];
+
+    parameters->content_type = call_header(call, "content-type");
+    if (!parameters->content_type.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type",
+                                parameters->content_type);
+    guid_format(&call->request_id, id);
+    parameters->boundary = arena_printf(call->arena, "batchresponse_%s", id);
+    return OK;
+}
+
+void batch_answer_body(struct answer *a, const struct batch_parameters *parameters,
+                       const struct text *body)
+{
+    answer_header(
+        a, "Content-Type",
+        arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(parameters->boundary)));
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(body);
+}

@@ -1,0 +1,192 @@
+/* The body of a request on its way in: thrown away, collected in memory, or staged as pieces. Its
+ * CRC-64 is taken as it passes, its MD5 by the stage, or at the end of one in memory. One that may
+ * be staged starts in memory and moves to a stage when it outgrows call->inline_max. */
+#include "request/request_private.h"
+
+#include <assert.h>
+
+#include "base/crc.h"
+#include "base/encode.h"
+#include "service/request_body.h"
+
+/* Asserts where the bytes that have come are. */
+static void assert_intake(const struct flow *flow)
+{
+    const struct body_intake *intake = &flow->intake;
+
+    assert(intake->staged_bytes <= intake->memory.len && intake->memory.len <= intake->received);
+    assert(intake->stage || intake->staged_bytes == 0);
+    assert(intake->received <= flow->work.call.operation->body_max);
+}
+
+void intake_init(struct flow *flow)
+{
+    struct body_intake *intake = &flow->intake;
+    uint64_t announced = flow->work.call.request->content_length;
+    size_t hint = announced <= flow->work.call.inline_max ? (size_t)announced : 0;
+
+    assert(!intake->stage && intake->received == 0);
+    intake->before = arena_mark(flow->work.call.arena);
+    text_init(&intake->memory, flow->work.call.arena, hint);
+}
+
+static void update_crc64(struct flow *flow, struct bytes data)
+{
+    struct body_intake *intake = &flow->intake;
+
+    if (flow->work.call.wants_crc64)
+        intake->crc64 = crc64(intake->crc64, data.ptr, data.len);
+}
+
+static enum body_taken from_stage(enum store_result result)
+{
+    switch (result) {
+    case STORE_OK:
+        return BODY_TAKEN;
+    case STORE_WAIT:
+        return BODY_PAUSED;
+    case STORE_NOT_FOUND:
+    case STORE_CONFLICT:
+    case STORE_CORRUPT:
+    case STORE_IO:
+    case STORE_FULL:
+    case STORE_SHORTAGE:
+    case STORE_BUSY:
+        break;
+    }
+    return BODY_NOT_TAKEN;
+}
+
+/* What was collected before the stage was opened goes first. */
+static enum store_result stage_memory(struct flow *flow)
+{
+    struct body_intake *intake = &flow->intake;
+
+    while (intake->staged_bytes < intake->memory.len) {
+        struct bytes rest = bytes_from(text_bytes(&intake->memory), intake->staged_bytes);
+        size_t taken = 0;
+        enum store_result result = stage_write(intake->stage, rest, flow_arm(flow), &taken);
+
+        intake->staged_bytes += taken;
+        assert_intake(flow);
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &flow->intake;
+    enum store_result result;
+
+    if (!intake->stage) {
+        intake->stage =
+            stage_open(flow->work.call.endpoint->store, flow->work.call.request->content_length);
+        if (flow->work.call.wants_md5)
+            stage_want_md5(intake->stage);
+    }
+    result = stage_memory(flow);
+    if (!result) {
+        result = stage_write(intake->stage, data, flow_arm(flow), ret_taken);
+        update_crc64(flow, bytes_of(data.ptr, *ret_taken));
+        intake->received += *ret_taken;
+        assert_intake(flow);
+    }
+    if (result && result != STORE_WAIT)
+        intake->failure = decision_fail_store(&flow->work.decision, result);
+    return from_stage(result);
+}
+
+enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &flow->intake;
+    const struct operation *operation = flow->work.call.operation;
+    bool keeps = operation->body != BODY_IGNORED;
+
+    assert_intake(flow);
+    *ret_taken = 0;
+    if (operation->body == BODY_REFUSED && data.len > 0) {
+        intake->failure = body_fail_length(&flow->work.call);
+        return BODY_NOT_TAKEN;
+    }
+    if (keeps && data.len > operation->body_max - intake->received)
+        return BODY_TOO_LARGE;
+    if (operation->body == BODY_STAGED &&
+        (intake->stage || intake->received + data.len > flow->work.call.inline_max))
+        return take_to_stage(flow, data, ret_taken);
+    if (keeps) {
+        text_add(&intake->memory, data);
+        update_crc64(flow, data);
+        intake->received += data.len;
+    }
+    *ret_taken = data.len;
+    return BODY_TAKEN;
+}
+
+enum store_result intake_finish(struct flow *flow)
+{
+    struct body_intake *intake = &flow->intake;
+    struct body *body = &flow->work.call.input.body;
+
+    if (intake->stage) {
+        enum store_result result = stage_memory(flow);
+
+        if (!result)
+            result = stage_finish(intake->stage, flow_arm(flow));
+        if (result)
+            return result;
+        body->stage = intake->stage;
+        body->pieces = stage_pieces(intake->stage, &body->piece_count);
+        if (flow->work.call.wants_md5)
+            stage_md5(intake->stage, body->md5);
+    } else {
+        body->inline_bytes = text_bytes(&intake->memory);
+        if (flow->work.call.wants_md5 && body_hash(flow))
+            return STORE_WAIT;
+    }
+    assert_intake(flow);
+    assert(intake->stage || intake->memory.len == intake->received);
+    body->length = intake->received;
+    body->crc64 = intake->crc64;
+    return STORE_OK;
+}
+
+/* A checksum header: base64 of exactly `size` bytes. */
+static bool decode_sum(struct arena *arena, struct bytes text, size_t size, struct bytes *ret_sum)
+{
+    struct bytes sum = base64_decode(arena, text);
+
+    if (!sum.ptr || sum.len != size)
+        return false;
+    *ret_sum = sum;
+    return true;
+}
+
+/* rest: Put-Blob, Put-Block "Content-MD5", "x-ms-content-crc64" */
+enum error intake_check_sums(struct flow *flow)
+{
+    const struct body *body = &flow->work.call.input.body;
+    struct bytes md5 = call_header(&flow->work.call, "content-md5");
+    struct bytes crc = call_header(&flow->work.call, "x-ms-content-crc64");
+    struct bytes sum;
+
+    if (flow->work.call.operation->body == BODY_REFUSED ||
+        flow->work.call.operation->body == BODY_IGNORED)
+        return OK; /* nothing was kept that they could be sums of */
+    if (md5.ptr && !flow->work.call.ignores_md5) {
+        if (!decode_sum(flow->work.call.arena, md5, sizeof body->md5, &sum))
+            return E_InvalidMd5;
+        if (memcmp(sum.ptr, body->md5, sizeof body->md5) != 0)
+            return call_fail_sum(&flow->work.call, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
+    }
+    if (crc.ptr) {
+        if (!decode_sum(flow->work.call.arena, crc, sizeof body->crc64, &sum))
+            return call_fail_header(&flow->work.call, E_InvalidHeaderValue, "x-ms-content-crc64",
+                                    crc);
+        /* Eight bytes, little-endian, as the CPUs this runs on. */
+        if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
+            return call_fail_sum(&flow->work.call, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
+    }
+    return OK;
+}

@@ -1,0 +1,174 @@
+/* CORS in requests and answers: preflight requests (preflight.h), and the headers that the answers
+ * to actual requests get, errors too.
+ *
+ * Which headers is a matter of the account's rules, so these are read for every request whose
+ * answer they may change: one with an Origin, and every GET and HEAD, whose answer says to caches
+ * whether it depends on the origin. Where they cannot be read the answer goes without: a browser
+ * then withholds it.
+ * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services;
+ * decision: 106 */
+#include <assert.h>
+
+#include "properties/preflight.h"
+#include "request/request_private.h"
+#include "properties/service_properties.h"
+
+/* What is given back must be fit for a header of an answer, which one of a request with a tab is
+ * not. */
+static bool can_be_echoed(struct bytes value)
+{
+    return value.len == 0 || !memchr(value.ptr, '\t', value.len);
+}
+
+/* ---- preflight ---- */
+
+static enum error read_required(struct call *call, const char *name, const char *shown,
+                                struct bytes *ret_value)
+{
+    *ret_value = call_header(call, name);
+    if (ret_value->len > 0 && can_be_echoed(*ret_value))
+        return OK;
+    problem_set_field(call->problem, "MessageDetails",
+                      arena_printf(call->arena, "Invalid required CORS header %s", shown));
+    return E_MissingCorsHeader;
+}
+
+enum error preflight_check(struct call *call, struct preflight_parameters *p)
+{
+    enum error e = read_required(call, "origin", "Origin", &p->origin);
+
+    if (!e)
+        e = read_required(call, "access-control-request-method", "Access-Control-Request-Method",
+                          &p->method);
+    p->headers = call_header(call, "access-control-request-headers");
+    if (!e && !can_be_echoed(p->headers))
+        e = call_fail_header(call, E_InvalidHeaderValue, "Access-Control-Request-Headers",
+                             p->headers);
+    return e;
+}
+
+void preflight_answer(struct answer *a, const struct preflight_parameters *p,
+                      const struct preflight_result *r)
+{
+    answer_header(a, "Access-Control-Allow-Origin", p->origin);
+    answer_header(a, "Access-Control-Allow-Methods", p->method);
+    if (p->headers.len > 0)
+        answer_header(a, "Access-Control-Allow-Headers", p->headers);
+    answer_u64(a, "Access-Control-Max-Age", r->max_age_s);
+    answer_string(a, "Access-Control-Allow-Credentials", "true");
+}
+
+/* ---- actual requests ---- */
+
+static bool is_cacheable(const struct request *request)
+{
+    return request->method == METHOD_GET || request->method == METHOD_HEAD;
+}
+
+/* May the account's rules change the answer? */
+static bool matters(const struct work *work)
+{
+    const struct call *call = &work->call;
+
+    if (!call->account || call->website || !call->service->read_resource ||
+        call->request->method == METHOD_OPTIONS)
+        return false;
+    return is_cacheable(call->request) || call_header(call, "origin").ptr;
+}
+
+/* ptr NULL: none was sent. One that could not be echoed matches no rule. */
+static struct bytes origin_of(const struct call *call)
+{
+    struct bytes origin = call_header(call, "origin");
+
+    return can_be_echoed(origin) ? origin : bytes_of("", 0);
+}
+
+static enum store_result find_rule(struct work *work)
+{
+    struct service_properties properties;
+    enum store_result result;
+
+    work->cors = (struct cors){ .enabled = false };
+    if (!matters(work))
+        return STORE_OK;
+    result = service_properties_find(&work->decision, work->call.service->name, &properties,
+                                     &work->cors.seen);
+    if (result)
+        return result;
+    work->cors.enabled = properties.cors.count > 0;
+    if (work->cors.enabled) {
+        const struct cors_rule *rule =
+            cors_rule_of(&properties.cors, origin_of(&work->call), work->call.request->method_text);
+
+        work->cors.has_rule = rule != NULL;
+        if (rule)
+            work->cors.rule = *rule;
+    }
+    return STORE_OK;
+}
+
+enum state cors_find(struct flow *flow)
+{
+    return find_rule(&flow->work) == STORE_WAIT ? flow_to_pool(flow, cors_find) : DURABLE;
+}
+
+static void add_name(struct text *out, struct bytes name)
+{
+    if (out->len > 0)
+        text_add_char(out, ',');
+    text_add(out, name);
+}
+
+/* The exposed ones of the answer's headers, and those that the rule names without being there (as
+ * recorded, and as Azurite has it). */
+static struct bytes exposed_names(const struct answer *a, struct bytes list)
+{
+    static const struct bytes later[] = { BYTES("Content-Length"), BYTES("Date"),
+                                          BYTES("Transfer-Encoding") };
+    const struct response *response = a->response;
+    struct text out;
+
+    text_init(&out, a->arena, 256);
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (cors_headers_have(list, response->headers[i].name))
+            add_name(&out, response->headers[i].name);
+    }
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        if (cors_headers_have(list, later[i]) && !response_find_header(response, later[i]))
+            add_name(&out, later[i]);
+    }
+    while (list.ptr) {
+        struct bytes name;
+
+        bytes_cut(list, ',', &name, &list);
+        name = bytes_trim(name);
+        if (name.len > 0 && name.ptr[name.len - 1] != '*' &&
+            !response_find_header(response, name) && !cors_headers_have(text_bytes(&out), name))
+            add_name(&out, name);
+    }
+    return text_bytes(&out);
+}
+
+/* An answer that is the same for all origins says "*"; one that is for its origin alone tells
+ * caches so. rest: as above, "Understanding how the Vary header is set" */
+void cors_answer(struct work *work)
+{
+    struct answer *a = &work->answer;
+    const struct cors *cors = &work->cors;
+    bool for_all = cors->has_rule && cors_rule_is_for_all(&cors->rule);
+    struct bytes exposed;
+
+    assert(cors->enabled || !cors->has_rule);
+    if (cors->has_rule) {
+        exposed = exposed_names(a, cors->rule.exposed_headers);
+        answer_header(a, "Access-Control-Allow-Origin",
+                      for_all ? bytes_from_string("*") : call_header(&work->call, "origin"));
+        if (exposed.len > 0)
+            answer_header(a, "Access-Control-Expose-Headers", exposed);
+    }
+    if (cors->has_rule && !for_all)
+        answer_string(a, "Access-Control-Allow-Credentials", "true");
+    if (cors->enabled && !for_all && is_cacheable(work->call.request))
+        answer_string(a, "Vary", "Origin");
+}

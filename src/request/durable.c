@@ -1,0 +1,26 @@
+/* The state DURABLE of an exchange: a crash must not undo anything that was reported (promises 1 and 2). */
+#include "request/request_private.h"
+
+/* What the operation and all parts of a batch have seen and done, and where the CORS rules were read. */
+static uint64_t reported(const struct flow *flow)
+{
+    uint64_t seen = flow->work.decision.seen, rules = flow->work.cors.seen;
+
+    return rules > seen ? rules : seen;
+}
+
+enum state durable_await(struct flow *flow)
+{
+    struct decision *d = &flow->work.decision;
+    enum store_result result = driver_durable(&flow->driver, reported(flow));
+
+    if (!result)
+        return flow_at_gate(flow, GATE_SYNCED, ANSWER);
+    if (result == STORE_WAIT)
+        return flow_wait(flow);
+    /* A CORS rule that may be lost is not reported either. */
+    if (store_durable(d->store, flow->work.cors.seen) != STORE_OK)
+        flow->work.cors = (struct cors){ .enabled = false };
+    flow->work.error = decision_fail_store(d, result);
+    return ANSWER;
+}

@@ -1,0 +1,167 @@
+/* See gather.h. */
+#include "request/gather.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "base/sleeper.h"
+
+#define CHUNK_BYTES (512u << 10)
+
+void gather_saw(struct gathering *g, uint64_t sequence)
+{
+    if (sequence > *g->seen)
+        *g->seen = sequence;
+}
+
+/* The body as it grows. */
+struct filling {
+    struct gathering *g;
+    struct gather_source *source;
+    struct sleeper sleeper;
+    struct text memory; /* until it is staged */
+    struct stage *stage;
+    size_t block;       /* the one that is being staged */
+    uint64_t block_end; /* where it ends */
+    uint64_t received;
+    uint64_t crc64;
+};
+
+/* Ends the piece where the next block ends. */
+static void cut_block(struct filling *f)
+{
+    const struct gather_source *source = f->source;
+
+    while (f->block < source->block_count && f->block_end == f->received) {
+        uint64_t length = source->blocks[f->block++];
+
+        f->block_end += length;
+        if (length > 0)
+            stage_cut(f->stage, length);
+    }
+}
+
+static enum store_result stage_all(struct filling *f, struct bytes data)
+{
+    while (data.len > 0) {
+        struct bytes part = data;
+        enum store_result result;
+        size_t taken = 0;
+
+        cut_block(f);
+        if (f->block_end > f->received && part.len > f->block_end - f->received)
+            part.len = (size_t)(f->block_end - f->received);
+        result = stage_write(f->stage, part, sleeper_arm(&f->sleeper), &taken);
+        assert(taken <= part.len);
+        f->received += taken;
+        data = bytes_from(data, taken);
+        if (result == STORE_WAIT)
+            sleeper_wait(&f->sleeper);
+        else if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+static void open_stage(struct filling *f)
+{
+    struct gathering *g = f->g;
+
+    f->stage = stage_open(g->endpoint->store, f->source->length);
+    assert(!*g->stage);
+    *g->stage = f->stage;
+    if (g->call->wants_md5)
+        stage_want_md5(f->stage);
+}
+
+static enum error take(struct filling *f, struct bytes data)
+{
+    enum store_result result = STORE_OK;
+
+    assert((f->stage ? f->received : f->memory.len) <= f->source->max);
+    if (data.len > f->source->max - (f->stage ? f->received : f->memory.len))
+        return E_RequestBodyTooLarge;
+    if (f->g->call->wants_crc64)
+        f->crc64 = crc64(f->crc64, data.ptr, data.len);
+    if (!f->stage && f->memory.len + data.len <= f->g->call->inline_max) {
+        text_add(&f->memory, data);
+        return OK;
+    }
+    if (!f->stage) {
+        open_stage(f);
+        result = stage_all(f, text_bytes(&f->memory));
+    }
+    if (!result)
+        result = stage_all(f, data);
+    return result ? decision_fail_store(f->g->decision, result) : OK;
+}
+
+static enum error read_all(struct filling *f, char *buffer)
+{
+    size_t count = 0;
+    enum error e;
+
+    do {
+        e = f->source->read(f->source, buffer, CHUNK_BYTES, &count);
+        assert(e || count <= CHUNK_BYTES);
+        if (!e && count > 0)
+            e = take(f, bytes_of(buffer, count));
+    } while (!e && count > 0);
+    return e;
+}
+
+static enum store_result finish_stage(struct filling *f)
+{
+    enum store_result result;
+
+    while ((result = stage_finish(f->stage, sleeper_arm(&f->sleeper))) == STORE_WAIT)
+        sleeper_wait(&f->sleeper);
+    return result;
+}
+
+static enum error finish(struct filling *f)
+{
+    struct call *call = f->g->call;
+    struct body *body = &call->input.body;
+    enum store_result result = STORE_OK;
+
+    if (f->stage) {
+        result = finish_stage(f);
+        if (result)
+            return decision_fail_store(f->g->decision, result);
+        body->stage = f->stage;
+        body->pieces = stage_pieces(f->stage, &body->piece_count);
+        body->length = f->received;
+        if (call->wants_md5)
+            stage_md5(f->stage, body->md5);
+    } else {
+        body->inline_bytes = text_bytes(&f->memory);
+        body->length = f->memory.len;
+        if (call->wants_md5)
+            md5_of(body->inline_bytes, body->md5);
+    }
+    body->crc64 = f->crc64;
+    return OK;
+}
+
+enum error gather_body(struct gathering *g, struct gather_source *source)
+{
+    struct filling f = { .g = g, .source = source };
+    bool known = source->length != HTTP_LENGTH_UNKNOWN;
+    char *buffer;
+    enum error e;
+
+    if (known && source->length > source->max)
+        return E_RequestBodyTooLarge;
+    text_init(&f.memory, g->call->arena,
+              known && source->length <= g->call->inline_max ? (size_t)source->length : 0);
+    buffer = xcalloc(1, CHUNK_BYTES);
+    sleeper_init(&f.sleeper);
+    e = read_all(&f, buffer);
+    if (!e)
+        e = finish(&f);
+    sleeper_release(&f.sleeper);
+    free(buffer);
+    return e;
+}

@@ -1,0 +1,118 @@
+/* See own_request.h. */
+#include "request/internal_request.h"
+
+#include <inttypes.h>
+
+#include "request/request_private.h"
+
+/* Where path style is known by: an address names no account. */
+static const struct bytes own_host = BYTES("127.0.0.1");
+
+static struct bytes method_text(enum http_method method)
+{
+    return bytes_from_string(method == METHOD_PUT      ? "PUT"
+                             : method == METHOD_POST   ? "POST"
+                             : method == METHOD_DELETE ? "DELETE"
+                             : method == METHOD_HEAD   ? "HEAD"
+                                                       : "GET");
+}
+
+static uint64_t body_length(const struct own_request *asked)
+{
+    return asked->source ? asked->source->length : asked->body.len;
+}
+
+/* Those asked for, and the length of the body. */
+static const struct http_header *make_headers(struct arena *arena, const struct own_request *asked)
+{
+    static const struct bytes length = BYTES("content-length");
+    struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
+
+    headers[0] =
+        (struct http_header){ length, arena_printf(arena, "%" PRIu64, body_length(asked)), length };
+    if (asked->header_count > 0)
+        memcpy(headers + 1, asked->headers, asked->header_count * sizeof *headers);
+    return headers;
+}
+
+/* Where it will be referred to is known once it has been looked whether it may be. */
+static enum error gather(struct work *work, struct gather_source *source, struct stage **stage)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    enum error e;
+
+    do
+        e = work_check(work);
+    while (e == DECIDE_AGAIN);
+    if (e)
+        return e;
+    return gather_body(&(struct gathering){ .endpoint = call->endpoint,
+                                            .call = call,
+                                            .decision = d,
+                                            .stage = stage,
+                                            .seen = &d->seen_before },
+                       source);
+}
+
+/* Up to the decision. */
+static enum error prepare(struct work *work, const struct own_request *asked, struct stage **stage)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    enum error e = route_request(call);
+
+    if (e)
+        return e;
+    call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
+    call->input.by_service = asked->by_service;
+    call->is_for_cell = asked->is_for_cell;
+    e = prepare_head(call, d);
+    if (!e && asked->is_for_cell && !call->operation->functions->merged_path)
+        e = E_InvalidInput; /* nothing else is done for another cell */
+    if (e)
+        return e;
+    call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
+    if (asked->source)
+        e = gather(work, asked->source, stage);
+    if (e)
+        return e;
+    prepare_body(call, d);
+    return OK;
+}
+
+void own_request_run(const struct endpoint *endpoint, struct arena *arena,
+                     const struct own_request *asked, struct own_answer *ret_answer)
+{
+    struct work *work = arena_alloc(arena, sizeof *work);
+    struct request *request = arena_alloc(arena, sizeof *request);
+    struct stage *stage = NULL;
+    enum error e;
+
+    *request = (struct request){
+        .method = asked->method,
+        .method_text = method_text(asked->method),
+        .authority = own_host,
+        .path = asked->path,
+        .query = asked->query,
+        .headers = make_headers(arena, asked),
+        .header_count = asked->header_count + 1,
+        .content_length = body_length(asked),
+        .peer = own_host,
+        .secure = true,
+    };
+    *ret_answer = (struct own_answer){ .error = OK };
+    work_init(work, endpoint, arena, request, &ret_answer->response);
+    work->decision.access = STORE_MAY_BLOCK;
+    e = prepare(work, asked, &stage);
+    if (!e)
+        e = deciding_run(&work->decision, deciding_operation, NULL);
+    ret_answer->error = e;
+    ret_answer->operation = work->call.operation;
+    ret_answer->detail = bytes_from_string(work->problem.detail);
+    work->answer.now = work->decision.now;
+    if (!e)
+        operation_answer(&work->answer, work->decision.parameters, work->decision.result);
+    if (stage)
+        stage_close(stage);
+}

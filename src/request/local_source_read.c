@@ -1,0 +1,104 @@
+/* See inner.h. */
+#include "request/local_source_read.h"
+
+#include "request/request_private.h"
+
+struct inner {
+    struct request request; /* URL, conditions and credentials, for routing and authentication */
+    struct call call;
+    struct problem problem;
+    struct decision decision;
+};
+
+static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
+                           const struct inner_request *asked)
+{
+    struct inner *inner = arena_alloc(arena, sizeof *inner);
+
+    inner->request = (struct request){
+        .method = METHOD_HEAD,
+        .method_text = BYTES("HEAD"),
+        .authority = asked->host,
+        .path = asked->path,
+        .query = asked->query,
+        .headers = asked->headers,
+        .header_count = asked->header_count,
+        .peer = asked->peer,
+        .secure = asked->secure,
+        .is_forwarded = asked->is_forwarded,
+        .placement = asked->placement,
+    };
+    prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
+    inner->decision.access = STORE_MAY_BLOCK;
+    return inner;
+}
+
+static enum error authenticated(struct inner *inner, const struct inner_request *asked)
+{
+    struct call *call = &inner->call;
+
+    if (!asked->identity || !bytes_equal(asked->account, call->account_name))
+        return route_authenticate(call);
+    call->input.identity = *asked->identity;
+    return OK;
+}
+
+enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
+                      const struct inner_request *asked, struct inner **ret_inner)
+{
+    struct inner *inner = begin(endpoint, arena, asked);
+    struct call *call = &inner->call;
+    struct decision *d = &inner->decision;
+    enum error e;
+
+    *ret_inner = inner;
+    e = route_request(call);
+    prepare_secondary(call, d);
+    call->input.is_source = true;
+    call->input.may_be_elsewhere = asked->may_be_elsewhere;
+    if (asked->demands.not_public)
+        call->input.demands = asked->demands;
+    if (!e)
+        e = authenticated(inner, asked);
+    if (!e)
+        e = prepare_head(call, d);
+    if (e)
+        return e;
+    prepare_body(call, d); /* without a body: attempts begin here */
+    return deciding_run_unawaited(d, deciding_operation, NULL);
+}
+
+struct bytes inner_account(const struct inner *inner)
+{
+    return inner->call.account_name;
+}
+
+const struct operation *inner_operation(const struct inner *inner)
+{
+    return inner->call.operation;
+}
+
+const struct result *inner_result(const struct inner *inner)
+{
+    return inner->decision.result;
+}
+
+const struct problem *inner_problem(const struct inner *inner)
+{
+    return &inner->problem;
+}
+
+uint64_t inner_seen(const struct inner *inner)
+{
+    return inner->decision.seen;
+}
+
+struct snapshot *inner_take_snapshot(struct inner *inner)
+{
+    return decision_take_snapshot(&inner->decision);
+}
+
+void inner_end(struct inner *inner)
+{
+    deciding_end(&inner->decision);
+}

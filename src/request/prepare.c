@@ -1,0 +1,159 @@
+/* From a call that is routed and authenticated to a decision that can be attempted: finds the
+ * operation, lets it check the head, gather and parse the body. */
+#include "request/request_private.h"
+
+#include <assert.h>
+
+#include "request/gather.h"
+#include "service/request_body.h"
+
+/* ---- the head ---- */
+
+void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
+                  struct arena *arena, const struct request *request, struct problem *problem)
+{
+    assert(!call->endpoint && !d->service);
+    call->endpoint = endpoint;
+    call->service = endpoint->service;
+    call->loose = endpoint->options->loose;
+    call->no_public_access = endpoint->options->no_public_access;
+    call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
+    call->method = request->method;
+    call->arena = arena;
+    call->request_id = guid_new();
+    call->version = bytes_from_string("");
+    call->input.placement = request->placement;
+    call->problem = problem;
+    call_set_request(call, request);
+    d->service = endpoint->service;
+    d->input = &call->input;
+    d->arena = arena;
+    d->store = endpoint->store;
+    d->access = STORE_NO_WAIT;
+    d->always_waits = endpoint->options->always_wait;
+    d->problem = problem;
+}
+
+void prepare_secondary(const struct call *call, struct decision *d)
+{
+    if (call->secondary && call->endpoint->secondary)
+        d->store = call->endpoint->secondary;
+}
+
+/* A caller without the right learns nothing else, not even whether there is such an operation. Nothing
+ * of the state is known yet. */
+static enum error permit_unseen(struct call *call, enum error found)
+{
+    static const struct rights of_nobody = {
+        .type = RIGHTS_ANY, .account = RIGHTS_ANY, .service = RIGHTS_ANY, .create = ""
+    };
+    static const struct permit_facts unknown = { .known = false };
+    struct bytes detail = { NULL, 0 };
+    enum error e;
+
+    if (found && call->request->method == METHOD_OPTIONS)
+        return found;
+    e = permit(found ? &of_nobody : &call->operation->rights, &call->input.demands,
+               &call->input.identity, &unknown, call->arena, &detail);
+    if (e)
+        problem_of_permission(call->problem, call->arena, detail);
+    return e ? e : found;
+}
+
+/* Checks the length of the body, if it is known yet. decision: 875 */
+static enum error check_body(struct call *call)
+{
+    const struct operation *row = call->operation;
+    uint64_t length = call->request->content_length;
+
+    if (length == HTTP_LENGTH_UNKNOWN || row->body == BODY_IGNORED)
+        return OK;
+    if (row->body == BODY_REFUSED)
+        return length > 0 ? body_fail_length(call) : OK;
+    return length > row->body_max ? E_RequestBodyTooLarge : OK;
+}
+
+static enum error find_operation(struct call *call)
+{
+    enum error e = OK;
+
+    if (call->service->operation_count == 0)
+        e = call_fail(call, E_NotImplemented, "The %s service is not built yet.",
+                      call->service->name);
+    else
+        call->operation = operation_find(call->service, call, &e);
+    e = permit_unseen(call, e);
+    if (e)
+        return e;
+    if (!call->operation->functions)
+        return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
+    if (call->secondary && call->operation->rights.effect == WRITES)
+        return E_WriteNotAllowed;
+    return check_body(call);
+}
+
+/* The operation's own look at the head. */
+static enum error check(struct call *call, struct decision *d)
+{
+    const struct operation *row = call->operation;
+
+    assert(row && row->functions);
+    d->operation = row;
+    d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
+    d->parameters = arena_alloc(call->arena, row->functions->parameters_size);
+    d->parameters->operation = row;
+    call->inline_max = STORE_INLINE_BYTES;
+    if (call_header(call, "content-md5").ptr)
+        call->wants_md5 = true;
+    if (call_header(call, "x-ms-content-crc64").ptr)
+        call->wants_crc64 = true;
+    return row->functions->check(call, d->parameters);
+}
+
+enum error prepare_head(struct call *call, struct decision *d)
+{
+    enum error e = find_operation(call);
+
+    call->input.is_before_append_blobs = !call_since(call, "2015-02-21");
+    if (!e)
+        e = call->service->check_names(call->input.resource);
+    if (!e)
+        e = conditions_of_operation(call);
+    return e ? e : check(call, d);
+}
+
+/* ---- the body ---- */
+
+enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage)
+{
+    struct gathering gathering = {
+        .endpoint = call->endpoint,
+        .call = call,
+        .decision = d,
+        .stage = stage,
+        .seen = &d->seen_before,
+    };
+    enum error e = call->operation->functions->gather(&gathering, d->parameters);
+
+    assert(!decision_is_unfinished(e));
+    decision_saw(d, d->seen_before);
+    return e;
+}
+
+/* What is wrong with the body is kept until decide has looked at what comes before it: existence,
+ * lease, conditions (decision: 2). */
+void prepare_body(struct call *call, struct decision *d)
+{
+    const struct operation_functions *functions = call->operation->functions;
+
+    assert(d->operation == call->operation && d->part_count == 0 && d->attempts == 0);
+    if (functions->parse)
+        d->malformed = functions->parse(call, d->parameters);
+    if (d->malformed) {
+        struct problem *because = arena_alloc(d->arena, sizeof *because);
+
+        *because = *d->problem;
+        d->malformed_because = because;
+    }
+    d->attempt = arena_mark(d->arena);
+}

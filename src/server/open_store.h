@@ -1,0 +1,14 @@
+/* Opens the store that the options name. */
+#ifndef LAGRA_SERVER_OPEN_STORE_H
+#define LAGRA_SERVER_OPEN_STORE_H
+
+#include "server/options.h"
+#include "store/store.h"
+
+/* Opens the store. Returns NULL after printing why on stderr. Main thread. */
+struct store *open_store(const struct options *options);
+/* Opens the lagging view that the secondary endpoints show; closed before the store. Returns NULL
+ * if they show current data. */
+struct store *open_secondary(const struct options *options, struct store *store);
+
+#endif
