@@ -124,8 +124,8 @@ cells-bench: ## a cell on a CephFS that it starts, next to Ceph's own gateway fo
 	@tools/compile build-cells-bench -Db_lto=true -Doptimization=3 -- lagra bench/load
 	@tools/node bench/cells.mjs --build build-cells-bench $(ARGS)
 
-docs: build ## print the tables of docs/operations.md, docs/options.md and docs/faults.md
-	@$(BUILD)/lagra operations --markdown > docs/operations.md
+docs: build ## print the tables of docs/api-coverage.md, docs/options.md and docs/failure-guarantees.md
+	@$(BUILD)/lagra operations --markdown > docs/api-coverage.md
 	@$(BUILD)/lagra options --markdown > docs/options.md
 	@tools/checks/limits --print
 

@@ -1,4 +1,4 @@
-// Fault rules of a server that was started with --testing: which requests fail, how and how often. docs/testing.md
+// Fault rules of a server that was started with --testing: which requests fail, how and how often. docs/fault-injection.md
 import { useEffect, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { number } from './format.ts';

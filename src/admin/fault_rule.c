@@ -155,7 +155,7 @@ static void check_operation(struct reading *r)
             if (bytes_is(match->operation, service->operations[j].name))
                 return;
     }
-    fail(r, "operation takes the name of an operation as docs/operations.md has it");
+    fail(r, "operation takes the name of an operation as docs/api-coverage.md has it");
 }
 
 /* ---- fault ---- */

@@ -1,4 +1,4 @@
-/* Parses a fault rule (request/faults.h) that a test supplies as JSON: docs/testing.md. Strict:
+/* Parses a fault rule (request/faults.h) that a test supplies as JSON: docs/fault-injection.md. Strict:
  * unknown, duplicate, out-of-range or ineffective members are refused with a message.
  * Thread-safe. */
 #ifndef LAGRA_ADMIN_FAULT_RULE_H

@@ -93,7 +93,7 @@ static void print_process(struct text *to, const struct management *management)
     print_all(to, figures, sizeof figures / sizeof figures[0]);
 }
 
-/* The memory budget. docs/metrics.md */
+/* The memory budget. docs/monitoring.md */
 static void print_memory(struct text *to)
 {
     const struct figure figures[] = {

@@ -211,7 +211,7 @@ static bool put_record(struct restore *r, struct decoder *in)
             return fail(r, "a record of the backup names a piece that did not come");
         pieces[i] = r->pieces[number];
     }
-    if (functions->without_lease)
+    if (functions->without_lease && !r->is_move)
         record.value = functions->without_lease(r->batch, family, &record);
     changes_put(changes_of(r), family, record.key, record.value, pieces, record.piece_count);
     return commit_if_much(r);
@@ -342,6 +342,11 @@ static enum error attempt_publish(struct decision *d, void *of)
     if (!e)
         changes_task_done(account->changes, &r->task);
     return e;
+}
+
+bool restore_complete(struct restore *r)
+{
+    return !r->problem && commit(r);
 }
 
 enum error restore_publish(struct restore *r)

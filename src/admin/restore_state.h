@@ -1,4 +1,5 @@
-/* A container, queue, table or share being restored from a backup: its records are put into a space
+/* A container, queue, table or share being restored from a backup, or moved from another cell
+ * (move_in.h): its records are put into a space
  * that nothing refers to yet. Internal to admin/.
  *
  * (1) The record that refers to the space is committed last, in one commit with the deletion of
@@ -38,6 +39,7 @@ struct restore {
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
+    bool is_move; /* from another cell: leases are kept */
     struct guid id, space;
     struct deferred_task task; /* see (2) */
     instant began;
@@ -64,6 +66,8 @@ bool restore_put(struct restore *restore, struct bytes batch);
 /* Makes the restored resource visible, see (1). Returns OK, E_ContainerAlreadyExists, or an error
  * of the store. */
 enum error restore_publish(struct restore *restore);
+/* Returns true once all that was put is committed. */
+bool restore_complete(struct restore *restore);
 /* Frees the restore, and drops its data unless published. */
 void restore_free(struct restore *restore, bool published);
 

@@ -1,4 +1,4 @@
-/* States of the store that tests save by name and restore (docs/testing.md). Used by one thread at
+/* States of the store that tests save by name and restore (docs/fault-injection.md). Used by one thread at
  * a time, which may block. */
 #ifndef LAGRA_ADMIN_SAVED_STATES_H
 #define LAGRA_ADMIN_SAVED_STATES_H

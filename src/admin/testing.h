@@ -1,5 +1,5 @@
 /* Requests for tests of clients on the management port of a server started with --testing
- * (docs/testing.md):
+ * (docs/fault-injection.md):
  *
  *   GET, DELETE /-/faults            all fault rules (request/faults.h): shows, drops
  *   GET, PUT, DELETE /-/faults/NAME  one of them

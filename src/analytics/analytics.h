@@ -15,7 +15,7 @@
  *     values.
  * (4) No other process writes metric entities. Blobs have unique names.
  * (5) Clients can read and delete all of this, but not change it (decisions 510, 511).
- * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/logs.md */
+ * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/monitoring.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H
 #define LAGRA_ANALYTICS_ANALYTICS_H
 

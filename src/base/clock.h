@@ -71,7 +71,7 @@ bool clock_is_behind(void);
 void clock_resume(const struct clock_checkpoint *checkpoint);
 
 /* Advances the clock as if `ticks` had passed on this server only, for tests of clients
- * (docs/testing.md). */
+ * (docs/fault-injection.md). */
 void clock_move(uint64_t ticks);
 /* Returns the total of all clock_move() calls, in ticks. */
 uint64_t clock_moved(void);

@@ -11,7 +11,7 @@
 #include "base/url.h"
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "check/names.h"
 #include "check/records.h"
 #include "check/report.h"
@@ -152,7 +152,7 @@ static void check_blob(struct check *check, const struct record_place *place,
     if (is_base)
         check_blob_name(check, place);
     if (!blob_decode(record->value, &blob))
-        say_damaged(check, place, "its record makes no sense");
+        say_damaged(check, place, "its record is corrupt");
     else if (blob.content.length > 0 &&
              check_content(check->store, place, &blob.content, check->buffer))
         say_damaged(check, place, "some of its bytes cannot be read");
@@ -213,7 +213,7 @@ static void check_named(struct check *check, enum kind kind, const struct record
     check->findings++;
     check_report_account(&place->space, kind);
     check_report_name(place->partition_key);
-    check_report(FINDING_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
+    check_report(FINDING_DAMAGED, ": the record of the %s is corrupt", check_kinds[kind].name);
 }
 
 /* Checks the record of a stored account (lagra account). Returns false for any other record. */
@@ -225,7 +225,7 @@ static bool check_account(struct check *check, const struct record_place *place,
 
     if (kind == ACCOUNT_RECORD_DAMAGED) {
         check->findings++;
-        check_report(FINDING_DAMAGED, "the record of an account of the store makes no sense");
+        check_report(FINDING_DAMAGED, "the record of an account of the store is corrupt");
     }
     return kind != NO_ACCOUNT_RECORD;
 }
@@ -331,7 +331,7 @@ static enum store_result list_put_off(struct check *check)
         struct task_try try;
 
         if (!task_try_read(&task, &try))
-            finding(check, "a deferred task that was put off makes no sense");
+            finding(check, "a postponed deferred task is corrupt");
         else if (try.failures > 0)
             say_put_off(check, &try);
         last = task; /* only its position in the list is used */

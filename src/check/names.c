@@ -11,11 +11,11 @@
 static bool check_container(struct bytes value, struct guid *ret_space)
 {
     struct container container;
-    bool makes_sense = container_decode(value, &container);
+    bool is_valid = container_decode(value, &container);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = container.space;
-    return makes_sense;
+    return is_valid;
 }
 
 /* Returns true for the key of a container, including soft-deleted ones. */

@@ -10,11 +10,11 @@ enum { KEY_ORDER = 'o', KEY_FRONT = 'w' };
 bool check_queue(struct bytes value, struct guid *ret_space)
 {
     struct queue queue;
-    bool makes_sense = queue_decode(value, &queue);
+    bool is_valid = queue_decode(value, &queue);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = queue.space;
-    return makes_sense;
+    return is_valid;
 }
 
 static const char *about(struct arena *arena, const struct guid *id, const char *what)
@@ -31,7 +31,7 @@ static const char *check_order(struct snapshot *snapshot, struct arena *arena,
     struct message message;
 
     if (!message_read_order(record, &message))
-        return "the record of a message makes no sense";
+        return "the record of a message is corrupt";
     if (message_read_text(snapshot, arena, &message))
         return about(arena, &message.id, "has no text that could be read");
     return NULL;
@@ -51,7 +51,7 @@ const char *check_message(struct store *store, struct arena *arena,
     if (kind == KEY_ORDER)
         wrong = check_order(snapshot, arena, record);
     else if (kind == KEY_FRONT && front_read(snapshot, arena, &front))
-        wrong = "the record of where its messages begin makes no sense";
+        wrong = "the record of its first message is corrupt";
     snapshot_close(snapshot);
     return wrong;
 }

@@ -15,7 +15,7 @@
 #include "base/endian.h"
 #include "base/visible.h"
 #include "file/file.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "check/records.h"
 #include "check/report.h"
 #include "check/restore.h"

@@ -63,7 +63,7 @@ static void delete_stale_entries(struct restore *r, struct restore_part *part,
         tree_entry_delete(part->changes, key);
         if (at == children->count) {
             r->findings++;
-            check_report_part("%s: what had the name ", r->share);
+            check_report_part("%s: the file or directory named ", r->share);
             check_report_name(key);
             check_report(FINDING_LOST, "%s", "");
         }

@@ -38,7 +38,7 @@ static void say_place(const struct check *check, const struct place_copy *place,
 void check_report_lost(const struct check *check)
 {
     for (size_t i = 0; i < check->lost_count; i++) {
-        check_report_part("records behind ");
+        check_report_part("records after ");
         say_place(check, &check->lost[i].after, "the beginning of a table");
         check_report_part(" and up to ");
         say_place(check, &check->lost[i].to, "its end");

@@ -8,11 +8,11 @@ bool check_share(struct bytes value, struct guid *ret_space)
 {
     struct share share;
     struct share_key key;
-    bool makes_sense = share_decode(bytes_from_string("s"), value, &share, &key);
+    bool is_valid = share_decode(bytes_from_string("s"), value, &share, &key);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = share.space;
-    return makes_sense;
+    return is_valid;
 }
 
 bool check_is_of_share(struct bytes record_key)

@@ -6,11 +6,11 @@
 bool check_table(struct bytes value, struct guid *ret_space)
 {
     struct table table;
-    bool makes_sense = table_decode(value, &table);
+    bool is_valid = table_decode(value, &table);
 
-    if (makes_sense)
+    if (is_valid)
         *ret_space = table.space;
-    return makes_sense;
+    return is_valid;
 }
 
 const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,

@@ -70,7 +70,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
     enum store_result named;
 
     if (tree_node_read(node->snapshot, node->arena, TREE_CASE_IGNORED, &at))
-        return about(node, "the record of where it is makes no sense");
+        return about(node, "the record of its location is corrupt");
     *ret_is_file = at.kind == TREE_FILE;
     parent = open_id(node, at.parent);
     named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
@@ -92,7 +92,7 @@ static const char *check_entry(const struct node *node, const struct record *rec
 
     if (!tree_entry_decode(node->arena, TREE_CASE_IGNORED, bytes_from(record->key, 1),
                            record->value, &entry))
-        return about(node, "an entry makes no sense");
+        return about(node, "an entry is corrupt");
     snapshot = open_id(node, entry.id);
     found = tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
     snapshot_close(snapshot);
@@ -110,8 +110,7 @@ static const char *check_contents(const struct node *node, uint64_t at)
     struct file file;
 
     if (file_read(&tree, node->snapshot, node->arena, &file))
-        return about(node,
-                     at ? "its record in a snapshot makes no sense" : "its record makes no sense");
+        return about(node, at ? "its record in a snapshot is corrupt" : "its record is corrupt");
     if (file.kind == TREE_FILE && file.content.length > 0 &&
         check_content(node->store, node->place, &file.content, node->buffer))
         return about(node, at ? "some of its bytes in a snapshot cannot be read"
@@ -125,7 +124,7 @@ static const char *check_pending(const struct node *node)
     struct pending_file pending;
 
     if (pending_file_read(node->snapshot, node->arena, &pending))
-        return about(node, "the record of its pending copy makes no sense");
+        return about(node, "the record of its pending copy is corrupt");
     return check_content(node->store, node->place, &pending.target.content, node->buffer)
                ? about(node, "some of the bytes of its pending copy cannot be read")
                : NULL;
@@ -141,13 +140,13 @@ static const char *check_version(const struct node *node, const struct record *r
 
     if (!version_key_parse(record->key, &key, &until) || !version_split(record->value, &version) ||
         version.written > until)
-        return about(node, "what a snapshot sees of it makes no sense");
+        return about(node, "its state in a snapshot is corrupt");
     if (key.ptr[0] != TREE_ENTRY_PREFIX)
         return check_contents(node, until);
     return tree_entry_decode(node->arena, TREE_CASE_IGNORED, bytes_from(key, 1), record->value,
                              &entry)
                ? NULL
-               : about(node, "an entry in a snapshot makes no sense");
+               : about(node, "an entry in a snapshot is corrupt");
 }
 
 /* ---- the tree's own ---- */
@@ -162,7 +161,7 @@ static const char *check_state(const struct node *node)
         result = tree_kept_read(node->snapshot, node->arena, &kept);
     if (!result && state.kept != (kept.count > 0 ? kept.generations[kept.count - 1] : 0))
         result = STORE_CORRUPT;
-    return result ? "the record of its snapshots makes no sense" : NULL;
+    return result ? "the record of its snapshots is corrupt" : NULL;
 }
 
 static const char *check_record(const struct node *node, const struct record *record,

@@ -54,7 +54,7 @@ int export_run(const struct command_call *call);
 
 /* ---- snapshots.c ---- */
 
-/* `lagra snapshot`: saves the state of a server with --testing and restores it (docs/testing.md),
+/* `lagra snapshot`: saves the state of a server with --testing and restores it (docs/fault-injection.md),
  * through the management port, because a server in memory has no admin socket. Each returns an exit
  * status. */
 extern const struct command_option snapshots_options[];

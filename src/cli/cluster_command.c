@@ -137,6 +137,7 @@ struct shown {
     unsigned cell;
     enum found found;
     bool is_silent;
+    bool is_drained; /* nothing new is created there */
     struct owner_record record;
 };
 
@@ -161,7 +162,7 @@ static void print_people(const struct shown *shown)
         printf("  by %s, %s, pid %" PRIu64 "%s%s, incarnation %" PRIu64, owner->name,
                owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
                record->incarnation);
-    printf("\n");
+    printf("%s\n", shown->is_drained ? "  drained" : "");
 }
 
 static void write_json(struct json_writer *to, const struct shown *shown)
@@ -172,6 +173,7 @@ static void write_json(struct json_writer *to, const struct shown *shown)
     json_write_begin(to, '{');
     json_write_number(to, "cell", shown->cell);
     json_write_member(to, "state", bytes_from_string(state_of(shown)));
+    json_write_bool(to, "drained", shown->is_drained);
     if (shown->found == FOUND) {
         json_write_number(to, "incarnation", record->incarnation);
         json_write_number(to, "used_bytes", record->used_bytes);
@@ -212,16 +214,20 @@ int cluster_status_run(const struct command_call *call)
     struct arena *arena = arena_new(OUTPUT_MAX);
     struct shown shown[CLUSTER_CELLS_MAX] = { { .cell = 0 } };
     unsigned cells[CLUSTER_CELLS_MAX], count = 0;
+    struct pins *pins;
     struct json_writer writer;
     struct guid cluster;
     struct text list;
 
-    if (cluster_folder_read(path, &cluster, &problem))
+    pins = xmalloc(sizeof *pins);
+    if (cluster_folder_read(path, &cluster, &problem) && pins_read(path, pins, &problem))
         count = cluster_folder_cells(path, cells, &problem);
     for (unsigned i = 0; i < count; i++) {
         shown[i].cell = cells[i];
+        shown[i].is_drained = pins_is_drained(pins, cells[i]);
         shown[i].found = read_cell(path, &cluster, cells[i], &shown[i].record, NULL);
     }
+    free(pins);
     find_silent(path, &cluster, shown, count);
     text_init(&list, arena, 1024);
     writer = (struct json_writer){ .to = &list };

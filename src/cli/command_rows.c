@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/administer.h"
+#include "cli/move_command.h"
 #include "cli/suggestions.h"
 #include "server/option_rows.h"
 
@@ -172,6 +173,8 @@ const struct command_row command_rows[] = {
     { "cluster init", "DIR",              "create a cluster of empty cells in a directory on a shared file system (docs/cells.md)", 1, 1, cluster_init_options, cluster_init_run },
     { "cluster add-cell", "DIR",          "add an empty cell to a cluster", 1, 1, NULL, cluster_add_cell_run },
     { "cluster place", "DIR ACCOUNT CELL", "create new containers, queues, tables and shares of an account in this cell; any: in the cell with the fewest bytes", 3, 3, NULL, cluster_place_run },
+    { "cluster move", "DIR ACCOUNT KIND NAME CELL", "move a container, queue, table or share (KIND) to another cell while it is served", 5, 5, cluster_move_options, cluster_move_run },
+    { "cluster drain", "DIR CELL",        "move everything in a cell to other cells, and create nothing new there", 2, 2, cluster_drain_options, cluster_drain_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
     { "config", "check [--json] [options]",        "print the options in force, and where each was set", 0, 0, NULL, NULL },

@@ -5,7 +5,7 @@
 
 #include "server/options.h"
 
-#define COMMAND_WORDS_MAX   3u
+#define COMMAND_WORDS_MAX   5u
 #define COMMAND_OPTIONS_MAX 24u
 
 /* Option of a single command. */

@@ -15,10 +15,10 @@ int health_run(const struct command_line *line);
 
 /* ---- print_tables.c ---- */
 
-/* Prints operations for docs/operations.md and the reply check, errors for the check. */
+/* Prints operations for docs/api-coverage.md and the reply check, errors for the check. */
 void print_operations(const struct service *const *services, size_t count, enum print_form form);
 void print_errors(void);
-/* Prints SMB commands as a section of docs/operations.md. */
+/* Prints SMB commands as a section of docs/api-coverage.md. */
 void print_smb_commands(void);
 
 /* ---- print_options.c, print_completion.c ---- */

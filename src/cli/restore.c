@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "admin/restore_read.h"
 #include "backup/backup.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
 #include "cli/admin_client.h"
 #include "base/progress.h"
-#include "cli/restore_read.h"
 #include "queue/queue.h"
 #include "service/names.h"
 #include "table/table.h"
@@ -160,7 +160,7 @@ static bool restore_one(struct restorer *r, const struct kind *kind, const char 
         r->restored++;
         return true;
     }
-    if (result && result != STORE_CONFLICT)
+    if (result && result != STORE_BUSY)
         fprintf(stderr, "lagra: the %s %s of the backup cannot be read: %s\n", kind->name, name,
                 store_result_text(result));
     if (result)

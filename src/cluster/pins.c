@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "cluster/owner_record.h"
 
-#define NAME "pins"
+#define NAME    "pins"
+#define DRAINED "-" /* instead of an account: the cell is drained */
 
 /* ---- pins ---- */
 
@@ -31,6 +32,34 @@ uint32_t pins_find(const struct pins *pins, struct bytes account)
     unsigned i = find(pins, account);
 
     return i < pins->count ? pins->pins[i].cell : 0;
+}
+
+static unsigned find_drained(const struct pins *pins, uint32_t cell)
+{
+    unsigned i = 0;
+
+    while (i < pins->drained_count && pins->drained[i] != cell)
+        i++;
+    return i;
+}
+
+bool pins_is_drained(const struct pins *pins, uint32_t cell)
+{
+    return find_drained(pins, cell) < pins->drained_count;
+}
+
+bool pins_set_drained(struct pins *pins, uint32_t cell, bool is_drained)
+{
+    unsigned i = find_drained(pins, cell);
+
+    if (is_drained && i == pins->drained_count) {
+        if (i == DRAINED_MAX)
+            return false;
+        pins->drained[pins->drained_count++] = cell;
+    } else if (!is_drained && i < pins->drained_count) {
+        pins->drained[i] = pins->drained[--pins->drained_count];
+    }
+    return true;
 }
 
 static bool is_name(struct bytes account)
@@ -59,18 +88,25 @@ bool pins_set(struct pins *pins, struct bytes account, uint32_t cell)
     return true;
 }
 
+/* Returns false if there is such a line already, or it makes no pin. */
+static bool add_line(struct pins *pins, struct bytes account, uint32_t cell)
+{
+    if (bytes_is(account, DRAINED))
+        return !pins_is_drained(pins, cell) && pins_set_drained(pins, cell, true);
+    return pins_find(pins, account) == 0 && pins_set(pins, account, cell);
+}
+
 bool pins_parse(struct bytes text, struct pins *ret_pins)
 {
     struct bytes line, account, number;
     uint64_t cell;
 
-    ret_pins->count = 0;
+    ret_pins->count = ret_pins->drained_count = 0;
     while (text.len > 0) {
         bytes_cut(text, '\n', &line, &text);
         bytes_cut(line, ' ', &account, &number);
         if (!text.ptr || !number.ptr || !bytes_parse_u64(number, OWNER_CELL_MAX, &cell) ||
-            cell == 0 || pins_find(ret_pins, account) > 0 ||
-            !pins_set(ret_pins, account, (uint32_t)cell))
+            cell == 0 || !add_line(ret_pins, account, (uint32_t)cell))
             return false;
     }
     return true;
@@ -108,7 +144,7 @@ bool pins_read(const char *path, struct pins *ret_pins, const char **ret_problem
     int fd = folder >= 0 ? openat(folder, NAME, O_RDONLY | O_CLOEXEC) : -1;
     bool is_read = fd < 0 && folder >= 0 && errno == ENOENT;
 
-    ret_pins->count = 0;
+    ret_pins->count = ret_pins->drained_count = 0;
     if (fd >= 0)
         is_read = read_file(fd, ret_pins, ret_problem);
     else if (!is_read)
@@ -129,6 +165,9 @@ static bool write_file(int folder, const struct pins *pins)
     for (unsigned i = 0; i < pins->count; i++)
         length += (size_t)snprintf(text + length, PINS_FILE_MAX + 1 - length, "%s %u\n",
                                    pins->pins[i].account, (unsigned)pins->pins[i].cell);
+    for (unsigned i = 0; i < pins->drained_count; i++)
+        length += (size_t)snprintf(text + length, PINS_FILE_MAX + 1 - length, DRAINED " %u\n",
+                                   (unsigned)pins->drained[i]);
     is_done = file_replace(folder, NAME, bytes_of(text, length));
     free(text);
     return is_done;

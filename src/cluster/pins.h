@@ -1,5 +1,6 @@
-/* The file `pins` of a cluster: accounts whose new containers are created in a certain cell, one "ACCOUNT CELL" a line. Written by
- * `lagra cluster place`, and read by the owner of the root. What exists already stays where it is. */
+/* The file `pins` of a cluster: accounts whose new containers are created in a certain cell, one "ACCOUNT CELL" a line, and cells in
+ * which nothing new is created, one "- CELL" a line. Written by `lagra cluster place` and `drain`, and read by the owner of the
+ * root. What exists already stays where it is. */
 #ifndef LAGRA_CLUSTER_PINS_H
 #define LAGRA_CLUSTER_PINS_H
 
@@ -9,7 +10,8 @@
 
 #define PINS_MAX        1024u
 #define PIN_ACCOUNT_MAX 24u
-#define PINS_FILE_MAX   (PINS_MAX * (PIN_ACCOUNT_MAX + sizeof " 9999\n"))
+#define DRAINED_MAX     64u /* every cell of a cluster */
+#define PINS_FILE_MAX   ((PINS_MAX + DRAINED_MAX) * (PIN_ACCOUNT_MAX + sizeof " 9999\n"))
 
 struct pin {
     char account[PIN_ACCOUNT_MAX + 1];
@@ -18,10 +20,16 @@ struct pin {
 struct pins {
     unsigned count;
     struct pin pins[PINS_MAX];
+    unsigned drained_count;
+    uint32_t drained[DRAINED_MAX];
 };
 
 /* Returns the cell of the account, or 0. */
 uint32_t pins_find(const struct pins *pins, struct bytes account);
+/* Returns true if nothing new is created in the cell, whatever is pinned to it. */
+bool pins_is_drained(const struct pins *pins, uint32_t cell);
+/* Marks a cell as drained, or not any more. Returns false if there are too many. Pure. */
+bool pins_set_drained(struct pins *pins, uint32_t cell, bool is_drained);
 /* Sets or, with cell 0, removes the pin of an account. Returns false if the name cannot be one, or there are too many. Pure. */
 bool pins_set(struct pins *pins, struct bytes account, uint32_t cell);
 /* Reads the contents of the file. Returns false if they are malformed. Pure. */

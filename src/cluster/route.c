@@ -107,13 +107,13 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
-/* Returns NULL if no cell has an owner. */
-static const struct route_cell *least_used(const struct route *route)
+/* Returns NULL if no cell that is not drained has an owner. pins may be NULL. */
+static const struct route_cell *least_used(const struct route *route, const struct pins *pins)
 {
     const struct route_cell *least = NULL;
 
     for (unsigned i = 0; i < route->count; i++)
-        if (route->cells[i].has_target &&
+        if (route->cells[i].has_target && (!pins || !pins_is_drained(pins, route->cells[i].cell)) &&
             (!least || route->cells[i].used_bytes < least->used_bytes))
             least = &route->cells[i];
     return least;
@@ -126,11 +126,25 @@ uint32_t route_choose(struct route *route, struct bytes account)
 
     lock_take(&route->lock);
     cell = route->pins ? pins_find(route->pins, account) : 0;
-    least = least_used(route);
+    if (cell > 0 && pins_is_drained(route->pins, cell))
+        cell = 0;
+    least = least_used(route, route->pins);
     if (cell == 0 && least)
         cell = least->cell;
     lock_give(&route->lock);
     return cell == CLUSTER_ROOT ? 0 : cell;
+}
+
+uint32_t route_least_used(struct route *route, const struct pins *pins)
+{
+    const struct route_cell *least;
+    uint32_t cell;
+
+    lock_take(&route->lock);
+    least = least_used(route, pins);
+    cell = least ? least->cell : 0;
+    lock_give(&route->lock);
+    return cell;
 }
 
 void route_set_pins(struct route *route, struct pins *pins)

@@ -65,8 +65,11 @@ bool route_is_ours(struct route *route, uint32_t cell);
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
 /* Returns the cell for a new container of the account, or 0 for the root: the one that it is pinned to, even if that is missing
- * or has no owner, or else the one with the fewest bytes of those that have an owner. Thread-safe. */
+ * or has no owner, unless that is drained; or else the one with the fewest bytes of those that have an owner and are not drained.
+ * Thread-safe. */
 uint32_t route_choose(struct route *route, struct bytes account);
+/* Returns the cell with the fewest bytes of those that have an owner and are not drained, or 0. Thread-safe. */
+uint32_t route_least_used(struct route *route, const struct pins *pins);
 /* Replaces the pins, which the route then owns. Thread-safe. */
 void route_set_pins(struct route *route, struct pins *pins);
 /* Frees the pins, once no request is executed any more. */

@@ -3,7 +3,7 @@
 #include "file/copy_file.h"
 
 #include "file/pending_file.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 
 static enum error write_bytes(struct decision *d, const struct copy_file_parameters *p,
                               struct decision_part *part, struct content *content)

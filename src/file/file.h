@@ -127,7 +127,8 @@ struct file_state {
     struct tree_place place;
     struct decision_part *part; /* of the directory or file; NULL if it does not exist */
     struct file file;           /* valid if part is not NULL */
-    struct file_gate *gates;    /* gates passed in this decision, if anything is open (gate.h) */
+    struct file_gate
+        *gates; /* gates passed in this decision, if anything is open (opens/open_state.h) */
 };
 static inline struct file_state *file_state(struct decision *d)
 {
@@ -191,7 +192,7 @@ void file_write_modified(struct decision *d, struct file *file);
 /* Like file_write_modified(), and also updates the change time. */
 void file_write_changed(struct decision *d, struct file *file);
 
-/* ---- checks against the opens of SMB clients: pass.c ---- */
+/* ---- checks against the opens of SMB clients: required_access.c ---- */
 
 /* Pass the gate before and after the operation as the row's column says; members of struct
  * service. */

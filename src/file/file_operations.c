@@ -2,7 +2,7 @@
 #include "file/file_operations.h"
 
 #include "file/file_content.h"
-#include "file/notify.h"
+#include "opens/change_notification.h"
 #include "file/share_usage.h"
 
 struct file_shown file_show(const struct file_state *state)
@@ -62,7 +62,7 @@ enum error set_file_properties_decide(struct decision *d,
         file->http = p->http;
     file_write_modified(d, file);
     r->shown = file_show(state);
-    return notify_change(d, &state->place, CHANGE_MODIFIED, changed);
+    return notify_change(&state->tree, &state->place, CHANGE_MODIFIED, changed);
 }
 
 /* rest: Set-Directory-Properties */
@@ -77,7 +77,7 @@ enum error set_directory_properties_decide(struct decision *d,
         return e;
     file_write_modified(d, &state->file);
     r->shown = file_show(state);
-    return notify_change(d, &state->place, CHANGE_MODIFIED, CHANGE_SET);
+    return notify_change(&state->tree, &state->place, CHANGE_MODIFIED, CHANGE_SET);
 }
 
 /* rest: Get-File-Metadata, Get-Directory-Metadata */
@@ -123,9 +123,9 @@ enum error file_remove(struct decision *d, const struct tree_place *place, const
     if (result)
         return file_fail_tree(d, result);
     file_delete(d, part, file);
-    e = notify_name(d, place, CHANGE_REMOVED);
+    e = notify_name(&state->tree, place, CHANGE_REMOVED);
     if (!e && file->kind == TREE_DIRECTORY)
-        notify_gone(d, place->entry.id);
+        notify_gone(&state->tree, place->entry.id);
     return e ? e : share_usage_change(d, &state->share, &length, 1);
 }
 

@@ -2,7 +2,7 @@
  * NODES_MAX nodes per request. Deletes a file with a pending delete when its last handle is
  * closed. rest: Force-Close-Handles; decision: 341 */
 #include "file/file_operations.h"
-#include "file/gate.h"
+#include "opens/open_state.h"
 #include "file/handle_operations.h"
 
 /* Number of nodes that fit in a decision besides the share, the stamp, the subject, and the
@@ -91,14 +91,14 @@ static enum error look_at(struct closing *c, const struct handle *handle)
     struct decision *d = c->d;
     struct arena_mark mark = arena_mark(c->arena);
     uint64_t top = file_state(d)->place.entry.id, node = handle->node;
-    struct handle_place place;
+    struct handle_path place;
     enum store_result result;
     enum error e = OK;
 
     c->is_full = c->nodes == NODES_MAX;
     if (c->is_full)
         return OK;
-    result = handle_place_read(d, c->arena, node, top, &c->work, &place);
+    result = handle_path_read(&file_state(d)->tree, c->arena, node, top, &c->work, &place);
     if (!result)
         e = close_node(c, node);
     else if (result != STORE_NOT_FOUND)
@@ -115,7 +115,8 @@ static enum error close_all(struct closing *c, struct index_iterator *iterator)
     enum error e = OK;
 
     while (!e) {
-        enum store_result result = handle_next(c->d, iterator, &c->work, &handle);
+        enum store_result result =
+            handle_next(&file_state(c->d)->tree, iterator, &c->work, &handle);
 
         if (result == STORE_NOT_FOUND)
             return OK;
@@ -141,6 +142,7 @@ enum error force_close_handles_decide(struct decision *d,
                                       const struct force_close_handles_parameters *p,
                                       struct force_close_handles_result *r)
 {
+    struct file_state *state = file_state(d);
     struct closing closing = { .d = d, .asked = p, .result = r };
     enum error e = handle_check_recursive(d, p->recursive);
     struct index_iterator *iterator;
@@ -148,7 +150,7 @@ enum error force_close_handles_decide(struct decision *d,
     if (e || file_asked(d)->snapshot > 0)
         return e;
     closing.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
-    iterator = handle_scan(d, p->recursive, &p->from);
+    iterator = handle_scan(&state->tree, p->recursive ? NULL : &state->place.entry.id, &p->from);
     e = close_all(&closing, iterator);
     index_iterator_close(iterator);
     arena_free(closing.arena);

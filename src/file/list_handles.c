@@ -2,6 +2,13 @@
  * decision: 340 */
 #include "file/handle_operations.h"
 
+enum error handle_check_recursive(struct decision *d, bool recursive)
+{
+    if (recursive && file_state(d)->place.entry.kind == TREE_FILE)
+        return decision_fail(d, E_InvalidHeaderValue, "x-ms-recursive is for directories.");
+    return OK;
+}
+
 struct page {
     struct decision *d;
     const struct list_handles_parameters *asked;
@@ -22,9 +29,9 @@ static enum store_result add_handle(struct page *page, const struct handle *hand
 {
     struct arena_mark mark = arena_mark(page->arena);
     uint64_t top = file_state(page->d)->place.entry.id;
-    struct handle_place place;
-    enum store_result result =
-        handle_place_read(page->d, page->arena, handle->node, top, &page->work, &place);
+    struct handle_path place;
+    enum store_result result = handle_path_read(&file_state(page->d)->tree, page->arena,
+                                                handle->node, top, &page->work, &place);
 
     if (!result) {
         page->asked->sink->add(page->asked->sink, handle, &place);
@@ -41,7 +48,7 @@ static enum store_result add_page(struct page *page, struct index_iterator *iter
     struct handle handle;
 
     for (;;) {
-        result = handle_next(page->d, iterator, &page->work, &handle);
+        result = handle_next(&file_state(page->d)->tree, iterator, &page->work, &handle);
         if (!result && is_full(page)) {
             *ret_next = (struct handle_marker){ true, handle.node, handle.id };
             return STORE_OK;
@@ -58,6 +65,7 @@ static enum store_result add_page(struct page *page, struct index_iterator *iter
 enum error list_handles_decide(struct decision *d, const struct list_handles_parameters *p,
                                struct list_handles_result *r)
 {
+    struct file_state *state = file_state(d);
     struct page page = { .d = d, .asked = p };
     enum error e = handle_check_recursive(d, p->recursive);
     struct index_iterator *iterator;
@@ -69,7 +77,7 @@ enum error list_handles_decide(struct decision *d, const struct list_handles_par
     if (file_asked(d)->snapshot > 0)
         return OK;
     page.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
-    iterator = handle_scan(d, p->recursive, &p->from);
+    iterator = handle_scan(&state->tree, p->recursive ? NULL : &state->place.entry.id, &p->from);
     result = add_page(&page, iterator, &r->next);
     index_iterator_close(iterator);
     arena_free(page.arena);

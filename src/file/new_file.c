@@ -1,7 +1,7 @@
 #include "file/new_file.h"
 
-#include "file/gate.h"
-#include "file/notify.h"
+#include "opens/open_state.h"
+#include "opens/change_notification.h"
 #include "file/share_usage.h"
 
 /* Returns the length change of the replaced file, if any. */
@@ -106,7 +106,7 @@ enum error new_file_write(struct decision *d, struct decision_part *part,
     replaced = d->subject.exists;
     d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
     if (!replaced)
-        return notify_name(d, &file_state(d)->place, CHANGE_ADDED);
-    return notify_change(d, &file_state(d)->place, CHANGE_MODIFIED,
+        return notify_name(&file_state(d)->tree, &file_state(d)->place, CHANGE_ADDED);
+    return notify_change(&file_state(d)->tree, &file_state(d)->place, CHANGE_MODIFIED,
                          CHANGE_ATTRIBUTES | CHANGE_SIZE | CHANGE_LAST_WRITE);
 }

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 
 static bool has_trailing_dots(struct bytes text)
 {

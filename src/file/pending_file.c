@@ -5,8 +5,8 @@
 
 #include "base/endian.h"
 #include "file/file_content.h"
-#include "file/gate.h"
-#include "file/notify.h"
+#include "opens/open_state.h"
+#include "opens/change_notification.h"
 #include "service/small_record.h"
 
 /* ---- the record ---- */
@@ -209,7 +209,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     file.copy.completed = d->now;
     file.copy.description = bytes_of(NULL, 0);
     file_write_modified(d, &file);
-    return notify_change(d, &state->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
+    return notify_change(&state->tree, &state->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
 }
 
 static enum error end(struct decision *d, enum copy_status status, struct bytes description)
@@ -229,7 +229,7 @@ static enum error end(struct decision *d, enum copy_status status, struct bytes 
     file.copy.completed = d->now;
     file.copy.description = description;
     file_write_modified(d, &file);
-    return notify_change(d, &state->place, CHANGE_MODIFIED, changed);
+    return notify_change(&state->tree, &state->place, CHANGE_MODIFIED, changed);
 }
 
 enum error pending_file_fail(struct decision *d, struct bytes description)

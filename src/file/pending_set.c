@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "file/gate.h"
+#include "opens/open_state.h"
 #include "service/small_record.h"
 
 static int compare(const void *a, const void *b)

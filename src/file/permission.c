@@ -1,6 +1,6 @@
 #include "file/permission.h"
 
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 
 static enum error inherit(struct decision *d, struct file *file)
 {

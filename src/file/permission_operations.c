@@ -1,6 +1,6 @@
 #include "file/permission_operations.h"
 
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 
 /* rest: Create-Permission */
 enum error create_permission_decide(struct decision *d,

@@ -3,7 +3,7 @@
 #define LAGRA_FILE_PERMISSION_OPERATIONS_H
 
 #include "file/file.h"
-#include "file/security_descriptor.h"
+#include "acl/security_descriptor.h"
 
 struct create_permission_parameters {
     struct parameters base;

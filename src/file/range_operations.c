@@ -2,7 +2,7 @@
 #include "file/range_operations.h"
 
 #include "file/file_content.h"
-#include "file/notify.h"
+#include "opens/change_notification.h"
 
 /* Finds the range. Its data is read while it is sent, from the snapshot of the file's partition
  * used by the decision (promise 4). rest: Get-File */
@@ -28,7 +28,8 @@ static enum error end_change(struct decision *d, const struct put_range_paramete
         file->changed = d->now;
     file_write_modified(d, file);
     *ret_written = file->written;
-    return notify_change(d, &file_state(d)->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
+    return notify_change(&file_state(d)->tree, &file_state(d)->place, CHANGE_MODIFIED,
+                         CHANGE_LAST_WRITE);
 }
 
 /* returns  OK, E_ReadOnlyAttribute, E_InvalidRange

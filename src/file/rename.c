@@ -1,6 +1,6 @@
 /* Rename File and Rename Directory, in one commit however large the subtree. */
 #include "file/file_operations.h"
-#include "file/notify.h"
+#include "opens/change_notification.h"
 #include "file/share_usage.h"
 
 /* Finds the source. The subject function has found the destination.
@@ -117,9 +117,9 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
     if (renamed.replaced)
         e = drop_replaced(d, renamed.replaced, replaced.entry.id, &state->file);
     if (!e && renamed.replaced)
-        e = notify_name(d, &replaced, CHANGE_REMOVED);
+        e = notify_name(&state->tree, &replaced, CHANGE_REMOVED);
     if (!e)
-        e = notify_rename(d, from, &state->place);
+        e = notify_rename(&state->tree, from, &state->place);
     state->part = renamed.node;
     state->file = *source;
     return e;

@@ -1,7 +1,7 @@
-/* The acceptor of a server: a thread that takes connections from the listening socket and hands
- * each to its worker, and between times cuts those that are late.
+/* The acceptor of a server: a thread that accepts connections from the listening socket, passes each
+ * to a worker, and closes those that have exceeded a deadline.
  *
- * When the server stops, this thread closes the listening socket, so nobody else can be about to use
+ * When the server stops, this thread closes the listening socket, so no other thread can be using
  * it. */
 #include "net/net_private.h"
 
@@ -18,9 +18,9 @@
 #include "net/local.h"
 
 #define SWEEP_MS 250
-/* How soon to try again when there was no descriptor or no room for a connection. */
+/* Delay before the next attempt when there was no descriptor or no slot for a connection. */
 #define RETRY_MS 10
-/* Connections between two looks at the clock. */
+/* Number of connections accepted between two reads of the clock. */
 #define BATCH    64
 
 static bool is_lack(int error)
@@ -47,7 +47,7 @@ static enum accepted accept_one(struct net_server *server)
         connections_make_room(server);
         return ACCEPT_LATER;
     }
-    if (fd < 0) /* none waits, or that one is gone already */
+    if (fd < 0) /* no connection waits, or it has been closed already */
         return errno == EAGAIN || errno == EWOULDBLOCK ? ACCEPTED_NOTHING : ACCEPTED;
     if (server->is_local && !local_peer_is_ours(fd)) {
         log_line(LOG_WARN, "a process of another user was turned away from a local socket");
@@ -112,7 +112,7 @@ static void *acceptor_run(void *argument)
                                    { .fd = server->listener, .events = POLLIN } };
         bool later = accepted == ACCEPT_LATER;
 
-        /* The listening socket comes last: poll() is asked about fewer when it has to wait. */
+        /* The listening socket comes last, so that poll() can leave it out while the acceptor waits. */
         if (poll(ready, later || server->listener < 0 ? 1 : 2, later ? RETRY_MS : SWEEP_MS) > 0 &&
             (ready[0].revents & POLLIN))
             drain_wake(server->wake);

@@ -1,14 +1,14 @@
 /* The connections of a server: which are admitted, closed to make room for others, or refused.
  *
- * A server that is full takes a new connection in the place of an idle one: first the oldest on
- * which nobody has been authenticated, then the oldest on which somebody has. Idle is a connection
- * that has not begun a request, one that has its last answer, and an unauthenticated one also while
- * the rest of a request comes (which is thrown away). So clients that open connections and send
- * nothing displace only each other. If no connection is idle, the new connection is admitted only to
- * be refused in words of its protocol, a few at a time; beyond those it is closed at once.
+ * A full server closes an idle connection for a new one: first the oldest unauthenticated one, then the
+ * oldest authenticated one. A connection is idle if it has not started a request or has its last
+ * response; an unauthenticated one also while the rest of its request arrives, which is discarded. So
+ * clients that open connections and send nothing displace only each other. If no connection is idle,
+ * the new connection is admitted only to be refused with a response of its protocol, a few at a time.
+ * Beyond those it is closed at once.
  *
- * The limit for one address is kept the same way among the connections of that address. Those of a trusted proxy
- * are nobody's in between, and its client's while they serve one. */
+ * The limit for one address is enforced likewise among the connections of that address. A connection of
+ * a trusted proxy counts for its client while it serves one, and otherwise for no address. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@
 
 #define CONNECTION_MAGIC 0x6C636F6Eu
 
-/* ---- whose it is ---- */
+/* ---- addresses ---- */
 
 static struct connection **bucket_of(struct net_server *server, const struct connection *c)
 {
@@ -32,7 +32,7 @@ static struct connection **bucket_of(struct net_server *server, const struct con
     return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
 }
 
-/* Whose clients are to be known yet. */
+/* Returns true if the client is not known yet. */
 static bool is_proxys(const struct connection *c)
 {
     return c->awaits_header || c->speaks_for_others;
@@ -45,7 +45,7 @@ static bool same_address(const struct connection *a, const struct connection *b)
 
 /* ---- the lists, all under server->lock ---- */
 
-/* Asserts what the lists and the counts of a server say of each other. */
+/* Asserts that the lists and the counts of a server are consistent. */
 static void assert_lists(const struct net_server *server)
 {
     lock_assert_held(&server->lock);
@@ -141,9 +141,9 @@ static void forget(struct net_server *server, struct connection *c)
     free(c);
 }
 
-/* ---- room, under server->lock ---- */
+/* ---- slots, under server->lock ---- */
 
-/* A peer that has the key may be sending a request already, which would be lost. */
+/* A peer with the key may already be sending a request, which would be lost. */
 static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
@@ -193,8 +193,8 @@ bool connections_make_room(struct net_server *server)
     return made;
 }
 
-/* Whether the address of c may have one more connection, if need be in the place of an idle one.
- * The last in the bucket that may be closed is the oldest. */
+/* Returns true if the address of c may have one more connection, closing an idle one if necessary. The
+ * oldest is the last one in the bucket that may be closed. */
 static bool count_has_room(struct net_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
@@ -234,8 +234,8 @@ static bool is_full(const struct net_server *server)
 
 /* ---- admission ---- */
 
-/* The first of those with the fewest connections, counted from a place that moves on, so that
- * equals take turns. */
+/* Returns the first of the workers with the fewest connections, from an index that advances, so that
+ * equally loaded ones alternate. */
 static struct worker *least_loaded(struct net_server *server)
 {
     struct worker *least = NULL;
@@ -262,7 +262,7 @@ static struct connection *connection_new(struct net_server *server, int fd,
     c->server = server;
     c->protocol = server->protocol;
     c->fd = fd;
-    if (address_from(address, c->address, &port)) /* else of a Unix socket */
+    if (address_from(address, c->address, &port)) /* otherwise a Unix socket */
         address_write(c->address, port, c->peer);
     else
         memcpy(c->peer, "local", sizeof "local");
@@ -290,9 +290,8 @@ bool connections_may_grow(struct net_server *server)
     return may;
 }
 
-/* Wakes the acceptor if it waits and need not any longer: each place that it waits for would
- * otherwise cost it RETRY_MS, and a crowd of idle connections, one place each, would keep others
- * out for minutes. */
+/* Wakes the acceptor if it waits for a slot. Otherwise each slot would cost it RETRY_MS, and many idle
+ * connections would block new ones for minutes. */
 static void let_grow(struct net_server *server)
 {
     if (!server->acceptor_waits || !may_grow(server))
@@ -346,7 +345,7 @@ const struct net_proxies *connection_proxies(const struct connection *connection
     return connection->server->proxies;
 }
 
-/* Under server->lock. returns false: no more can be refused */
+/* Caller holds server->lock. Returns false if no more connections can be refused. */
 static bool refuse_late(struct connection *c)
 {
     struct net_server *server = c->server;
@@ -360,7 +359,7 @@ static bool refuse_late(struct connection *c)
     return true;
 }
 
-/* Acceptor and sweep look at the peer under the lock. */
+/* The acceptor and the sweep read the peer under the lock. */
 bool connection_introduce(struct connection *connection, const struct proxy_header *header)
 {
     struct net_server *server = connection->server;
@@ -382,7 +381,7 @@ bool connection_introduce(struct connection *connection, const struct proxy_head
         has_room = refuse_late(connection);
     if (!is_proxys(connection))
         count_address(connection);
-    connection->awaits_header = !has_room; /* the protocol is not to know it */
+    connection->awaits_header = !has_room; /* so that the protocol does not see it */
     lock_give(&server->lock);
     if (crowded)
         episode_refused(EPISODE_ADDRESS);
@@ -464,7 +463,7 @@ void connection_trust(struct connection *connection)
     lock_give(&server->lock);
 }
 
-/* ---- the end of all ---- */
+/* ---- shutdown ---- */
 
 bool connections_wait_none(struct net_server *server, int timeout_ms)
 {

@@ -1,12 +1,12 @@
-/* Cutting connections: those that are late (limits.c), and at the end of a server the idle ones, then all. A socket
- * is shut down; its worker sees the end of the stream, and closes it. */
+/* Disconnects connections that have missed a deadline (limits.c) and, when the server stops, first the
+ * idle ones, then all. The socket is shut down; its worker sees the end of the stream and closes it. */
 #include "net/net_private.h"
 
 #include <sys/socket.h>
 
 #include "base/log.h"
 
-/* Returns false if an outgoing connection that was idle has just been taken for a request. */
+/* Returns false if an idle outgoing connection has just been claimed for a request. */
 static bool may_cut(struct connection *c)
 {
     return !c->is_outgoing || atomic_load(&c->phase) != PHASE_REQUEST ||

@@ -1,7 +1,7 @@
-/* Bytes that were received and not used yet. A connection that has its turn receives into the
- * buffer of its worker, so an idle one holds nothing. What is left when the turn ends (a part of a
- * request, bytes that nobody takes now) is kept in memory of the connection's own, and goes on from
- * there: a request that comes in byte by byte is not copied for each of them. */
+/* Bytes that were received and not consumed yet. During its turn a connection receives into its
+ * worker's buffer, so an idle connection has no buffer. What remains at the end of the turn (a part of
+ * a request, or bytes not wanted yet) moves to the connection's own buffer and is continued there, so
+ * a request that arrives byte by byte is not copied for each byte. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -29,8 +29,7 @@ void input_use(struct input *input, size_t size)
         input_free(input);
 }
 
-/* Makes room behind what is there: for at least one byte, if that is less than the most there may
- * be. */
+/* Makes space for at least one more byte, unless the buffer has its maximum size. */
 static void make_room(struct connection *connection)
 {
     struct input *input = &connection->input;

@@ -1,4 +1,4 @@
-/* See lanes.h. Two strangers may share a lane: there are 64. */
+/* See lanes.h. Unrelated connections may share a lane, since there are only 64. */
 #include "net/lanes.h"
 
 #include <assert.h>
@@ -6,7 +6,7 @@
 
 #include "net/net_private.h"
 
-/* After so many rounds a lane that had no turn is forgotten, at the latest after twice as many. */
+/* A lane that had no turn for this many rounds, or at most twice as many, is no longer active. */
 #define ROUNDS_OF_LATE 64u
 
 uint8_t lanes_number(const void *whose)
@@ -50,7 +50,7 @@ void lanes_begin_round(struct lanes *lanes)
         lanes->left = LANES_ROUND_MOST;
 }
 
-/* The first one with somebody, from `next` on and around. */
+/* Returns the first lane with a ready connection, cyclically from `next`. */
 static unsigned next_lane(const struct lanes *lanes)
 {
     uint64_t behind = lanes->ready & ~((UINT64_C(1) << lanes->next) - 1);

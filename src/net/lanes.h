@@ -1,7 +1,8 @@
-/* Inside of net/ only: whose turn is next on a worker. Connections that serve the same (an account) share a lane; lanes take
- * turns, and within one connections do, in their order. So one that has many requests waiting costs another one a turn each,
- * and not all of them. While several lanes have had turns of late, rounds and turns are short: what comes meanwhile is
- * noticed between rounds. With one lane all goes on as if there were none. decision: 711. One thread. */
+/* Internal to net/: fair queue of a worker's ready connections. Connections that serve the same account
+ * share a lane. Lanes have turns alternately, and so do the connections of a lane, in their order. So
+ * an account with many waiting requests delays another account by one turn at a time. While several
+ * lanes had turns recently, rounds and turns are short, so that new events are noticed between rounds.
+ * With one lane there is no difference to a plain queue. decision: 711. One thread. */
 #ifndef LAGRA_NET_LANES_H
 #define LAGRA_NET_LANES_H
 
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 #define LANES            64u
-/* Turns of a round while several lanes are about: as many as bodies are hashed side by side. */
+/* Turns of a round while several lanes are active: the number of bodies that are hashed in parallel. */
 #define LANES_ROUND_MOST 8u
 
 struct connection;
@@ -20,26 +21,26 @@ struct lane {
 /* All zeros: none is ready. */
 struct lanes {
     struct lane of[LANES];
-    uint64_t ready; /* a bit for each that has one */
+    uint64_t ready; /* bit set of the lanes with a ready connection */
     uint64_t recent,
-        earlier; /* lanes that had turns: since `rounds` began, and in the time before */
+        earlier; /* lanes that had turns: since `rounds` started, and in the period before */
     unsigned rounds;
-    unsigned next;  /* the lane that is looked at first */
-    unsigned count; /* of those that are ready */
-    unsigned left;  /* turns of this round */
+    unsigned next;  /* the lane that is checked first */
+    unsigned count; /* number of ready connections */
+    unsigned left;  /* turns left in this round */
 };
 
-/* The lane of what is served; NULL: of all of whom nothing is known. */
+/* Returns the lane of what is served; NULL: the lane of all unknown ones. */
 uint8_t lanes_number(const void *whose);
-/* It is ready, in the lane that it says, behind others. It is in none. */
+/* Adds a ready connection to the end of its lane. It must not be in a lane. */
 void lanes_add(struct lanes *lanes, struct connection *connection);
-/* A round begins: those that are ready now, or some of them. */
+/* Starts a round, of the connections that are ready now or some of them. */
 void lanes_begin_round(struct lanes *lanes);
-/* Whose turn it is; NULL: the round is over. */
+/* Removes and returns the connection whose turn it is, or NULL at the end of the round. */
 struct connection *lanes_take(struct lanes *lanes);
-/* Have others than one lane had turns of late, or one to come? */
+/* Returns true if more than one lane had turns recently or has a ready connection. */
 bool lanes_are_several(const struct lanes *lanes);
-/* Nobody has a turn behind this one in this round. */
+/* Ends the round after the current turn. */
 bool lanes_is_last(const struct lanes *lanes);
 
 #endif

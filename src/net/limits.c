@@ -1,9 +1,9 @@
-/* How far each connection has come, and which are late.
+/* Progress of connections, and their deadlines.
  *
  * A timeout that restarts with every byte would let a client that sends one byte a minute hold its
- * connection for ever. What is measured here instead is what has been achieved: a request that begins
- * in idle_s, the rest of it that goes on and keeps a least rate. The acceptor cuts who is late with
- * shutdown(); the worker then sees the end of the stream and closes the connection (private invariant
+ * connection for ever. So progress is measured: a request must start within idle_s, and its rest must
+ * keep arriving at a minimum rate. The acceptor shuts down the sockets of connections that miss a
+ * deadline; the worker then sees the end of the stream and closes the connection (private invariant
  * 2). */
 #include "net/net_private.h"
 
@@ -14,9 +14,10 @@
 
 #include "base/memory_budget.h"
 
-/* While memory is short, an answer that nobody takes for so long is cut. */
+/* While memory is short, a connection is closed if the client accepts nothing of a response for this
+ * long. */
 #define SHORT_STALL_MS 5000u
-/* A refused client has this long to take its answer. */
+/* Time for a refused client to receive its response. */
 #define REFUSED_MS     10000u
 
 uint64_t monotonic_ms(void)
@@ -37,7 +38,7 @@ static void enter(struct connection *connection, enum phase phase)
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->body_bytes, 0, memory_order_relaxed);
     connection->paused_ms = 0;
-    /* Last: a thread that reads the phase then reads its times. */
+    /* Written last: a thread that reads the phase reads its times afterwards. */
     atomic_store_explicit(&connection->phase, (int)phase, memory_order_release);
 }
 
@@ -78,7 +79,8 @@ bool connection_claim_to_close(struct connection *connection)
     return leave_idle(connection, PHASE_CLOSE);
 }
 
-/* The answer, or the part of it that we had to wait for, begins to wait for the client. */
+/* Records that a response, or a part of it that the server had to wait for, starts waiting for the
+ * client. */
 void connection_awaits_taking(struct connection *connection)
 {
     if (atomic_load_explicit(&connection->phase, memory_order_relaxed) == PHASE_ANSWER)
@@ -92,7 +94,7 @@ void connection_awaits_close(struct connection *connection)
     enter(connection, PHASE_CLOSE);
 }
 
-/* A pause is our own doing: the client is not late meanwhile, nor does its rate suffer. */
+/* The server pauses a body, so the time does not count against the client's deadline or rate. */
 void connection_pauses(struct connection *connection)
 {
     connection->paused_ms = monotonic_ms();
@@ -160,7 +162,7 @@ static const char *close_lateness(const struct connection *connection, uint64_t 
     return NULL;
 }
 
-/* What the socket took says little: the kernel knows what has arrived. */
+/* The socket buffers what it accepted; only the kernel knows what the client has acknowledged. */
 static uint64_t acknowledged_bytes(const struct connection *connection)
 {
     struct tcp_info info = { .tcpi_state = 0 };

@@ -1,8 +1,8 @@
-/* The end of a connection whose client may still be sending: the rest of a request that was refused
- * before it was read, or what follows a malformed one. close() with bytes unread makes the kernel reset the
- * connection, and a client that has not read its answer by then loses it. So our side is closed
- * alone, and what comes is thrown away until the client closes, for a bounded time and number of
- * bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
+/* Closes a connection whose client may still be sending: the rest of a request that was refused before
+ * it was read, or what follows a malformed one. close() with bytes unread makes the kernel reset the
+ * connection, and a client that has not read its response by then loses it. So only the server's side
+ * is closed, and received bytes are discarded until the client closes, for a bounded time and number
+ * of bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
 #include "net/net_private.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ bool linger_begin(struct connection *connection)
 {
     struct net_server *server = connection->server;
 
-    /* One that was refused has its own time, and its place is needed for the next refusal. */
+    /* A refused connection has its own deadline, and its slot is needed for the next refusal. */
     if (connection->refused || atomic_load_explicit(&server->stopping, memory_order_relaxed))
         return false;
     if (atomic_fetch_add(&server->lingering, 1) >= overflow_connections(&server->limits)) {
@@ -22,7 +22,7 @@ bool linger_begin(struct connection *connection)
     input_free(&connection->input);
     transport_end(connection, TRANSPORT_HALF_CLOSED);
     connection->lingers = true;
-    connection->readable = true; /* it is asked once, whatever was seen before */
+    connection->readable = true; /* so that the socket is read once, whatever was seen before */
     connection_awaits_close(connection);
     return true;
 }
@@ -43,7 +43,7 @@ enum turn linger_step(struct connection *connection)
         return TURN_WAITS;
     if (sum >= connection->server->limits.linger_max_bytes)
         return TURN_ENDS;
-    /* Not by TLS: nobody reads it. */
+    /* Bypasses TLS, since the bytes are discarded. */
     do {
         n = recv(connection->fd, connection->worker->input, CONNECTION_INPUT_BYTES, 0);
     } while (n < 0 && errno == EINTR);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "net/local.h"
 
-/* How often net_stop() says what it waits for. */
+/* Interval at which net_stop() logs what it waits for. */
 #define STOP_WAIT_MS 5000
 
 /* ---- start ---- */
@@ -28,14 +28,14 @@ unsigned net_threads(const struct net_limits *limits)
     return net_workers(limits) + 1;
 }
 
-/* Its own: listening socket and wake-up; an epoll set and a wake-up for each worker. */
+/* The listening socket and its wake-up; an epoll set and a wake-up for each worker. */
 unsigned net_descriptors(const struct net_limits *limits)
 {
     return limits->connections_max + limits->outgoing_max + 2 * overflow_connections(limits) + 2 +
            2 * net_workers(limits);
 }
 
-/* returns NULL, or words for the operator */
+/* Returns NULL, or a message for the operator. */
 static const char *start_workers(struct net_server *server)
 {
     const char *problem = NULL;

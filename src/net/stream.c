@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "net/tls_private.h"
 
-/* poll() measures by a clock that stops while the machine is suspended. */
+/* The clock of poll() stops while the machine is suspended. */
 #define POLL_MAX_MS 1000u
 
 struct net_stream {

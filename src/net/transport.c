@@ -1,9 +1,8 @@
-/* Bytes in and out of a socket that never blocks, plain or through TLS (tls.c).
+/* Sends and receives through a non-blocking socket, plain or over TLS (tls.c).
  *
- * The socket is watched by its edges: after a call that found nothing, or no room, the next edge
- * tells when there is some, and until then nobody asks. A plain read that fills less than its buffer
- * found all there was, unless the end of the stream has been announced: that comes by one more
- * read. */
+ * The socket is watched edge-triggered: after a call that would have blocked, it is not called again
+ * before the next edge. A plain read that does not fill its buffer has read everything, unless the end
+ * of the stream was reported, which needs one more read. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -19,8 +18,9 @@
 #include "base/log.h"
 #include "net/proxy_header.h"
 
-/* Of what a client may have sent that was not to send any more: read, so that the kernel does not
- * reset the connection and with it the answer (rfc: 9112 9.6). Of others linger.c reads more. */
+/* Number of unexpected bytes read from a client before closing, so that the kernel does not reset the
+ * connection and the client loses its response (rfc: 9112 9.6). linger.c reads more of other
+ * connections. */
 #define DRAIN_READS 4
 
 bool transport_is_connected(int fd)
@@ -35,7 +35,7 @@ bool transport_begin(struct connection *connection)
 {
     int on = 1;
 
-    /* An answer is one call; where it is several, each says whether more follows. */
+    /* A response is sent by one call; if there are several, each one specifies whether more follows. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     connection->writable = !connection->is_connecting;
     return !(connection->is_outgoing ? connection->tls_of != NULL : connection->server->is_tls) ||
@@ -71,7 +71,7 @@ ssize_t transport_receive(struct connection *connection, char *to, size_t size)
     return n;
 }
 
-/* Takes what was looked at out of the socket. */
+/* Consumes the peeked bytes of the socket. */
 static bool skip(const struct connection *connection, size_t size)
 {
     while (size > 0) {
@@ -84,7 +84,8 @@ static bool skip(const struct connection *connection, size_t size)
     return true;
 }
 
-/* Looked at until it is whole, and taken then: what follows may be TLS, and is GnuTLS's to read. */
+/* The header is peeked until it is complete, and consumed then: what follows may be TLS, which GnuTLS
+ * reads. */
 ssize_t transport_receive_header(struct connection *connection, struct proxy_header *ret_header)
 {
     char *input = connection->worker->input;
@@ -94,13 +95,13 @@ ssize_t transport_receive_header(struct connection *connection, struct proxy_hea
         n = recv(connection->fd, input, PROXY_HEADER_MAX, MSG_PEEK);
     } while (n < 0 && errno == EINTR);
     if (n == 0 || (n < 0 && !is_no_room(errno)))
-        return TRANSPORT_FAILED; /* 0: a probe, which connects, and that is all */
+        return TRANSPORT_FAILED; /* 0: a probe that only connects */
     switch (proxy_header_find(bytes_of(input, n > 0 ? (size_t)n : 0), ret_header)) {
     case PROXY_WHOLE:
         return skip(connection, ret_header->size) ? 1 : TRANSPORT_FAILED;
     case PROXY_PART:
         if (connection->ended)
-            return TRANSPORT_FAILED; /* no more will come */
+            return TRANSPORT_FAILED; /* the peer has closed */
         connection->readable = false;
         return TRANSPORT_WAITS;
     case PROXY_MALFORMED:
@@ -149,8 +150,7 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 
 /* ---- files ---- */
 
-/* Through memory: what goes out by TLS is not what lies in the file, and not every file system can
- * be sent from. */
+/* Copies through memory: for TLS, and for file systems without sendfile(). */
 static ssize_t send_copy(struct connection *connection, int fd, off_t offset, size_t size)
 {
     struct iovec part = { .iov_base = connection->worker->block };

@@ -1,10 +1,10 @@
-/* The threads of a server: what they are called, how they are woken, each by an eventfd of its own, and
- * the connections that are posted to a worker.
+/* The threads of a server: their names, their wake-ups, each through an eventfd of its own, and the
+ * connections that are posted to a worker.
  *
- * Other threads post connections: the acceptor new ones, and protocols those for which there is something to
- * do now. The eventfd is written only by who posts first: the worker takes all that were posted
- * at once, and always looks for them before it sleeps. A connection is posted at most once at a
- * time: not again before the worker has taken it. */
+ * Other threads post connections: the acceptor posts new ones, and protocols those that have work. Only
+ * the first post writes the eventfd, since the worker removes all posted connections at once, and
+ * checks for them before it sleeps. A connection is not posted again before the worker has removed
+ * it. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -55,7 +55,8 @@ void worker_post(struct worker *worker, struct connection *connection)
     struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
 
     assert(connection->worker == worker);
-    /* The thread that sees the last connection end may stop the server: it waits for threads in here. */
+    /* The thread that sees the last connection end may stop the server, and waits for threads in this
+     * function. */
     atomic_fetch_add(&worker->posters, 1);
     do {
         connection->next_posted = first;
@@ -90,5 +91,5 @@ struct connection *worker_take_posted(struct worker *worker)
 void worker_await_posters(struct worker *worker)
 {
     while (atomic_load(&worker->posters) > 0)
-        sched_yield(); /* the last instructions of who posted the last connection */
+        sched_yield(); /* the thread that posted the last connection is about to leave worker_post() */
 }

@@ -1,10 +1,10 @@
-/* A worker: a thread that serves its connections, each by turns.
+/* A worker: a thread that serves its connections in turns.
  *
- * Sockets are put into the epoll set once, by their edges, so a request costs no call beside
- * receiving and sending, and one wait that ready connections share. An edge is noted in the
- * connection and gives it a turn; a turn ends when the connection waits for its socket or to be
- * posted, or after so many steps, so that none keeps the others waiting.
- * Other threads give it connections by wake.c. */
+ * Sockets are added to the epoll set once, edge-triggered, so a request costs no system call except
+ * receiving and sending, and one wait that ready connections share. An edge is recorded in the
+ * connection and gives it a turn. A turn ends when the connection waits for its socket or to be
+ * posted, or after a maximum number of steps, so that it does not delay other connections.
+ * Other threads pass connections to it through wake.c. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@
 
 #define EVENTS_MAX 128
 
-/* ---- what protocols ask of a connection ---- */
+/* ---- functions for protocols ---- */
 
 void *connection_context(const struct connection *connection)
 {
@@ -59,9 +59,9 @@ static void give_turn(struct worker *worker, struct connection *connection)
     lanes_add(&worker->lanes, connection);
 }
 
-/* The socket is taken out of the epoll set by hand: close() does so only for the last descriptor of the socket, and a child
- * process that is about to execute a program (cluster/fence.h) has one too. Its events would come with a connection that is
- * freed. */
+/* Removes the socket from the epoll set explicitly: close() does so only for the last descriptor of the
+ * socket, and a child process that is about to execute a program (cluster/fence.h) has one, too. Its
+ * events would then refer to a freed connection. */
 static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
@@ -87,7 +87,7 @@ static enum turn take_linger_turn(struct connection *connection)
     return turn;
 }
 
-/* returns TURN_GOES_ON: the connection's client is known, and the protocol knows the connection */
+/* Returns TURN_GOES_ON once the connection's client is known and begin() was called. */
 static enum turn take_header(struct connection *connection)
 {
     struct proxy_header header;
@@ -102,7 +102,7 @@ static enum turn take_header(struct connection *connection)
     return TURN_GOES_ON;
 }
 
-/* returns TURN_GOES_ON: the peer has accepted an outgoing connection */
+/* Returns TURN_GOES_ON once the peer has accepted an outgoing connection. */
 static enum turn take_connect(struct connection *connection)
 {
     if (!connection->writable)
@@ -122,7 +122,7 @@ static bool watch(const struct worker *worker, struct connection *c)
     return c->is_watched;
 }
 
-/* It was posted, and posted() was not called for that: so nobody else posts it. */
+/* The connection was posted, and posted() was not called yet, so no other thread posts it. */
 static void move(struct worker *worker, struct connection *c)
 {
     struct worker *to = c->moves_to;
@@ -148,7 +148,7 @@ void connection_move(struct connection *connection, const void *place)
             connection->moves_to = &worker->server->workers[i];
 }
 
-/* returns TURN_GOES_ON: there was more to do than one turn may take */
+/* Returns TURN_GOES_ON if there is more to do than one turn allows. */
 static enum turn take_turn(struct connection *connection)
 {
     if (connection->lingers)
@@ -200,7 +200,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
         give_turn(worker, connection);
 }
 
-/* No more than were ready when it began: before others have turns, new edges are noted. */
+/* Gives turns only to connections that were ready at the start: then new edges are recorded. */
 static void run_turns(struct worker *worker)
 {
     struct connection *c;
@@ -210,7 +210,7 @@ static void run_turns(struct worker *worker)
         run_turn(worker, c);
 }
 
-/* ---- what happened ---- */
+/* ---- events ---- */
 
 static void keep_edge(struct worker *worker, const struct epoll_event *event)
 {
@@ -253,7 +253,7 @@ void connection_drop(struct connection *connection)
     give_turn(connection->worker, connection);
 }
 
-/* One that has moved here and cannot be watched ends: its socket tells it so. */
+/* Shuts down a connection that was moved here and cannot be watched. */
 static void take_post(struct worker *worker, struct connection *c)
 {
     if (!c->is_watched && !watch(worker, c)) {
@@ -265,7 +265,7 @@ static void take_post(struct worker *worker, struct connection *c)
     give_turn(worker, c);
 }
 
-/* Those that were posted, in their order. */
+/* Handles the posted connections, in their order. */
 static void take_posted(struct worker *worker)
 {
     struct connection *c = worker_take_posted(worker);
@@ -292,7 +292,7 @@ static bool may_sleep(struct worker *worker)
            !atomic_load_explicit(&worker->ends, memory_order_relaxed);
 }
 
-/* sendfile() has no flag against it, and a client that went away is nothing special. */
+/* sendfile() has no flag against SIGPIPE, and clients disconnect at any time. */
 static void block_pipe_signals(void)
 {
     sigset_t set;

@@ -1,5 +1,5 @@
 /* Logs of requests: the access log, a JSON object a line for each; the audit log, the same of those that may change
- * something, and of changes of keys; and lines for those that took long. Their lines are in docs/logs.md. None has a
+ * something, and of changes of keys; and lines for those that took long. Their lines are in docs/monitoring.md. None has a
  * key, a signature or a token. Writing them never waits (base/event_log.h). */
 #ifndef LAGRA_OBSERVE_ACCESS_LOG_H
 #define LAGRA_OBSERVE_ACCESS_LOG_H

@@ -1,5 +1,5 @@
 /* Probes for tracers (USDT): an instruction that does nothing, and a note in the program file that says where it is
- * and where its arguments are. docs/tracing.md. Inside service/ only. source: sourceware.org/systemtap/wiki/UserSpaceProbeImplementation */
+ * and where its arguments are. docs/monitoring.md. Inside service/ only. source: sourceware.org/systemtap/wiki/UserSpaceProbeImplementation */
 #ifndef LAGRA_OBSERVE_PROBES_H
 #define LAGRA_OBSERVE_PROBES_H
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "observe/probes.h"
 
-/* The numbers are those of the probes (docs/tracing.md). */
+/* The numbers are those of the probes (docs/monitoring.md). */
 enum request_stage {
     AT_HEAD, /* its head is understood, who asks is found out */
     AT_BODY, /* its body comes in; a large one is written meanwhile */

@@ -82,9 +82,9 @@ static bool put_owner(struct decision *d, const struct record *record, struct by
     return true;
 }
 
-const struct restore_functions queue_restore = { .check_name = name_check,
-                                                 .is_owner = is_owner,
-                                                 .put_owner = put_owner };
+const struct restore_functions queue_restore = {
+    .check_name = name_check, .has_passed_times = true, .is_owner = is_owner, .put_owner = put_owner
+};
 
 /* ---- storage used: service/usage.h ---- */
 

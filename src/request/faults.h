@@ -1,4 +1,4 @@
-/* Faults that the tests of clients ask for (docs/testing.md): rules that say which requests get which fault, and when.
+/* Faults that the tests of clients ask for (docs/fault-injection.md): rules that say which requests get which fault, and when.
  * Only a server that is started with --testing has any; everybody else pays one load a request.
  *
  * (1) A rule sees a request whose operation is known and whose caller may ask for it at all: who is refused before is

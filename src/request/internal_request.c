@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "request/request_private.h"
+#include "service/other_cells.h"
 
 /* Where path style is known by: an address names no account. */
 static const struct bytes own_host = BYTES("127.0.0.1");
@@ -68,8 +69,10 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     call->input.by_service = asked->by_service;
     call->is_for_cell = asked->is_for_cell;
     e = prepare_head(call, d);
-    if (!e && asked->is_for_cell && !call->operation->functions->merged_path)
-        e = E_InvalidInput; /* nothing else is done for another cell */
+    if (!e && asked->is_for_cell)
+        e = call->operation->functions->merged_path
+                ? other_cells_count_moves(call)
+                : E_InvalidInput; /* nothing else is done for another cell */
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };

@@ -1,4 +1,4 @@
-/* Seeding: initial resources from options and files (docs/seeding.md), created before the server is
+/* Seeding: initial resources from options and files (docs/initial-data.md), created before the server is
  * ready. Existing ones are left unchanged, so that every start may seed again; resources left
  * incomplete by a killed start are created again.
  *

@@ -1,4 +1,4 @@
-/* Parses a seed file. docs/seeding.md describes its members. */
+/* Parses a seed file. docs/initial-data.md describes its members. */
 #include "seed/seed_private.h"
 
 /* Maximum nesting of entities and rules below the file's own levels. */

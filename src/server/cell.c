@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/move_in.h"
+#include "admin/move_out.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -281,6 +283,17 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
+        { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },
+        { MOVE_START_PATH, MOVE_BODY_MAX, .run = move_start_serve },
+        { MOVE_STATUS_PATH, MOVE_BODY_MAX, .run = move_status_serve },
+        { MOVE_NAMES_PATH, MOVE_BODY_MAX, .run = move_names_serve },
+        { MOVE_BEGIN_PATH, MOVE_BODY_MAX, .run = move_begin_serve },
+        { MOVE_PUT_PATH, MOVE_PUT_MAX, .run = move_put_serve },
+        { MOVE_END_PATH, MOVE_BODY_MAX, .run = move_end_serve },
+        { MOVE_PREPARE_PATH, MOVE_PREPARE_MAX, .run = move_prepare_serve },
+        { MOVE_ACTIVATE_PATH, MOVE_BODY_MAX, .run = move_activate_serve },
+        { MOVE_SWITCH_PATH, MOVE_BODY_MAX, .run = move_switch_serve },
+        { MOVE_CANCEL_PATH, MOVE_BODY_MAX, .run = move_cancel_serve },
         { CELL_SOURCE_PATH, CELL_SOURCE_REQUEST_MAX, .run_stream = cell_source_serve },
     };
 
@@ -291,6 +304,12 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         .pool = pool,
     };
     front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
+void cell_stop_moves(void)
+{
+    move_out_stop();
+    move_in_stop();
 }
 
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])

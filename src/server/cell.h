@@ -78,6 +78,8 @@ void cell_show(struct cell *cell, struct admin *admin);
 /* Waits until the previous owner's lease has ended, then executes requests. After cell_join(). Main
  * thread. */
 void cell_serve(struct cell *cell);
+/* Ends moves of containers in progress, before the store is closed. No request is executed any more. */
+void cell_stop_moves(void);
 /* Stops forwarding: requests of other front ends in progress get grace_s to finish, and later ones
  * are refused. Called before the services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);

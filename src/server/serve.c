@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "net/net.h"
 #include "server/admin_socket.h"
 #include "server/cell.h"
@@ -307,6 +307,7 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
+    cell_stop_moves();
     if (run->endpoint_set.tasks)
         task_runner_stop(run->endpoint_set.tasks);
     if (run->background)

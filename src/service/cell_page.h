@@ -52,6 +52,12 @@ bool cell_page_read(struct arena *arena, struct bytes text, const struct page_ke
 
 /* ---- merging ---- */
 
+/* Of the moves of an account's containers between cells: how often each step was done (placement_move.h). */
+struct move_count {
+    bool is_known;
+    int64_t seals, finished, switches;
+};
+
 /* A list that is merged with those of other cells. */
 struct merged_pages {
     /* By the check of its operation. */
@@ -59,7 +65,8 @@ struct merged_pages {
     uint32_t max;         /* number of entries that it may have */
     /* By service/other_cells.h. */
     const struct cell_page *pages;
-    size_t count; /* 0 if all entries are our own */
+    size_t count;            /* 0 if all entries are our own */
+    struct move_count moves; /* before the list was decided */
 };
 
 /* The pages of other cells while they are merged with a list of our own. */

@@ -272,6 +272,8 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
         if (!arena_is_exhausted(d->arena)) /* else the memory budget has noted it */
             episode_refused(EPISODE_SHORTAGE);
         return E_ServerBusy;
+    case STORE_BUSY: /* the container is being moved to another cell */
+        return E_ServerBusy;
     case STORE_CORRUPT:
         if (has_dropped_space(d)) /* what is missing there is gone with it */
             return DECIDE_AGAIN;
@@ -284,7 +286,6 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_CONFLICT:
         return DECIDE_AGAIN;
     case STORE_OK:
-    case STORE_BUSY:
         break;
     }
     assert(false); /* a store result that its caller handles itself */

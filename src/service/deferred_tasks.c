@@ -1,5 +1,6 @@
 /* What is due is decided and committed: see deferred_tasks.h. */
 #include "service/placement.h"
+#include "service/placement_move.h"
 #include "service/placement_release.h"
 #include "service/deferred_tasks.h"
 
@@ -63,6 +64,9 @@ static const struct task_handler own_handlers[] = {
     { TASK_DROP_SPACE, "delete a container's records", drop_space },
     { TASK_CHECK_PLACEMENT, "end the placement of a container that is gone", placement_check_task },
     { TASK_TELL_ROOT, "tell the root cell of a deletion", placement_tell_root_task },
+    { TASK_FINISH_MOVE, "end the move of a container to another cell", move_finish_task },
+    { TASK_CHECK_INCOMING, "delete the copy of a container that was not moved",
+      move_check_incoming_task },
 };
 
 static const struct task_handler *find_in(const struct task_handler *handlers, size_t count,

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "service/placement_move.h"
+
 /* ---- running ---- */
 
 bool decision_may_change(const struct decision *d)
@@ -134,6 +136,8 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
         e = d->service->enter(d);
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
+    if (!e && d->operation->functions->merged_path)
+        e = placement_check_list(d);
     if (!e && d->service->leave)
         e = d->service->leave(d);
     result->now = d->now;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "service/names.h"
 #include "service/placement.h"
+#include "service/placement_move.h"
 
 bool other_cells_matter(const struct call *call)
 {
@@ -94,10 +95,21 @@ static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned
     return e;
 }
 
+enum error other_cells_count_moves(struct call *call)
+{
+    return !call->secondary && placement_count_moves(call->endpoint->store, call->service->name,
+                                                     call->account_name, STORE_MAY_BLOCK,
+                                                     &call->input.merged.moves)
+               ? E_InternalError
+               : OK;
+}
+
 enum error other_cells_fetch(struct call *call)
 {
     struct placed_count placed;
 
+    if (other_cells_count_moves(call) != OK)
+        return E_InternalError;
     if (other_cells_count(call, &placed) != STORE_OK)
         return E_InternalError;
     return placed.cell_count > 0 ? fetch_pages(call, placed.cells, placed.cell_count) : OK;

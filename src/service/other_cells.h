@@ -34,6 +34,8 @@ enum store_result other_cells_count(const struct call *call, struct placed_count
 
 /* Is the call a list that has to be merged with those of other cells? */
 bool other_cells_matter(const struct call *call);
+/* Counts the moves of containers before a list is decided that is merged, or is a page for the root. Thread that may block. */
+enum error other_cells_count_moves(struct call *call);
 /* Fetches the pages of the other cells, all at the same time, for call->input.merged. Thread that may wait for other machines.
  *
  * returns  OK; E_ServerBusy if one of them cannot be reached, E_InternalError if it has sent something else than a page */

@@ -4,16 +4,15 @@
 #include "base/codec.h"
 #include "base/endian.h"
 #include "service/operation.h"
+#include "service/placement_private.h"
 #include "service/small_record.h"
 
 /* A container that does not exist so long after its row was written is not going to: its front end has died. */
 #define CHECKED_AFTER_S 30u
 /* The record of a recent deletion is in the container's cell, and matters for so long. */
 #define TOLD_AFTER_S    30u
-#define PAYLOAD_VERSION 1
 
 static const struct bytes row_key = BYTES("m");
-static const struct bytes own_key = BYTES("o");
 static const struct bytes released_key = BYTES("n");
 
 /* ---- records ---- */
@@ -40,13 +39,13 @@ static struct bytes counter_of(uint32_t cell, char name[COUNTER_BYTES])
     return bytes_of(name, COUNTER_BYTES);
 }
 
-static void write_row(struct decision *d, struct placement placement)
+void placement_write(struct changes *changes, struct arena *arena, struct placement row)
 {
-    const uint64_t numbers[] = { placement.cell, placement.incarnation };
+    const uint64_t numbers[] = { row.cell, row.incarnation };
     char name[COUNTER_BYTES];
 
-    small_record_write(d->changes, d->arena, row_key, numbers, 2);
-    changes_count(d->changes, counter_of(placement.cell, name), 1);
+    small_record_write(changes, arena, row_key, numbers, 2);
+    changes_count(changes, counter_of(row.cell, name), 1);
 }
 
 void placement_remove(struct changes *changes, const struct placement *row)
@@ -90,10 +89,16 @@ static enum error misdirected(struct decision *d, struct placement where)
 enum error placement_missing(struct decision *d, struct snapshot *of, enum error missing)
 {
     struct placement row;
+    bool is_sealed;
     enum store_result result;
 
     if (d->input->may_be_elsewhere)
         return misdirected(d, (struct placement){ .cell = 0 });
+    result = placement_sealed(d, of, d->input->placement, &is_sealed);
+    if (result)
+        return decision_fail_store(d, result);
+    if (is_sealed)
+        return E_ServerBusy;
     if (d->input->placement > 0) {
         result = find_released(d, of, d->input->placement);
         if (!result)
@@ -146,7 +151,7 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
     if (e)
         return e;
     if (d->input->placement > 0) {
-        changes_put(d->changes, RECORD_INNER, own_key,
+        changes_put(d->changes, RECORD_INNER, placement_own_key,
                     placement_payload(d->arena, d->service->name, d->input->account), NULL, 0);
         return OK;
     }
@@ -157,7 +162,7 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
         return OK;
     d->result->placed =
         (struct placement){ .cell = d->input->place_in, .incarnation = (uint64_t)d->now };
-    write_row(d, d->result->placed);
+    placement_write(d->changes, d->arena, d->result->placed);
     changes_defer(d->changes, d->now + CHECKED_AFTER_S * (uint64_t)TICKS_PER_SECOND,
                   TASK_CHECK_PLACEMENT,
                   placement_payload(d->arena, d->service->name, d->input->account));
@@ -167,34 +172,11 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
 
 /* ---- deletion and release ---- */
 
-struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account)
-{
-    struct text out;
-
-    text_init(&out, arena, 64);
-    encode_u8(&out, PAYLOAD_VERSION);
-    encode_bytes(&out, bytes_from_string(service));
-    encode_bytes(&out, account);
-    return text_bytes(&out);
-}
-
-bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
-                            struct bytes *ret_account)
-{
-    struct decoder in;
-
-    decoder_init(&in, payload);
-    if (decode_u8(&in) != PAYLOAD_VERSION)
-        return false;
-    *ret_service = decode_bytes(&in);
-    *ret_account = decode_bytes(&in);
-    return decoder_ok(&in);
-}
-
 enum store_result placement_deleted(struct decision *d)
 {
     struct record record;
-    enum store_result result = snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
+    enum store_result result =
+        snapshot_get(d->before, RECORD_INNER, placement_own_key, d->arena, &record);
 
     if (!result)
         changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,
@@ -202,20 +184,37 @@ enum store_result placement_deleted(struct decision *d)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+enum store_result placement_write_released(struct decision *d, uint64_t incarnation)
+{
+    const uint64_t until = d->now + PLACEMENT_RELEASED_S * (uint64_t)TICKS_PER_SECOND;
+    uint64_t numbers[2];
+    enum store_result result =
+        small_record_read(d->before, d->arena, released_key, "the record of a release", numbers, 2);
+
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    numbers[0] = incarnation > numbers[0] ? incarnation : numbers[0];
+    numbers[1] = until;
+    small_record_write(d->changes, d->arena, released_key, numbers, 2);
+    return STORE_OK;
+}
+
 enum store_result placement_release(struct decision *d, uint64_t incarnation,
                                     enum placement_release *ret_release)
 {
-    const uint64_t numbers[] = { incarnation,
-                                 d->now + PLACEMENT_RELEASED_S * (uint64_t)TICKS_PER_SECOND };
     enum store_result result;
-    bool is_used;
+    bool is_used, is_sealed = false;
 
     *ret_release = PLACEMENT_IN_USE;
     result = find_use(d->before, &is_used);
-    if (result || is_used)
+    if (!result && !is_used)
+        result = placement_sealed(d, d->before, incarnation, &is_sealed);
+    if (result || is_used || is_sealed)
         return result;
     *ret_release = PLACEMENT_RELEASED;
-    small_record_write(d->changes, d->arena, released_key, numbers, 2);
-    changes_delete(d->changes, RECORD_INNER, own_key);
+    result = placement_write_released(d, incarnation);
+    if (result)
+        return result;
+    changes_delete(d->changes, RECORD_INNER, placement_own_key);
     return STORE_OK;
 }

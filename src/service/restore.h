@@ -5,10 +5,15 @@
 
 #include "service/decision.h"
 
+/* In the value of a LISTED record of the container's partition, also of a snapshot or of one that was deleted and is retained: where
+ * the id of the space is, after the version byte of the record. */
+#define RESTORE_SPACE_AT 1u
+
 struct restore_functions {
     /* returns OK, E_InvalidResourceName, E_OutOfRangeInput.. */
     enum error (*check_name)(struct bytes name);
-    bool folds_case; /* its partition has the name in lower case */
+    bool has_passed_times; /* its contents have times as store_time_passed() */
+    bool folds_case;       /* its partition has the name in lower case */
     /* Is it the key of a LISTED record, in the container's partition of the account's space, of one that is there now? */
     bool (*is_owner)(struct bytes key);
     /* Writes such a record to d->changes for the container of this name, whose contents are in `space`; without a

@@ -1,6 +1,6 @@
 /* Client caching: the oplock of one open, or a lease shared by all opens with its lease key,
  * including those on other connections with the same ClientGuid. Only the open-state check
- * (file/gate.h) knows which caching is granted. Breaks are reported through file/break_news.h, from
+ * (opens/open_state.h) knows which caching is granted. Breaks are reported through opens/break_notification.h, from
  * any thread: the connection with the oldest open of the lease sends the notification (clients.h),
  * and the client may acknowledge it on any of its connections. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
@@ -15,8 +15,8 @@
 #define LAGRA_SMB_CACHING_H
 
 #include "base/lock.h"
-#include "file/break_news.h"
-#include "file/handle_locks.h"
+#include "opens/break_notification.h"
+#include "handles/handle_locks.h"
 #include "smb/message.h"
 #include "smb/opens.h"
 
@@ -79,7 +79,7 @@ struct smb_caching {
  * reference until caching_leave(). */
 void caching_join(struct smb_open *open, const struct lease_asked *asked);
 /* Like caching_join(), for a reconnecting open whose caching has this key in the registry
- * (break_news.h). */
+ * (opens/break_notification.h). */
 void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
                         const struct guid *key);
 /* Detaches a closed open from its caching. */

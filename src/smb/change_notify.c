@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/lock.h"
-#include "file/handle_info.h"
-#include "file/notify.h"
+#include "handles/handle_info.h"
+#include "opens/change_notification.h"
 
 #define WATCH_TREE    0x0001u
 #define KEPT_AT_FIRST ((size_t)1 << 10) /* initial space for changes, then doubled */

@@ -3,7 +3,7 @@
 #include "smb/opens.h"
 #include "smb/shown.h"
 
-#include "file/handle_io.h"
+#include "handles/handle_io.h"
 
 #define POSTQUERY_ATTRIB 0x0001u
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "file/handle_io.h"
+#include "handles/handle_io.h"
 
 #define CHUNKS_MAX      256u
 #define CHUNK_MAX       (1u << 20)

@@ -3,7 +3,7 @@
 #ifndef LAGRA_SMB_CREATE_H
 #define LAGRA_SMB_CREATE_H
 
-#include "file/handle_away.h"
+#include "handles/durable_handle.h"
 #include "smb/create_contexts.h"
 
 #define OPTIONS_MODE 0x0000103Eu /* bits of CreateOptions: MS-FSCC 2.4.26 */

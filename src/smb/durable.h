@@ -2,8 +2,8 @@
  * state that is stored, and which clients may reconnect. Pure. ms-smb2: 3.3.5.9.6, 3.3.5.9.7,
  * 3.3.5.9.10, 3.3.5.9.12
  *
- * The state is stored in the record of the handle (file/handle_away.h) and survives a restart. A
- * disconnected handle is closed when it conflicts with another open (file/gate.h) or when its
+ * The state is stored in the record of the handle (handles/durable_handle.h) and survives a restart. A
+ * disconnected handle is closed when it conflicts with another open (opens/open_state.h) or when its
  * timeout expires (kept.h). */
 #ifndef LAGRA_SMB_DURABLE_H
 #define LAGRA_SMB_DURABLE_H
@@ -54,7 +54,7 @@ struct durable_kept {
     bool is_lease;
     struct guid lease_key;
     bool has_caching;
-    struct guid caching_key; /* key in file/break_news.h, if has_caching */
+    struct guid caching_key; /* key in opens/break_notification.h, if has_caching */
     uint32_t timeout_ms;
     uint32_t mode;
     uint64_t position;

@@ -1,8 +1,8 @@
 /* See ioctl.h. ms-smb2: 2.2.31, 2.2.32, 3.3.5.15; MS-FSCC 2.3 */
 #include "smb/ioctl.h"
 
-#include "file/handle_io.h"
-#include "file/mount.h"
+#include "handles/handle_io.h"
+#include "handles/tree_connect.h"
 #include "smb/negotiate.h"
 #include "smb/service.h"
 

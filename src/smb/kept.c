@@ -7,7 +7,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "file/handle_operations.h"
+#include "opens/handle_index.h"
 #include "service/driver.h"
 #include "smb/limits.h"
 

@@ -1,5 +1,5 @@
 /* Disconnected durable handles (the durable handle scavenger): limits their number and closes them
- * when their timeout expires. Their state is stored with their files (file/handle_away.h); this
+ * when their timeout expires. Their state is stored with their files (handles/durable_handle.h); this
  * list is in memory and empty after a restart. A persistent handle that expires after a restart is
  * then ignored, with its locks and delete-on-close (open_set_decode()), and removed with the next
  * change of the file's opens.
@@ -8,7 +8,7 @@
 #ifndef LAGRA_SMB_KEPT_H
 #define LAGRA_SMB_KEPT_H
 
-#include "file/handle_away.h"
+#include "handles/durable_handle.h"
 #include "smb/account_uses.h"
 
 struct kept_handles;

@@ -3,7 +3,7 @@
 #include "smb/message.h"
 #include "smb/opens.h"
 
-#include "file/handle_locks.h"
+#include "handles/handle_locks.h"
 
 #define LOCKS_MAX      1024u
 #define FLAG_SHARED    0x01u

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-#include "file/handle_names.h"
-#include "file/handle_open.h"
+#include "handles/handle_names.h"
+#include "handles/handle_open.h"
 #include "smb/commands.h"
 #include "smb/durable.h"
 #include "smb/replay.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "file/name_pattern.h"
+#include "handles/name_pattern.h"
 #include "tree/path.h"
 
 /* Flags. FileIndex is ignored, as in Windows. ms-smb2: 2.2.33 */

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#include "file/handle_info.h"
+#include "handles/handle_info.h"
 #include "smb/info.h"
 
 #define NO_ACCESS 0u

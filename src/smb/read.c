@@ -3,7 +3,7 @@
 #include "smb/message.h"
 #include "smb/opens.h"
 
-#include "file/handle_io.h"
+#include "handles/handle_io.h"
 
 /* Size of the response before its data. ms-smb2: 2.2.20 */
 #define ANSWER_FIXED 16u

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "auth/auth.h"
-#include "file/mount.h"
+#include "handles/tree_connect.h"
 #include "smb/crypto.h"
 #include "smb/limits.h"
 

@@ -3,7 +3,7 @@
 #include "smb/message.h"
 #include "smb/opens.h"
 
-#include "file/handle_info.h"
+#include "handles/handle_info.h"
 #include "smb/info.h"
 
 struct set;

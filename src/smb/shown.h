@@ -2,7 +2,7 @@
 #ifndef LAGRA_SMB_SHOWN_H
 #define LAGRA_SMB_SHOWN_H
 
-#include "file/handle.h"
+#include "handles/handle.h"
 #include "smb/wire.h"
 
 struct smb_tree;

@@ -4,7 +4,7 @@
 #include "smb/service.h"
 #include "smb/sessions.h"
 
-#include "file/mount.h"
+#include "handles/tree_connect.h"
 
 #define SHARE_TYPE_DISK    0x01u
 #define SHARE_TYPE_PIPE    0x02u

@@ -4,7 +4,7 @@
 #include "smb/opens.h"
 #include "smb/service.h"
 
-#include "file/handle_io.h"
+#include "handles/handle_io.h"
 
 #define WRITE_THROUGH    0x00000001u
 #define WRITE_UNBUFFERED 0x00000002u

@@ -1,6 +1,6 @@
-/* Reads a backup in order to restore a part of it: raw records of a space, of any service. The
- * folder is not changed, and can have several readers. The format: backup/backup.h. One thread;
- * waits for the disk.
+/* Reads raw records of a space, of any service: from a backup, in order to restore a part of it, or
+ * from a running store, in order to copy the space to another one. A backup's folder is not changed,
+ * and can have several readers; its format: backup/backup.h. One thread; waits for the disk.
  *
  * Every record and every piece is verified against its checksum (store invariant 5). */
 #ifndef LAGRA_STORE_ARCHIVE_H
@@ -15,6 +15,9 @@ struct archive;
  * Returns STORE_OK, STORE_NOT_FOUND if it is not a backup, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_open(const char *folder, struct archive **ret_archive,
                                const char **ret_problem);
+/* Reads a running store. A space or a partition must not change while it is read: store_hold_space(), or
+ * the caller finds out afterwards. Returns NULL if the engine has no files. */
+struct archive *archive_of(struct store *store);
 void archive_close(struct archive *archive);
 
 /* Returns the key of the first partition of the space after `after` (ptr NULL: the very first), in

@@ -76,7 +76,7 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
 
     assert_snapshot(snapshot);
     /* a lagging view returns a snapshot of its store */
-    assert(snapshot->store == store || store->operations->shows_until);
+    assert(snapshot->store == store || snapshot->store->lag);
     assert(guid_equal(&snapshot->space, &partition.space));
     snapshot->access = access;
     return snapshot;
@@ -84,8 +84,13 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
 
 void snapshot_close(struct snapshot *snapshot)
 {
+    struct store *store = snapshot->store;
+    struct lag_state *shown = snapshot->shown;
+
     assert_snapshot(snapshot);
-    snapshot->store->operations->snapshot_close(snapshot);
+    store->operations->snapshot_close(snapshot);
+    if (shown)
+        lag_leave(store->lag, shown);
 }
 
 bool snapshot_is_newest(const struct snapshot *snapshot)
@@ -189,8 +194,11 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
     for (size_t i = 0; i < count; i++)
         if (parts[i].snapshot->gone)
             return STORE_NOT_FOUND;
+    if (store->lag)
+        lag_commits(store->lag);
     result = store->operations->commit(store, parts, count, now, access, ret_sequence);
-    assert_result(result, access);
+    if (result != STORE_BUSY)
+        assert_result(result, access);
     return result;
 }
 
@@ -373,6 +381,17 @@ enum store_result store_inspect(struct store *store, inspect_visit *visit, inspe
     return store->operations->inspect(store, visit, say, context);
 }
 
+bool store_hold_space(struct store *store, struct guid space)
+{
+    return store->operations->hold_space && store->operations->hold_space(store, &space);
+}
+
+void store_release_space(struct store *store, struct guid space)
+{
+    if (store->operations->release_space)
+        store->operations->release_space(store, &space);
+}
+
 enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -391,4 +410,27 @@ bool store_backup_copied(struct store *store, uint32_t extent)
 bool store_backup_end(struct store *store)
 {
     return store->operations->backup_end(store);
+}
+
+struct store_state *store_keep_state(struct store *store)
+{
+    return store->operations->keep_state ? store->operations->keep_state(store) : NULL;
+}
+
+void store_drop_state(struct store *store, struct store_state *state)
+{
+    store->operations->drop_state(store, state);
+}
+
+enum store_result store_return_to(struct store *store, struct store_state *state,
+                                  const struct guid *except, uint64_t *ret_sequence)
+{
+    if (store->lag)
+        lag_commits(store->lag);
+    return store->operations->return_to(store, state, except, ret_sequence);
+}
+
+uint64_t store_returns(const struct store *store)
+{
+    return atomic_load(&store->returns) + 1;
 }

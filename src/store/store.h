@@ -56,7 +56,9 @@ enum store_result {
     /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
      * changed: try later. Any function that returns STORE_IO may return it */
     STORE_SHORTAGE,
-    STORE_BUSY, /* another process has this data folder (open only) */
+    /* of a commit: its space is held (store_hold_space()); of an open: another process has this data
+     * folder */
+    STORE_BUSY,
     STORE_WAIT, /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
                  * memory; decide again with STORE_MAY_BLOCK */
 };
@@ -293,10 +295,21 @@ struct commit_part {
  * returns       STORE_OK         final, and durable later
  *               STORE_CONFLICT   a partition has changed; rarely also when only another one has
  *               STORE_NOT_FOUND  the space of a part is dropped
+ *               STORE_BUSY       the space of a part with changes is held; try later
  *               STORE_WAIT       only under STORE_NO_WAIT
  *               STORE_IO, STORE_CORRUPT */
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, struct store_access access, uint64_t *ret_sequence);
+
+/* Holds a space: every commit that would change one of its partitions returns STORE_BUSY, until
+ * store_release_space(). Commits to it in progress have ended when this returns, so that its records stay
+ * as they are. It can be dropped. A hold ends with the process. At most SPACE_HOLDS_MAX spaces are
+ * held. Waits for commits, not for a disk. Any thread.
+ *
+ * Returns false if there are too many, or the engine cannot hold spaces. */
+#define SPACE_HOLDS_MAX 64
+bool store_hold_space(struct store *store, struct guid space);
+void store_release_space(struct store *store, struct guid space);
 
 /* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A
  * commit stores them too, but there may be no commit for a long time. One thread at a time, not

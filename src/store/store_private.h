@@ -12,8 +12,9 @@
 #include <stdatomic.h>
 
 #include "store/backup.h"
-#include "store/inspect.h"
 #include "store/deferred.h"
+#include "store/inspect.h"
+#include "store/lag.h"
 #include "store/piece.h"
 #include "store/states.h"
 
@@ -21,6 +22,7 @@
 struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
+    struct lag *lag;           /* the lagging view, or NULL if there is none; set at startup */
     /* number of returns to kept states; changes only while no commit is running */
     _Atomic uint64_t returns;
 };
@@ -32,6 +34,7 @@ struct snapshot {
     uint64_t sequence;
     instant newest; /* snapshot_instant() */
     struct store_access access;
+    struct lag_state *shown; /* held by a snapshot of a lagging view, otherwise NULL */
     struct guid space;
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
@@ -82,6 +85,10 @@ struct store_operations {
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 
+    /* NULL, both: spaces cannot be held. */
+    bool (*hold_space)(struct store *store, const struct guid *space);
+    void (*release_space)(struct store *store, const struct guid *space);
+
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);
 
@@ -127,8 +134,19 @@ struct store_operations {
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
-    struct store *(*open_lagging)(struct store *store, uint64_t ticks); /* NULL: not supported */
-    instant (*shows_until)(struct store *store);                        /* NULL: it does not lag */
+    /* Freezes the current state of all partitions for reading, until thaw(); neither waits for a
+     * disk. frozen_snapshot() is closed before thaw(). frozen_cursor(): like space_cursor(). NULL,
+     * all five: not supported. */
+    struct frozen_state *(*freeze)(struct store *store, uint64_t *ret_sequence);
+    void (*thaw)(struct store *store, struct frozen_state *frozen);
+    struct snapshot *(*frozen_snapshot)(struct store *store, struct frozen_state *frozen,
+                                        struct partition partition);
+    struct cursor *(*frozen_cursor)(struct store *store, struct frozen_state *frozen,
+                                    const struct guid *space, struct bytes end,
+                                    struct store_access access);
+    enum store_result (*frozen_count)(struct store *store, struct frozen_state *frozen,
+                                      const struct guid *space, struct bytes key,
+                                      struct store_access access, int64_t *ret_sum);
     /* NULL, all three: states cannot be kept. */
     struct store_state *(*keep_state)(struct store *store);
     void (*drop_state)(struct store *store, struct store_state *state);

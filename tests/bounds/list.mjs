@@ -10,7 +10,7 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, '../..');
 /* Where a step, a page or a batch ends is a bound by one of these names. */
 const NAMED = /^#define +([A-Z_0-9]*(?:AT_ONCE|LOOKED_AT_MAX|ON_WORKER_MAX|STEP_RECORDS|STEP_BYTES|HOLD_BYTES|BATCH_RECORDS|CURSOR_RECORDS|MARKS_MAX|MOVES_MAX|ROUNDS_MAX|LAST_KEYS_MAX|NODES_MAX|PAGE_COST_MAX|WORKER_COST_MAX|DROPPED_MAX|SKIPPED_MAX|LOGGED_MAX|WINDOW_BYTES))\s/gm;
-const WHERE = ['admin', 'analytics', 'backup', 'blob', 'content', 'file', 'queue', 'service', 'store', 'table', 'tree'];
+const WHERE = ['admin', 'analytics', 'backup', 'blob', 'acl', 'content', 'file', 'handles', 'opens', 'queue', 'service', 'store', 'table', 'tree'];
 const NOT_STEPS = new Set(['FILTER_NODES_MAX']); // of a request's text, refused beyond it
 
 /** [{ file, name, values, judges }] with the values as texts; without values: { file, name, real } or { file, name }. */

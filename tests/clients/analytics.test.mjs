@@ -1,5 +1,5 @@
 // Storage Analytics: logs of requests as blobs of $logs, their sums as entities of tables $Metrics.., as Set Service
-// Properties asks for them. docs/logs.md, "Storage Analytics"; decisions 510 to 515, 575, 576
+// Properties asks for them. docs/monitoring.md, "Storage Analytics"; decisions 510 to 515, 575, 576
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

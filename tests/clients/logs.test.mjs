@@ -1,4 +1,4 @@
-// The logs of requests: --accessLog, --auditLog, --slow, and the probes. docs/logs.md; decision: 390
+// The logs of requests: --accessLog, --auditLog, --slow, and the probes. docs/monitoring.md; decision: 390
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -279,7 +279,7 @@ test('what cannot be opened, or is no time, is refused at the start', async (t) 
     assert.match((await run(['config', 'check', '--slow', '2s'])).output, /^slow +2000ms +--slow$/m);
 });
 
-test('the program has its probes, with as many arguments as docs/tracing.md says', () => {
+test('the program has its probes, with as many arguments as docs/monitoring.md says', () => {
     const notes = execFileSync('readelf', ['-n', process.env.LAGRA_BINARY], { encoding: 'utf8', maxBuffer: 1 << 26 });
     const found = new Map([...notes.matchAll(/Provider: lagra\n\s+Name: (\S+)\n.*\n\s+Arguments: (.*)\n/g)].map(([, name, words]) =>
         [name, words.trim().split(/ (?=-?\d+@)/).length]));

@@ -1,5 +1,5 @@
 // Metrics as Debian's Prometheus reads them: the form of the page, the alert rules and the dashboard of
-// packaging/monitoring, against a server that it scrapes. docs/metrics.md
+// packaging/monitoring, against a server that it scrapes. docs/monitoring.md
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

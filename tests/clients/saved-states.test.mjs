@@ -1,4 +1,4 @@
-// Snapshots of a whole server that tests save and go back to between cases. docs/testing.md, "Snapshots"; decision: 534
+// Snapshots of a whole server that tests save and go back to between cases. docs/fault-injection.md, "Snapshots"; decision: 534
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -219,7 +219,7 @@ test('none beside SMB', async (t) => {
     assert.deepEqual(await smb.good('GET', 'snapshots'), { snapshots: [] });
 });
 
-// What it takes to go back is one commit, of at most 128 MiB: docs/testing.md. In memory there is no such limit.
+// What it takes to go back is one commit, of at most 128 MiB: docs/fault-injection.md. In memory there is no such limit.
 testStores('128 MiB of records that have changed', async (t, args) => {
     const { ask, save, table } = await start(t, args);
     const people = table('people'), pictures = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`p${i}`, new Uint8Array(65536).fill(i)]));

@@ -1,5 +1,5 @@
 // `lagra scrub` and --scrubEvery: what is damaged on the disk is found and named while the server serves, and a pass
-// goes on after a restart, and faster when asked to. docs/scrub.md
+// goes on after a restart, and faster when asked to. docs/integrity.md
 import assert from 'node:assert/strict';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The secondary endpoint as a view that lags, and what Get Service Stats says of it. docs/testing.md, "Secondary";
+// The secondary endpoint as a view that lags, and what Get Service Stats says of it. docs/fault-injection.md, "Secondary";
 // decisions: 535, 830
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

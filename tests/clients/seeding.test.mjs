@@ -1,4 +1,4 @@
-// What a server has before it is ready: --seed, --containers and their like. docs/seeding.md; decision: 533
+// What a server has before it is ready: --seed, --containers and their like. docs/initial-data.md; decision: 533
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -194,9 +194,9 @@ test('a file with a fault ends the start, with its line and a reason, and change
     assert.deepEqual(await names(blobs.listContainers()), []);
 });
 
-test('the example of docs/seeding.md is a seed', async (t) => {
+test('the example of docs/initial-data.md is a seed', async (t) => {
     const folder = await newFolder(t);
-    const text = await readFile(path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../docs/seeding.md'), 'utf8');
+    const text = await readFile(path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../docs/initial-data.md'), 'utf8');
     await mkdir(path.join(folder, 'site'));
     await writeFile(path.join(folder, 'site/index.html'), 'x');
     await writeFile(path.join(folder, 'seed.json'), /```json\n([^]*?)```/.exec(text)[1]);

@@ -1,5 +1,5 @@
 // Faults and a clock that tests of clients ask for at the management port, as the official SDKs meet them.
-// docs/testing.md; decisions: 530, 531, 532
+// docs/fault-injection.md; decisions: 530, 531, 532
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -364,9 +364,9 @@ test('nothing of it without --testing, which takes the management port; nor with
     assert.match(alone.errors, /--testing require --managementPort/);
 });
 
-test('the examples of docs/testing.md run', async (t) => {
+test('the examples of docs/fault-injection.md run', async (t) => {
     const { management, server } = await start(t);
-    const text = await readFile(path.join(HERE, '../../docs/testing.md'), 'utf8');
+    const text = await readFile(path.join(HERE, '../../docs/fault-injection.md'), 'utf8');
     const env = { ...process.env, LAGRA_MANAGEMENT: management, AZURE_STORAGE_CONNECTION_STRING: server.connectionString };
     for (const [language, program, args] of [['js', process.execPath, ['--input-type=module']], ['python', 'python3', ['-']]]) {
         const [, code] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(text);
@@ -384,12 +384,12 @@ const COMPILED = {
 };
 
 for (const [language, { file, packages, library, commands }] of Object.entries(COMPILED)) {
-    test(`the example of docs/testing.md in ${language} is compiled and runs`, async (t) => {
+    test(`the example of docs/fault-injection.md in ${language} is compiled and runs`, async (t) => {
         const isThere = ([program]) => process.env.PATH.split(':').some((folder) => existsSync(path.join(folder, program)));
         if (!commands.every(isThere) || (library && !existsSync(library)))
             return t.skip(`${packages} of Debian would be needed`);
         const { management } = await start(t);
-        const [, code] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(await readFile(path.join(HERE, '../../docs/testing.md'), 'utf8'));
+        const [, code] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(await readFile(path.join(HERE, '../../docs/fault-injection.md'), 'utf8'));
         const folder = await mkdtemp(path.join(tmpdir(), 'lagra-example-'));
         t.after(() => rm(folder, { recursive: true, force: true }));
         await writeFile(path.join(folder, file), code);

@@ -25,7 +25,7 @@ async function retry(page) {
 
 const isLoading = (page) => page.$eval('main', ({ innerText }) => innerText.includes('Loading'));
 
-test('without a network, each page says so and offers a retry, which works once the network is back', async (t) => {
+test('without a network, each page reports it and offers a retry, which works once the network is back', async (t) => {
     const { url, page } = await start(t);
     await signInByKey(page, url);
     await page.setOfflineMode(true);
@@ -67,7 +67,7 @@ test('a server that does not respond is reported after half a minute', async (t)
     assert.equal(await isLoading(page), false);
 });
 
-test('a page that is opened while the server is away says so, keeps the session, and goes on when the server is back', async (t) => {
+test('a page opened while the server is down reports it, keeps the session, and continues when the server is back', async (t) => {
     const { url, page } = await start(t);
     await signInByKey(page, url);
     await page.setRequestInterception(true);
@@ -98,7 +98,7 @@ test('a session that has ended is reported where the user signs in again', async
 });
 
 // The scripts of pages have a hash of their content in their names, so those of the older build are gone.
-test('after an upgrade, a page whose script is gone says so and offers to reload', async (t) => {
+test('after an upgrade, a page whose script no longer exists reports it and offers to reload', async (t) => {
     const { url, page } = await start(t);
     await signInByKey(page, url);
     await page.setRequestInterception(true);
@@ -120,7 +120,7 @@ test('after an upgrade, a page whose script is gone says so and offers to reload
     await sees(page, 'There are no queues.');
 });
 
-test('a link that is pasted into the open sign-in page signs in, into the address or the form', async (t) => {
+test('a link pasted into the address bar or the form of the sign-in page signs in', async (t) => {
     const { url, link, page } = await start(t);
     await page.goto(`${url}/console/`);
     await page.waitForSelector('input[name=link]');
@@ -158,7 +158,7 @@ test('a link that is pasted into the open sign-in page signs in, into the addres
     await sees(page, 'operator', 'header');
 });
 
-test('new accounts can be chosen without a reload, whoever has created them', async (t) => {
+test('new accounts can be selected without a reload, whoever created them', async (t) => {
     const { link, server, page } = await start(t);
     await page.goto(await link());
     await press(page, 'Accounts', 'header');

@@ -44,7 +44,7 @@ async function upload(page, paths) {
     await input.uploadFile(...paths);
 }
 
-test('containers are made, found and deleted', async (t) => {
+test('containers are created, found and deleted', async (t) => {
     const { page, service } = await start(t, 'first');
     await press(page, 'Blobs', 'header');
     await sees(page, 'first', 'table');
@@ -70,7 +70,7 @@ test('containers are made, found and deleted', async (t) => {
     assert.equal(await service.getContainerClient('second').exists(), false);
 });
 
-test('files are uploaded by blocks, shown, changed, copied and deleted', async (t) => {
+test('files are uploaded in blocks, displayed, changed, copied and deleted', async (t) => {
     const { page, client, look, service } = await start(t, 'photos');
     const large = Buffer.alloc(20 << 20, 'lagra ');
     const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
@@ -154,7 +154,7 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
     assert.equal(await service.getContainerClient('photos').exists(), true);
 });
 
-test('access, policies and the lease of a container that exists are changed, unless somebody else has changed them', async (t) => {
+test('access, policies and lease of a container are changed unless another client has changed them', async (t) => {
     const { page, client, look } = await start(t, 'shared');
     await client.setAccessPolicy('blob', [{ id: 'readers', accessPolicy: { expiresOn: new Date('2099-01-02T03:04:05Z'), permissions: 'r' } }]);
     await look();
@@ -230,7 +230,7 @@ test('the lease of a blob is broken; a snapshot is promoted and deleted', async 
     assert.equal(await blob.exists(), true);
 });
 
-test('what was deleted is kept once that is switched on, is shown with its days, and comes back', async (t) => {
+test('with soft delete, deleted blobs are listed with their remaining days and restored', async (t) => {
     const { page, client, service, look } = await start(t, 'kept');
     const put = (name, text) => client.getBlockBlobClient(name).upload(text, text.length);
     const [gone, here] = ['a/<b>gone.txt', 'a/here.txt'].map((name) => client.getBlockBlobClient(name));
@@ -299,7 +299,7 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     assert.equal(String(await here.downloadToBuffer()), 'first');
 });
 
-test('versions are kept once that is switched on, are shown and promoted, and bring back what was deleted', async (t) => {
+test('with versioning, versions are listed and promoted, and restore deleted blobs', async (t) => {
     const { page, client, look } = await start(t, 'versions');
     const blob = client.getBlockBlobClient('a/<b>.txt');
     const rows = (count) => page.waitForFunction((wanted) => document.querySelectorAll('[aria-label=Versions] tbody tr').length === wanted, {}, count);
@@ -350,7 +350,7 @@ test('versions are kept once that is switched on, are shown and promoted, and br
     assert.equal(String(await blob.downloadToBuffer()), 'first');
 });
 
-test('a link that the console makes opens what it is for, and no more', async (t) => {
+test('a link created by the console grants access to its resource only', async (t) => {
     const { page, client, look } = await start(t, 'links');
     await client.getBlockBlobClient('a b/ü.txt').upload('content', 7);
     await look('?blob=a%20b%2F%C3%BC.txt');
@@ -394,7 +394,7 @@ const recordVideo = (page) => page.evaluate(async () => {
     return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
 });
 
-test('audio and video are played by ranges', async (t) => {
+test('audio and video are played through range requests', async (t) => {
     const { page, client, look } = await start(t, 'media');
     const wav = wavOf(600);
     await client.getBlockBlobClient('long.wav').upload(wav, wav.length, { blobHTTPHeaders: { blobContentType: 'audio/wav' } });
@@ -415,7 +415,7 @@ test('audio and video are played by ranges', async (t) => {
     await isAccessible(page);
 });
 
-test('what clients have named and written is shown as text', async (t) => {
+test('names and data from clients are displayed as text', async (t) => {
     const { page, client, look } = await start(t, 'hostile');
     for (const name of HOSTILE)
         await client.getBlockBlobClient(name).upload('<script>alert(1)</script>', 25, { blobHTTPHeaders: { blobContentType: 'text/html' }, metadata: { m: '<script>alert(1)</script>' } });
@@ -432,7 +432,7 @@ test('what clients have named and written is shown as text', async (t) => {
 });
 
 // Only rows in sight are elements, and pages come as they are scrolled to.
-test('a folder of many blobs is scrolled through, and filtered', async (t) => {
+test('a folder with many blobs is scrolled and filtered', async (t) => {
     const { page, client, look } = await start(t, 'many', { width: 360, height: 740 });
     const names = Array.from({ length: 2120 }, (_, i) => `b${String(i).padStart(4, '0')}`);
     while (names.length > 0)

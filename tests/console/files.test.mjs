@@ -68,7 +68,7 @@ test('files and folders are renamed; attributes, types and metadata are changed'
     assert.equal(await page.$eval('dialog input[name=is-hidden]', ({ checked }) => checked), true);
 });
 
-test('what SMB clients have open is shown, and closed', async (t) => {
+test('open handles of SMB clients are listed and closed', async (t) => {
     const { page, server, share } = await start(t, ['--smbPort', '0']);
     await put(share.rootDirectoryClient, 'open.txt', 'x');
     const smb = await SmbClient.start(server.ports.smb, 'docs');
@@ -86,7 +86,7 @@ test('what SMB clients have open is shown, and closed', async (t) => {
     assert.equal((await smb.do('write', { name: 'one', offset: 0, text: 'late' })).status, 'C0000128'); // FILE_CLOSED
 });
 
-test('a share that was deleted is restored while it is kept', async (t) => {
+test('a soft-deleted share is restored', async (t) => {
     const { page, url, share } = await start(t);
     const visitor = new Visitor(url);
     await visitor.signIn();

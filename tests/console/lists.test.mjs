@@ -33,7 +33,7 @@ const seesNames = (page, names, within = 'main table') => page.waitForFunction((
     .map(({ innerText }) => innerText.trim())) === wanted, {}, JSON.stringify(names), within).catch(async () =>
     assert.deepEqual(await page.$$eval(`${within} td.name`, (cells) => cells.map(({ innerText }) => innerText.trim())), names));
 
-test('blobs are sorted by each column, across pages of the server', async (t) => {
+test('blobs are sorted by each column, across pages of the listing', async (t) => {
     const { service, page, look } = await start(t);
     const container = service.getContainerClient('sorted');
     await container.create();
@@ -100,7 +100,7 @@ test('containers, shares, files and entities are sorted by their columns', async
     await page.waitForFunction(() => document.querySelector('[aria-label=Entities] tbody tr').children[2].innerText === '19');
 });
 
-test('marked blobs and folders are deleted after a count of what is in them', async (t) => {
+test('selected blobs and folders are deleted after their contents are counted', async (t) => {
     const { service, page, look } = await start(t);
     const container = service.getContainerClient('marked');
     await container.create();
@@ -141,7 +141,7 @@ test('marked blobs and folders are deleted after a count of what is in them', as
     assert.deepEqual(await namesOf(container), []);
 });
 
-test('mark all means the entire list, also the part that is not loaded, within the prefix that was searched', async (t) => {
+test('select all selects the entire list within the prefix, including the part not loaded yet', async (t) => {
     const { service, page, look } = await start(t);
     const container = service.getContainerClient('all');
     await container.create();
@@ -159,7 +159,7 @@ test('mark all means the entire list, also the part that is not loaded, within t
     assert.deepEqual(await namesOf(container), ['other']);
 });
 
-test('a container is deleted once its name was typed, and its blobs are counted before', async (t) => {
+test('a container is deleted after its blobs are counted and its name is typed', async (t) => {
     const { service, page, look } = await start(t);
     await service.getContainerClient('precious').create();
     await put(service.getContainerClient('precious'), { a: 1000, 'b/c': 1000, 'b/d': 48 });
@@ -176,7 +176,7 @@ test('a container is deleted once its name was typed, and its blobs are counted 
     assert.equal(await service.getContainerClient('precious').exists(), false);
 });
 
-test('marked files and folders of a share are deleted with everything in them', async (t) => {
+test('selected files and folders of a share are deleted with their contents', async (t) => {
     const { server, page, look } = await start(t);
     const share = ShareServiceClient.fromConnectionString(server.connectionString).getShareClient('docs');
     await share.create();
@@ -206,7 +206,7 @@ const HIDDEN = {
 };
 const SEEN = ['a b c', 'é😀', '👩‍👧', '❤️', '日本語', 'עברית', 'naïve'];
 
-test('characters that cannot be seen are marked in names, and the names stay exact', async (t) => {
+test('invisible characters in names are marked, and the names remain exact', async (t) => {
     const { service, server, page, look } = await start(t);
     const container = service.getContainerClient('names');
     await container.create();
@@ -245,7 +245,7 @@ test('characters that cannot be seen are marked in names, and the names stay exa
     await page.waitForSelector('td [data-code="space"]');
 });
 
-test('times are never cut, and sizes are aligned to the right, in any language and width', async (t) => {
+test('times are never truncated, and sizes are right-aligned, in any language and width', async (t) => {
     const { url, service } = await start(t);
     const container = service.getContainerClient('times');
     await container.create();

@@ -57,7 +57,7 @@ async function hashOf(stream) {
     return hash.digest('hex');
 }
 
-test('an upload of 2 GiB goes on after a kill in the middle of it', async (t) => {
+test('an upload of 2 GiB resumes after the server is killed', async (t) => {
     const { url, server } = await startServer(t);
     const clientOf = () => new BlobServiceClient(server.url, new StorageSharedKeyCredential(account, key)).getContainerClient('large');
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
@@ -109,7 +109,7 @@ async function makeBlobs(server, url, count) {
 // What the browser holds: the process that draws the page, without the files of the browser's program that are mapped there,
 // looked at all along; and all of the browser's processes (the memory that they share counted once), above what an empty
 // page takes. Scripts hold what DevTools say behind a collection of garbage (JSHeapUsedSize).
-test('a million blobs are listed, filtered and scrolled through, and the browser holds less than 300 MiB', async (t) => {
+test('a million blobs are listed, filtered and scrolled, and the browser uses less than 300 MiB', async (t) => {
     const { url, server } = await startServer(t, { args: ['--inMemoryPersistence'] });
     await makeBlobs(server, url, MILLION);
     const page = await openPage(t);

@@ -17,7 +17,7 @@ async function sasOf(url) {
     return (await visitor.ask('sas', { account })).json.query;
 }
 
-test('an account and its key sign in, a wrong key does not, and signing out ends it', async (t) => {
+test('a correct account key signs in, a wrong one does not, and signing out ends the session', async (t) => {
     const { url } = await startServer(t);
     const page = await openPage(t);
     await page.goto(`${url}/console/`);
@@ -38,7 +38,7 @@ test('an account and its key sign in, a wrong key does not, and signing out ends
     await page.waitForSelector('input[name=key]');
 });
 
-test('a link signs in once, and goes from the address', async (t) => {
+test('a link signs in once, and is removed from the address bar', async (t) => {
     const { link, server } = await startServer(t);
     const page = await openPage(t);
     const address = await link();
@@ -71,7 +71,7 @@ async function someLoad(visitor) {
     }
 }
 
-test('the overview shows what the server does, in light and dark, on a wide screen and a phone', async (t) => {
+test('the overview shows server activity, in light and dark, on a wide screen and a phone', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
@@ -138,7 +138,7 @@ test('charts have axes, show the values at the pointer, and the stored bytes ove
     assert.ok(Math.abs(at - Date.now() / 1000) < 60 && stored >= 0 && free > 0, JSON.stringify(json));
 });
 
-test('on a phone the header is one line, and its menu has all pages, the account and signing out', async (t) => {
+test('on a phone the header is one line, and its menu has all pages, the account and sign-out', async (t) => {
     const { link, server } = await startServer(t);
     assert.equal((await run(['account', 'add', 'photos', '--location', server.location])).code, 0);
     for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, dark: true }, { width: 700 }, { width: 1024 }, {}]) {
@@ -178,7 +178,7 @@ test('an operator changes the log level and starts a scrub', async (t) => {
     await isAccessible(page);
 });
 
-test('an operator sees what the server is, and what it runs with', async (t) => {
+test('an operator sees the version and configuration', async (t) => {
     const { link, port } = await startServer(t, { args: ['--slow', '90s'], env: { LAGRA_ACCOUNT_REQUESTS: '5000' } });
     const page = await openPage(t);
     await page.goto(await link());
@@ -220,8 +220,8 @@ test('an operator sees background tasks and the progress of a backup', async (t)
     await isAccessible(page);
 });
 
-// Rules of faults are the server's alone that is started for tests; nobody else has the page. docs/testing.md
-test('rules of faults are added, shown as they fire, and ended', async (t) => {
+// Fault rules exist only on a server started for tests; others have no such page. docs/fault-injection.md
+test('fault rules are added, displayed as they fire, and removed', async (t) => {
     const { url, server } = await startServer(t, { args: ['--testing', '--inMemoryPersistence'] });
     const page = await openPage(t);
     await signInByKey(page, url);
@@ -253,7 +253,7 @@ test('rules of faults are added, shown as they fire, and ended', async (t) => {
     assert.equal(await other.$$eval('header nav a', (links) => links.some(({ innerText }) => innerText === 'Faults')), false);
 });
 
-test('the menu is used by keyboard alone', async (t) => {
+test('the menu works with the keyboard only', async (t) => {
     const { url } = await startServer(t);
     const page = await openPage(t);
     await signInByKey(page, url);

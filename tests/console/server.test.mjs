@@ -21,7 +21,7 @@ function getAs(port, host, path = '/console/') {
     }).once('error', reject));
 }
 
-test('pages come compressed, with a policy that lets no script in but their own', async (t) => {
+test('pages are compressed, and their content security policy allows only their own scripts', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     const page = await visitor.fetch('/console/');
@@ -53,7 +53,7 @@ function getRaw(port, path, headers) {
 }
 
 // rfc: 9110 12.5.3 (Accept-Encoding), 13.1.2 (If-None-Match), 15.4.5 (304)
-test('pages are compressed for clients that accept it, and are not sent again while they are unchanged', async (t) => {
+test('pages are compressed for clients that accept it, and not sent again while unchanged', async (t) => {
     const { url, port } = await startServer(t);
     const { text } = await new Visitor(url).fetch('/console/');
     const names = ['', /src="(app-[^"]+)"/.exec(text)[1], /href="(style-[^"]+)"/.exec(text)[1], 'licenses.txt'];
@@ -83,7 +83,7 @@ test('pages are compressed for clients that accept it, and are not sent again wh
     }
 });
 
-test('a name that may have been pointed here is not served', async (t) => {
+test('unknown host names are refused (DNS rebinding)', async (t) => {
     const { port } = await startServer(t);
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `a.localhost:${port}`, `[::1]:${port}`])
         assert.equal(await getAs(port, host), 200, host);
@@ -91,7 +91,7 @@ test('a name that may have been pointed here is not served', async (t) => {
         assert.ok([400, 421].includes(await getAs(port, host)), host);
 });
 
-test('a key signs in; a cookie no script sees; a token for every request', async (t) => {
+test('a key signs in; scripts cannot read the cookie; every request needs a token', async (t) => {
     const { url, port } = await startServer(t);
     const visitor = new Visitor(url);
     assert.equal((await visitor.ask('session')).status, 401);
@@ -109,7 +109,7 @@ test('a key signs in; a cookie no script sees; a token for every request', async
     assert.equal((await visitor.ask('session')).status, 401);
 });
 
-test('wrong keys are refused, and after many of them nobody is looked at for a while', async (t) => {
+test('wrong keys are refused, and after many of them sign-ins are throttled', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     const wrong = key.replace(/^.{4}/, 'AAAA');
@@ -127,7 +127,7 @@ test('wrong keys are refused, and after many of them nobody is looked at for a w
     assert.ok(right.status === 429 || right.status === 200);
 });
 
-test('pages of other sites, and requests that are none of a page for data, are refused', async (t) => {
+test('requests from pages of other sites, and navigations to data, are refused', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
@@ -151,7 +151,7 @@ test('pages of other sites, and requests that are none of a page for data, are r
     assert.equal((await visitor.ask('sas', { account: 'x'.repeat(20000) })).status, 413);
 });
 
-test('data goes by the management port, as the services permit it, and what comes back cannot run', async (t) => {
+test('data is relayed over the management port with the permissions of the services, and cannot be executed', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
@@ -179,7 +179,7 @@ test('data goes by the management port, as the services permit it, and what come
     assert.equal((await visitor.fetch(await visitor.data('blob', '/page/large'))).text.length, large.length);
 });
 
-test('a link is an operator\'s, for one sign-in; he sees all accounts, and changes them', async (t) => {
+test('a link is valid for one sign-in as operator, who sees and changes all accounts', async (t) => {
     const { url, link, server } = await startServer(t);
     const secret = (await link()).split('#link=')[1];
     const visitor = new Visitor(url);
@@ -207,7 +207,7 @@ test('a link is an operator\'s, for one sign-in; he sees all accounts, and chang
     assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: json.key2 })).status, 403);
 });
 
-test('a signature is made of the fields that its user has chosen, if they are well formed', async (t) => {
+test('a SAS is created from the chosen fields if they are well formed', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
@@ -219,7 +219,7 @@ test('a signature is made of the fields that its user has chosen, if they are we
     assert.equal((await visitor.ask('make-sas', { ...fields('sv=2022-11-02&sr=b&sp=r&se=2099-01-01'), account: 'other' })).status, 404);
 });
 
-test('a request is signed for access and policies alone, of an account of the session', async (t) => {
+test('requests are signed only for access and policies of the session\'s account', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
@@ -232,7 +232,7 @@ test('a request is signed for access and policies alone, of an account of the se
     assert.equal((await new Visitor(url).ask('sign-request', { account, text: text('GET', 'comp:acl') })).status, 401);
 });
 
-test('off means off; a port that others reach has it with a certificate alone; metrics go on as they did', async (t) => {
+test('off disables the console; on other addresses than loopback it requires a certificate; metrics are unchanged', async (t) => {
     const off = await startServer(t, { args: ['--console=off'] });
     assert.equal((await new Visitor(off.url).fetch('/console/')).status, 404);
     assert.equal((await new Visitor(off.url).fetch('/metrics')).status, 200);
@@ -245,7 +245,7 @@ test('off means off; a port that others reach has it with a certificate alone; m
     assert.equal((await run(['serve', '--console', 'maybe'])).code, 2);
 });
 
-test('with a certificate any name is served, and the cookie goes by TLS alone; without one, only loopback', async (t) => {
+test('with a certificate any host name is served, and the cookie is sent over TLS only; without one, only loopback', async (t) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
     t.after(() => rm(folder, { recursive: true }));
     const [cert, pem, template, token] = ['cert.pem', 'key.pem', 'template', 'token'].map((name) => path.join(folder, name));

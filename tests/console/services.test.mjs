@@ -24,7 +24,7 @@ async function start(t, page) {
     return { url, server, link, page: opened };
 }
 
-test('a queue is made; messages are put, looked at, received, deleted, cleared', async (t) => {
+test('a queue is created; messages are put, peeked, received, deleted and cleared', async (t) => {
     const { page, server } = await start(t, 'Queues');
     const queue = QueueServiceClient.fromConnectionString(server.connectionString).getQueueClient('work');
     await press(page, 'New queue');
@@ -60,7 +60,7 @@ test('a queue is made; messages are put, looked at, received, deleted, cleared',
     assert.equal(await queue.exists(), false);
 });
 
-test('entities are queried and edited with their types; who was overtaken is told, and overwrites nothing', async (t) => {
+test('entities are queried and edited with their types; a conflicting edit is reported and overwrites nothing', async (t) => {
     const { page, server } = await start(t, 'Tables');
     const table = new TableClient(server.urlOf('table'), 'people', new AzureNamedKeyCredential(account, key), { allowInsecureConnection: true });
     await press(page, 'New table');
@@ -114,7 +114,7 @@ test('entities are queried and edited with their types; who was overtaken is tol
     assert.equal((await table.getEntity('b', '2')).name, 'changed');
 });
 
-test('what Storage Analytics writes is listed, with what fills it', async (t) => {
+test('data of Storage Analytics is listed with its source', async (t) => {
     const { page, server } = await start(t, 'Blobs');
     const service = BlobServiceClient.fromConnectionString(server.connectionString);
     const metrics = { version: '1.0', enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 2 } };
@@ -138,7 +138,7 @@ test('what Storage Analytics writes is listed, with what fills it', async (t) =>
 });
 
 // Its tables appear a minute after the first request that is counted.
-test('a table of metrics is listed and shown', async (t) => {
+test('a metrics table is listed and displayed', async (t) => {
     const { page, server } = await start(t, 'Overview');
     const table = '$MetricsMinutePrimaryTransactionsBlob';
     const service = BlobServiceClient.fromConnectionString(server.connectionString);
@@ -155,7 +155,7 @@ test('a table of metrics is listed and shown', async (t) => {
     await sees(page, 'GetContainerProperties', 'table');
 });
 
-test('a share is made; folders and files are made, shown, downloaded and deleted', async (t) => {
+test('a share is created; folders and files are created, displayed, downloaded and deleted', async (t) => {
     const { page, server } = await start(t, 'Files');
     const share = ShareServiceClient.fromConnectionString(server.connectionString).getShareClient('docs');
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
@@ -190,7 +190,7 @@ test('a share is made; folders and files are made, shown, downloaded and deleted
     assert.equal(await file.exists(), false);
 });
 
-test('an operator makes accounts, rotates their keys and disables them; others have no such page', async (t) => {
+test('an operator creates accounts, rotates their keys and disables them; other users have no such page', async (t) => {
     const { page, link, url } = await start(t, 'Overview');
     assert.ok(!(await page.$eval('header', ({ innerText }) => innerText)).includes('Accounts'));
     const operator = await openPage(t);

@@ -51,7 +51,7 @@ async function downloaded(page, folder, name, button) {
     return readFile(file, 'utf8');
 }
 
-test('a filter is built by clicks', async (t) => {
+test('a filter is built with the mouse', async (t) => {
     const { page, clientOf, look } = await start(t);
     const table = clientOf('people');
     await table.createTable();

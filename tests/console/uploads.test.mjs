@@ -40,7 +40,7 @@ function countBlocks(page) {
     return counted;
 }
 
-test('a folder is dropped, and its files get their paths as names', async (t) => {
+test('files of a dropped folder are named by their paths', async (t) => {
     const { page, folder, clientOf } = await start(t);
     await mkdir(path.join(folder, 'tree/a/b'), { recursive: true });
     await writeFile(path.join(folder, 'tree/one.txt'), 'one');
@@ -89,7 +89,7 @@ test('one button uploads, and the entire list is a drop zone, of blobs and of fi
     assert.equal(String(await share.rootDirectoryClient.getFileClient('tree/a/two.txt').downloadToBuffer()), 'two');
 });
 
-test('an upload goes on where it was when the server was killed, and when the page was left', async (t) => {
+test('an upload resumes after the server is killed, and after the page is left', async (t) => {
     const { page, server, folder, clientOf, choose } = await start(t);
     const content = randomBytes(40 << 20);
     await writeFile(path.join(folder, 'large.bin'), content);
@@ -122,7 +122,7 @@ test('an upload goes on where it was when the server was killed, and when the pa
     assert.ok(content.equals(await clientOf().getBlobClient('large.bin').downloadToBuffer()));
 });
 
-test('an upload that is stopped sends no more, and is tried again', async (t) => {
+test('a cancelled upload sends nothing more, and can be retried', async (t) => {
     const { page, folder, clientOf, choose } = await start(t);
     await writeFile(path.join(folder, 'stopped.bin'), randomBytes(30 << 20));
     await slowUploads(page, 4 << 20);

@@ -6,7 +6,7 @@
 // answers with an error for what is damaged (promise 5). Never silently less, never older bytes,
 // never a crash. What is refused, or answered with an error, `lagra check` finds as well. A refused folder is refused
 // the second time too; of some, what can be read is
-// saved. One count for each case. How it ends is as docs/faults.md promises for the kind of file, and
+// saved. One count for each case. How it ends is as docs/failure-guarantees.md promises for the kind of file, and
 // every cell there that names this suite is met.
 //
 // --shares: the folder has shares, directories and files instead of blobs (shares.mjs).
@@ -159,7 +159,7 @@ try {
         if (met > 0 || options.only)
             continue;
         total.failed++;
-        console.log(`FAILED seed ${SEED}: no case of ${cell} in docs/faults.md was met`);
+        console.log(`FAILED seed ${SEED}: no case of ${cell} in docs/failure-guarantees.md was met`);
     }
     console.log(`${cases} of ${all.length} damages, seed ${SEED}`);
 } catch (error) {

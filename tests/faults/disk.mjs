@@ -100,7 +100,7 @@ async function fill() {
 }
 
 /** mayBeFinal: where others hold the last byte a table of RocksDB cannot be written, and the store is
- *  final until the next start (docs/faults.md). */
+ *  final until the next start (docs/failure-guarantees.md). */
 async function removeAll({ mayBeFinal = false } = {}) {
     const names = [...stored.keys(), ...unknown];
 

@@ -5,7 +5,7 @@
 // A server works with one fault injected (shim.c), and is started again without. Nothing
 // acknowledged may be lost; a request that was refused with 503 or 507 has changed nothing; nothing
 // may hang; what is only passing must not end the service; whoever ends in another way says why;
-// and the next start is clean. One count for each case. Every cell of docs/faults.md that names this
+// and the next start is clean. One count for each case. Every cell of docs/failure-guarantees.md that names this
 // suite is met by one case at least; one that is not is a failure.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -181,7 +181,7 @@ async function runUntilInjected(one) {
 const COLUMN = { log: 'log', table: 'table', manifest: 'manifest', current: 'manifest', note: 'own', folder: 'own',
     extent: 'extent', extents: 'extent' };
 
-/** The cell of docs/faults.md that a case is of, as text; undefined: of none. */
+/** The cell of docs/failure-guarantees.md that a case is of, as text; undefined: of none. */
 function cellOf({ call, kind, fault }) {
     const row = ['EINTR', 'short'].includes(fault) ? 'short and interrupted calls'
         : fault === 'EMFILE' ? 'too many open files'
@@ -216,7 +216,7 @@ async function runCases(cases, cells) {
         }
         if (injected === wasInjected) {
             total.failed++;
-            console.log(`FAILED seed ${SEED}: no case of ${cell} in docs/faults.md was met`);
+            console.log(`FAILED seed ${SEED}: no case of ${cell} in docs/failure-guarantees.md was met`);
         }
     }
     for (const one of left.slice(0, Math.max(0, CASES - done)))

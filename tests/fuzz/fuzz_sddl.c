@@ -2,7 +2,7 @@
  * text and as bytes, and read as the same again. */
 #include <stdlib.h>
 
-#include "file/security_descriptor.h"
+#include "acl/security_descriptor.h"
 #include "fuzz.h"
 
 static struct bytes encode_again(struct arena *arena, struct bytes raw)

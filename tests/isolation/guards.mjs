@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const LIST = 'tests/isolation/guards.txt';
-const ROOMS = ['admin', 'analytics', 'blob', 'content', 'file', 'properties', 'queue', 'request', 'service', 'source', 'table', 'tree'];
+const ROOMS = ['acl', 'admin', 'analytics', 'blob', 'content', 'file', 'handles', 'opens', 'properties', 'queue', 'request', 'service', 'source', 'table', 'tree'];
 const OPENED_WITHOUT_CHANGES = /\bdecision_open\([^;]*,\s*(NULL|changes)\)/;
 const KEPT = /\b(decision_leave_owner|decision_move_subject|decision_confirm|decision_confirm_part|service_properties_guard)\(/;
 const DROPPED = /\b(snapshot|space_iterator|index_iterator)_is_gone\(/;

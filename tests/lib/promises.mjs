@@ -1,11 +1,11 @@
-// The table of docs/faults.md, for the suites that it names: which cells a suite has to reach. A cell
+// The table of docs/failure-guarantees.md, for the suites that it names: which cells a suite has to reach. A cell
 // that it did not reach is a failure, so that the document promises nothing that is not tried.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DOCUMENT = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../docs/faults.md');
+const DOCUMENT = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../docs/failure-guarantees.md');
 
 /** In the order of the document. */
 export const COLUMNS = ['log', 'table', 'manifest', 'own', 'extent'];
@@ -24,7 +24,7 @@ export function promised(note, rows) {
             .filter((_, i) => cells[i]?.includes(note));
 
         if (cells.length !== COLUMNS.length || (noted.length > 0 && row === undefined))
-            throw new Error(`docs/faults.md: no test knows the row "${text}"`);
+            throw new Error(`docs/failure-guarantees.md: no test knows the row "${text}"`);
         return noted;
     });
 }

@@ -1,4 +1,4 @@
-// Limits that a request reaches by itself: each constant of docs/faults.md, "Limits", that names this file has a request here
+// Limits that a request reaches by itself: each constant of docs/failure-guarantees.md, "Limits", that names this file has a request here
 // that goes one beyond it, and the response that it gets; the server serves others as before.
 
 import { BATCH_TYPE } from '../lib/batch.mjs';

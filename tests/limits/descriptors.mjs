@@ -66,7 +66,7 @@ async function writeMuch(server, rounds) {
 }
 
 /** RocksDB flushes, compacts and begins logs, which it cannot go on after if it fails, while clients hold
- * every descriptor that they can get. docs/faults.md e */
+ * every descriptor that they can get. docs/failure-guarantees.md e */
 export async function no_crowd_takes_the_stores_descriptors(context) {
     const { assert } = context;
 

@@ -32,13 +32,16 @@ const CONCERNED = {
     store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['clients:metrics,process', 'replay', 'isolation', 'power', 'damage'] },
     content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['smb', 'wire', 'replay', 'isolation', CLIENTS.service] },
+    acl: { units: ['handles', 'file'], services: ['file'], suites: ['smb', CLIENTS.file] },
+    opens: { units: ['handles', 'file', 'smb'], services: ['file'], suites: ['smb', 'isolation:directory,file,share', CLIENTS.file] },
+    handles: { units: ['smb'], services: [], suites: ['smb'] },
     request: { units: ['service', 'blob'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
     properties: { units: ['service', 'blob'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
     observe: { units: ['service'], services: ['blob'], suites: ['clients:logs,metrics,analytics'] },
-    file: { units: [], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
+    file: { units: ['handles'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
     queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
-    tree: { units: ['file'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
+    tree: { units: ['opens', 'file', 'handles'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
     source: { units: ['service', 'blob', 'file'], services: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
     smb: { units: [], services: [], suites: ['smb'] },
     blob: { units: ['service'], services: ['blob'], suites: ['replay', CLIENTS.blob] },
@@ -47,7 +50,7 @@ const CONCERNED = {
     admin: { units: [], services: [], suites: [CLIENTS.admin] },
     cluster: { units: [], services: [], suites: [CLIENTS.cluster] },
 };
-export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'source', 'auth', 'net', 'http',
+export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'acl', 'opens', 'file', 'handles', 'source', 'auth', 'net', 'http',
     'smb', 'blob', 'analytics', 'backup', 'admin', 'cluster'];
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known

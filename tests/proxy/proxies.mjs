@@ -1,4 +1,4 @@
-// nginx, HAProxy and Caddy with the lines of docs/reverse-proxy.md, on other ports and with other certificates.
+// nginx, HAProxy and Caddy with the lines of docs/tls-and-proxies.md, on other ports and with other certificates.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const DOCUMENT = readFileSync(new URL('../../docs/reverse-proxy.md', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../../docs/tls-and-proxies.md', import.meta.url), 'utf8');
 const START_LIMIT_MS = 60000;
 
 /** The lines of a block, with each of the pairs [from, to] exchanged: all of them have to be there. */
@@ -15,7 +15,7 @@ function linesOf(block, exchanges) {
 
     for (const [from, to] of exchanges) {
         if (!text.includes(from))
-            throw new Error(`docs/reverse-proxy.md: ${block} has no "${from}"`);
+            throw new Error(`docs/tls-and-proxies.md: ${block} has no "${from}"`);
         text = text.replaceAll(from, to);
     }
     return text;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Lagra behind nginx, HAProxy and Caddy, as docs/reverse-proxy.md has them: signed requests, those of SAS, and what a
+// Lagra behind nginx, HAProxy and Caddy, as docs/tls-and-proxies.md has them: signed requests, those of SAS, and what a
 // client forges. run.mjs [--only WORD]. The client comes from 127.0.0.9, the proxies from 127.0.0.1.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

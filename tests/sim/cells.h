@@ -1,4 +1,4 @@
-/* The cells of docs/faults.md: which fault met which kind of file. Counted where a fault is
+/* The cells of docs/failure-guarantees.md: which fault met which kind of file. Counted where a fault is
  * injected, so that a test can say of a cell that it was never reached. */
 #ifndef LAGRA_SIM_CELLS_H
 #define LAGRA_SIM_CELLS_H

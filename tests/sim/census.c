@@ -7,7 +7,7 @@
 #include "auth/auth.h"
 #include "base/endian.h"
 #include "census_part.h"
-#include "file/open_epoch.h"
+#include "opens/open_epoch.h"
 #include "request.h"
 #include "scheduler.h"
 #include "service/names.h"

@@ -4,7 +4,7 @@
 
 #include "base/endian.h"
 #include "file/file.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "file/share_usage.h"
 #include "tree/record.h"
 #include "world.h"

@@ -284,7 +284,7 @@ static void run_life(bool calm)
 }
 
 /* What a fault of a client, of what only one request needs, or of a file of which nobody depends may
- * not bring about (docs/faults.md: "final"). */
+ * not bring about (docs/failure-guarantees.md: "final"). */
 static void check_final(void)
 {
     if (world->outcome != OUTCOME_FINAL || world->may_be_final || world->was_damaged)

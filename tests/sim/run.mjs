@@ -7,7 +7,7 @@
 //             with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
-//             cell of docs/faults.md that names this suite was reached
+//             cell of docs/failure-guarantees.md that names this suite was reached
 //   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each,
 //             of three front ends for a quarter; with
 //             --soak instead, from a start of its own, until
@@ -31,7 +31,7 @@ const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
 const seconds = process.env.LAGRA_SIM_SECONDS ?? '20';
 const count = { passed: 0, failed: 0 };
 
-/** Rows of docs/faults.md -> those of `simulate --cells`. */
+/** Rows of docs/failure-guarantees.md -> those of `simulate --cells`. */
 const ROWS = {
     'kill -9': ['kill'],
     'power cut: any part': ['power'],
@@ -178,7 +178,7 @@ if (existsSync(program)) {
     }
     const unreached = unreachedCells();
 
-    check('every cell of docs/faults.md is reached', unreached.length === 0, `not reached: ${unreached.join(', ')}`);
+    check('every cell of docs/failure-guarantees.md is reached', unreached.length === 0, `not reached: ${unreached.join(', ')}`);
     console.log(`sim: ${count.passed} passed, ${count.failed} failed`);
 } else {
     console.log('skipped: not built with sanitizers, which have threads and files of their own');

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "scheduler.h"
 #include "service/server.h"
 #include "service/waiting.h"

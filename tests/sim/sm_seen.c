@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "file/handle_away.h"
+#include "handles/durable_handle.h"
 #include "judge.h"
 #include "request.h"
 #include "sm_link.h"

@@ -5,7 +5,7 @@
 #include "blob/blob.h"
 #include "blob/uncommitted.h"
 #include "file/file.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "sim_limits.h"
 
 #undef OPENS_MAX

@@ -1,4 +1,4 @@
-// The tables of docs/smb-rest.md, each made by asking a server: a list of rows of cells, the first its head.
+// The tables of docs/smb.md, each made by asking a server: a list of rows of cells, the first its head.
 
 import { OPERATIONS, getRange, putRange, shown } from './rest.mjs';
 import { cachingName, SmbClient } from './smb_client.mjs';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Files that REST and SMB clients use at once: two_protocols.mjs [--only WORD] [--print FILE]
 //
-// The tables of docs/smb-rest.md are made by asking a server, and must be what is written there; --print writes them.
+// Compares the last tables of docs/smb.md with the responses of a server; --print writes them to FILE.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { getRange, OPERATIONS, putRange, Rest, SHARE, shown } from './rest.mjs';
 import { SmbClient } from './smb_client.mjs';
 import * as tables from './tables.mjs';
 
-const DOCUMENT = new URL('../../docs/smb-rest.md', import.meta.url);
+const DOCUMENT = new URL('../../docs/smb.md', import.meta.url);
 const { values: options } = parseArgs({
     options: { only: { type: 'string', default: '' }, print: { type: 'string' } },
 });
@@ -21,39 +21,39 @@ const { values: options } = parseArgs({
 /* ---- the tables ---- */
 
 const SECTIONS = [
-    ['shareModes', 'Share modes', 'What an operation answers while an SMB client has the file open for reading, by what it shares.'],
-    ['accesses', 'Accesses', 'The same of those that ask what a handle may do. The handle shares all; "none": it may read attributes alone.'],
-    ['opens', 'Opens by SMB', 'What SMB answers to an open of a file, by what it wants to do, after the REST API has leased the file, broken the ' +
-        'lease or made it read-only, and while it is about to be deleted. It shares all.'],
-    ['dispositions', 'Dispositions of SMB', 'The same of an open that wants to read attributes, by its disposition.'],
-    ['replaced', 'Renames of SMB', 'What SMB answers when another file is to have the name of such a file, in its place or not.'],
-    ['locks', 'Byte-range locks', 'A handle that shares all has a lock of the bytes 100 to 199.'],
-    ['states', 'Read-only, delete pending', 'An SMB client has given the file the attribute, or wants it deleted and has not closed it.'],
-    ['breaks', 'Caching', 'What the lease (RWH: read, write, handle caching) of an open handle that shares all is broken to, and the answer ' +
-        'once the client has acknowledged. "waits": not before it has. Read caching alone (R) needs no acknowledgement.'],
+    ['shareModes', 'Share modes', 'Response of each operation while an SMB client has the file open for reading, by the share ' +
+        'mode of its handle.'],
+    ['accesses', 'Accesses', 'Response of operations that check the access of open handles, by the access of a handle ' +
+        'that shares everything. "none" means that it can only read attributes.'],
+    ['opens', 'Opens by SMB', 'Result of an SMB open that shares everything, by the requested access, after REST has ' +
+        'leased the file, broken the lease or made it read-only, and while a delete is pending.'],
+    ['dispositions', 'Dispositions of SMB', 'Result of an SMB open that only reads attributes, by its create disposition.'],
+    ['replaced', 'Renames of SMB', 'Result of an SMB rename to the name of such a file, with and without replacing it.'],
+    ['locks', 'Byte-range locks', 'Response while a handle that shares everything has a lock on bytes 100 to 199.'],
+    ['states', 'Read-only, delete pending', 'Response after an SMB client has set the read-only attribute, or a delete disposition on a ' +
+        'handle that is still open.'],
+    ['breaks', 'Caching', 'Break of the lease (RWH: read, write, handle caching) of a handle that shares everything, ' +
+        'and the response. "waits" means that the response waits for the acknowledgement; R needs ' +
+        'none.'],
 ];
 
 const cellsOf = (row) => `| ${row.join(' | ')} |`;
 const textOf = ([head, ...rows]) => [cellsOf(head), `|${'---|'.repeat(head.length)}`, ...rows.map(cellsOf)].join('\n');
-const sectionOf = ([, title, text], rows) => `## ${title}\n${text}\n\n${textOf(rows)}\n`;
+const sectionOf = ([, title, text], rows) => `### ${title}\n${text}\n\n${textOf(rows)}\n`;
 
 async function print(context, file) {
     const sections = [];
 
     for (const section of SECTIONS)
         sections.push(sectionOf(section, await tables[section[0]](context)));
-    writeFileSync(file, `# SMB and REST on one file
-Printed by \`tests/smb/two_protocols.mjs --print\`, which asks a server, and compared with it by every run of the tests.
-The rules are in semantics.md, 8.2 to 8.4, and decisions 330, 331, 337 and 490.
-
-${sections.join('\n')}`);
+    writeFileSync(file, sections.join('\n'));
 }
 
 const written = (section) => async (context) => {
     const is = sectionOf(section, await tables[section[0]](context));
     const text = readFileSync(DOCUMENT, 'utf8');
 
-    assert.ok(text.includes(is), `docs/smb-rest.md has another table:\n${is}`);
+    assert.ok(text.includes(is), `docs/smb.md has another table:\n${is}`);
 };
 
 /* The article's own table: what fails beside each share mode. semantics 8.2; Lease File: of a reader. */

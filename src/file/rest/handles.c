@@ -111,7 +111,7 @@ static void add_path(struct text *out, struct bytes path)
 
 /* Adds a handle. The elements are in the recorded order. */
 static void add_handle(struct handle_sink *sink, const struct handle *handle,
-                       const struct handle_place *place)
+                       const struct handle_path *place)
 {
     struct handle_page *page = page_of(sink);
     struct text *out = &page->out;

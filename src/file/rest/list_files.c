@@ -3,7 +3,7 @@
 #include "base/encode.h"
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "service/listing_xml.h"
 
 enum {

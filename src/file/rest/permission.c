@@ -1,5 +1,5 @@
 /* Permissions in request headers. */
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "file/rest/smb_headers.h"
 
 /* rest: Create-File "x-ms-file-permission": longer descriptors must be passed by key. */

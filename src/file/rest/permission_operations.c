@@ -4,9 +4,9 @@
 
 #include "base/encode.h"
 #include "base/json.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "file/rest/request.h"
-#include "file/security_descriptor.h"
+#include "acl/security_descriptor.h"
 
 /* rest: Create-Permission, Get-Permission */
 static bool read_format(struct bytes text, bool *ret_binary)

@@ -1,7 +1,7 @@
 /* SMB properties of a directory or file in headers. */
 #include "file/rest/smb_headers.h"
 
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "service/copy_answer.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"

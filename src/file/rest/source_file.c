@@ -1,7 +1,7 @@
 #include "file/rest/source_file.h"
 
 #include "base/codec.h"
-#include "file/permission_store.h"
+#include "acl/permission_store.h"
 #include "service/driver.h"
 
 static bool is_file(const struct operation *operation)

@@ -1,4 +1,4 @@
-/* Reads a backup with a read-only RocksDB: see archive.h. */
+/* Reads a backup with a read-only RocksDB, or a running store with its own: see archive.h. */
 #include "store/archive.h"
 
 #include <errno.h>
@@ -12,8 +12,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "store/backup.h"
+#include "store/embedded/embedded_private.h"
 #include "store/embedded/extent_file.h"
-#include "store/embedded/keyspace.h"
+#include "store/piece.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
 
@@ -22,7 +23,9 @@
 #define TASK_KEY_DUE     1
 
 struct archive {
-    struct keyspace keyspace;
+    const struct keyspace *keyspace;
+    struct store *store; /* that is running; NULL: a backup, which has the following */
+    struct keyspace own;
     int extents; /* the folder */
     uint32_t open_extent;
     int fd; /* of open_extent; -1: none */
@@ -42,8 +45,8 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *ret_problem = "it is no backup that can be read";
     if (access(list, R_OK) == 0 && archive->extents >= 0)
-        result =
-            keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->keyspace, ret_problem);
+        result = keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->own, ret_problem);
+    archive->keyspace = &archive->own;
     if (result && archive->extents >= 0)
         close(archive->extents);
     if (result)
@@ -56,10 +59,25 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     return result;
 }
 
+struct archive *archive_of(struct store *store)
+{
+    struct archive *archive;
+
+    if (!store->operations->backup_begin)
+        return NULL;
+    archive = xcalloc(1, sizeof *archive);
+    archive->store = store;
+    archive->keyspace = &embedded_of(store)->keyspace;
+    archive->extents = archive->fd = -1;
+    return archive;
+}
+
 void archive_close(struct archive *archive)
 {
-    keyspace_close_read_only(&archive->keyspace);
-    close(archive->extents);
+    if (!archive->store)
+        keyspace_close_read_only(&archive->own);
+    if (archive->extents >= 0)
+        close(archive->extents);
     if (archive->fd >= 0)
         close(archive->fd);
     free(archive);
@@ -88,13 +106,13 @@ static enum store_result result_of(const rocksdb_iterator_t *iterator)
     char *error = NULL;
 
     rocksdb_iter_get_error(iterator, &error);
-    return error ? keyspace_error("read a backup", error) : STORE_OK;
+    return error ? keyspace_error("read a space", error) : STORE_OK;
 }
 
 static rocksdb_iterator_t *iterate(struct archive *archive, struct bytes from)
 {
     rocksdb_iterator_t *iterator =
-        rocksdb_create_iterator(archive->keyspace.db, archive->keyspace.newest);
+        rocksdb_create_iterator(archive->keyspace->db, archive->keyspace->newest);
 
     rocksdb_iter_seek(iterator, from.ptr, from.len);
     return iterator;
@@ -197,7 +215,7 @@ static enum store_result read_record(void *context, struct bytes key, struct byt
                                                    &record.pieces, &record.piece_count);
 
     if (result)
-        log_line(LOG_ERROR, "a record of the backup makes no sense");
+        log_line(LOG_ERROR, "a record to be copied is corrupt");
     else if (!reading->found(reading->context, reading->family, &record))
         result = STORE_NOT_FOUND;
     arena_rewind(reading->arena, reading->empty);
@@ -340,6 +358,8 @@ enum store_result archive_tasks(struct archive *archive, struct guid space,
 
 enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to)
 {
+    if (archive->store)
+        return piece_read(archive->store, piece, 0, piece->length, to, NULL);
     if (archive->fd < 0 || archive->open_extent != piece->extent) {
         enum store_result result;
 

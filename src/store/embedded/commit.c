@@ -97,6 +97,9 @@ static enum store_result check_spaces(const struct commit *commit)
     if (store_has_returned(&commit->embedded->store, commit->access))
         return STORE_CONFLICT;
     for (size_t i = 0; i < commit->count; i++)
+        if (commit->parts[i].changes && spaces_is_held(spaces, &commit->parts[i].snapshot->space))
+            return STORE_BUSY;
+    for (size_t i = 0; i < commit->count; i++)
         if (commit->parts[i].changes &&
             spaces_round_is_old(spaces, snapshot_of(&commit->parts[i])->round))
             return STORE_CONFLICT; /* its space may have been dropped and forgotten since */
@@ -364,7 +367,6 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     result = admission_of_commit(embedded, parts, count, access);
     if (result)
         return result;
-    lag_commits(embedded);
     for (size_t i = 0; i < count; i++)
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);
@@ -474,4 +476,14 @@ enum store_result embedded_delete_row(struct store *store, const struct guid *sp
     result = commit_collected_rows(embedded, &drop, writes, false);
     rocksdb_writebatch_destroy(writes);
     return result == STORE_CONFLICT ? STORE_OK : result;
+}
+
+bool embedded_hold_space(struct store *store, const struct guid *space)
+{
+    return spaces_hold(&embedded_of(store)->spaces, space);
+}
+
+void embedded_release_space(struct store *store, const struct guid *space)
+{
+    spaces_let_go(&embedded_of(store)->spaces, space);
 }

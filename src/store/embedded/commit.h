@@ -14,6 +14,9 @@ struct embedded;
 enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
                                   size_t count, instant now, struct store_access access,
                                   uint64_t *ret_sequence);
+/* store_hold_space(), store_release_space() */
+bool embedded_hold_space(struct store *store, const struct guid *space);
+void embedded_release_space(struct store *store, const struct guid *space);
 enum store_result embedded_delete_row(struct store *store, const struct guid *space,
                                       struct bytes key);
 void embedded_checkpoint_clock(struct store *store);

@@ -15,7 +15,6 @@
 #include "store/embedded/extents.h"
 #include "store/embedded/io_pool.h"
 #include "store/embedded/keyspace.h"
-#include "store/embedded/lag.h"
 #include "store/embedded/manifest_guard.h"
 #include "store/embedded/freed.h"
 #include "store/embedded/record_cache.h"
@@ -63,7 +62,6 @@ struct embedded {
     struct verified verified;
     struct reclaim reclaim;
     struct states states;
-    struct lag *lag; /* of the lagging view, from its start on; NULL: none */
     struct recovery recovery;
     struct collector collector;
 };
@@ -83,6 +81,17 @@ void embedded_damaged(void *embedded);
  * descriptor or memory. The write did nothing, and earlier ones will still be flushed and synced.
  * Logs it once. Any thread. (health.c) */
 void embedded_starve(struct embedded *embedded);
+/* For the table of operations (frozen.c). */
+struct frozen_state *embedded_freeze(struct store *store, uint64_t *ret_sequence);
+void embedded_thaw(struct store *store, struct frozen_state *frozen);
+struct cursor *embedded_frozen_cursor(struct store *store, struct frozen_state *frozen,
+                                      const struct guid *space, struct bytes end,
+                                      struct store_access access);
+enum store_result embedded_frozen_count(struct store *store, struct frozen_state *frozen,
+                                        const struct guid *space, struct bytes key,
+                                        struct store_access access, int64_t *ret_sum);
+struct snapshot *embedded_frozen_snapshot(struct store *store, struct frozen_state *frozen,
+                                          struct partition partition);
 /* store_inspect() (inspect.c) */
 enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                    void *context);

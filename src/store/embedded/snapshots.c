@@ -76,17 +76,13 @@ static struct embedded_snapshot *snapshot_new(struct store *store, struct partit
     return snapshot;
 }
 
-struct snapshot *embedded_snapshot_of_state(struct store *store, struct partition partition,
-                                            struct lag_state *state)
+struct snapshot *embedded_snapshot_of_view(struct store *store, struct partition partition,
+                                           struct view *view)
 {
-    struct embedded *embedded = embedded_of(store);
     struct embedded_snapshot *snapshot = snapshot_new(store, partition);
 
-    snapshot->shown = state;
-    atomic_store(&snapshot->view, state->view);
-    snapshot->snapshot.gone = lag_state_lacks(embedded, state, &partition.space);
-    snapshot->snapshot.sequence = state->sequence;
-    snapshot->snapshot.newest = state->taken; /* different for each state */
+    snapshot->is_frozen = true;
+    atomic_store(&snapshot->view, view);
     return &snapshot->snapshot;
 }
 
@@ -120,8 +116,7 @@ void embedded_snapshot_close(struct snapshot *base)
     bool was_last = false;
 
     assert(!snapshot->committing || snapshot->spent);
-    if (snapshot->shown) {
-        lag_leave(embedded_of(base->store), snapshot->shown);
+    if (snapshot->is_frozen) {
         free(snapshot);
         return;
     }

@@ -19,8 +19,7 @@ struct embedded_snapshot {
     uint64_t frontier;                         /* of the extents when it was opened */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
     uint32_t round;                            /* of spaces, when it was opened */
-    /* of a lagging view: the state it holds; NULL: not of a lagging view */
-    struct lag_state *shown;
+    bool is_frozen;                            /* of a frozen state, which has the view */
     bool committing; /* its commit is about to write; under the stripe's lock */
     bool spent;      /* its commit is done; owner's thread */
     char prefix[];
@@ -35,9 +34,9 @@ bool embedded_snapshot_is_newest(const struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 
-/* Opens a read-only snapshot for a lagging view; it holds the state. */
-struct snapshot *embedded_snapshot_of_state(struct store *store, struct partition partition,
-                                            struct lag_state *state);
+/* Opens a read-only snapshot in a view of a frozen state, which remains the caller's. */
+struct snapshot *embedded_snapshot_of_view(struct store *store, struct partition partition,
+                                           struct view *view);
 
 /* Returns the cached record, or the cached fact that it does not exist. Returns false if it is not
  * cached, or the stripe has changed since the snapshot. */

@@ -35,6 +35,7 @@ void spaces_release(struct spaces *spaces)
     for (unsigned i = 0; i < SPACE_LOCKS; i++) {
         pthread_rwlock_destroy(&spaces->locks[i].lock);
         free(spaces->locks[i].dropped);
+        free(spaces->locks[i].held);
     }
 }
 
@@ -270,4 +271,51 @@ void spaces_end_round(struct spaces *spaces)
 bool spaces_round_is_old(const struct spaces *spaces, uint32_t round)
 {
     return atomic_load(&spaces->round) - round >= SPACE_ROUNDS / 2;
+}
+
+/* ---- holds ---- */
+
+static size_t find_held(const struct space_lock *lock, const struct guid *space)
+{
+    size_t i = 0;
+
+    while (i < lock->held_count && !guid_equal(&lock->held[i], space))
+        i++;
+    return i;
+}
+
+bool spaces_is_held(const struct spaces *spaces, const struct guid *space)
+{
+    const struct space_lock *lock = &spaces->locks[lock_index(space)];
+
+    return lock->held_count > 0 && find_held(lock, space) < lock->held_count;
+}
+
+bool spaces_hold(struct spaces *spaces, const struct guid *space)
+{
+    struct space_lock *lock = &spaces->locks[lock_index(space)];
+    bool is_held;
+
+    must(pthread_rwlock_wrlock(&lock->lock));
+    if (!lock->held)
+        lock->held = xcalloc(SPACE_HOLDS_MAX, sizeof lock->held[0]);
+    is_held = find_held(lock, space) < lock->held_count;
+    if (!is_held && lock->held_count < SPACE_HOLDS_MAX) {
+        lock->held[lock->held_count++] = *space;
+        is_held = true;
+    }
+    must(pthread_rwlock_unlock(&lock->lock));
+    return is_held;
+}
+
+void spaces_let_go(struct spaces *spaces, const struct guid *space)
+{
+    struct space_lock *lock = &spaces->locks[lock_index(space)];
+    size_t at;
+
+    must(pthread_rwlock_wrlock(&lock->lock));
+    at = lock->held ? find_held(lock, space) : 0;
+    if (at < lock->held_count)
+        lock->held[at] = lock->held[--lock->held_count];
+    must(pthread_rwlock_unlock(&lock->lock));
 }

@@ -32,6 +32,8 @@ struct dropped_space {
 
 struct space_lock {
     pthread_rwlock_t lock;
+    struct guid *held; /* SPACE_HOLDS_MAX, or NULL if none was ever held; under the lock */
+    size_t held_count;
     struct dropped_space *dropped; /* open addressing; under the lock */
     size_t count;
     size_t capacity; /* 0 or a power of 2 */
@@ -72,6 +74,12 @@ void spaces_leave_set(struct spaces *spaces, const struct space_set *set);
 uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space);
 /* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
+
+/* Holds a space, or releases it: store_hold_space(). The caller holds no lock. */
+bool spaces_hold(struct spaces *spaces, const struct guid *space);
+void spaces_let_go(struct spaces *spaces, const struct guid *space);
+/* Returns true if the space is held. The caller holds the lock. */
+bool spaces_is_held(const struct spaces *spaces, const struct guid *space);
 
 /* Marks a space as no longer dropped; or as dropped again, by a commit that restored its contents.
  * The caller holds the lock exclusively. */

@@ -453,7 +453,6 @@ enum store_result embedded_return_to(struct store *store, struct store_state *st
     struct returning r = { .embedded = embedded, .state = state, .except = except };
     enum store_result result = STORE_IO;
 
-    lag_commits(embedded);
     lock_take(&embedded->states.lock);
     if (atomic_load(&embedded->starved))
         result = STORE_SHORTAGE;

@@ -68,8 +68,8 @@ void states_release(struct embedded *embedded);
  * thread. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 
-/* For read-only states. Neither waits for a disk; the collector does the work of the second. Any
- * thread. */
+/* For states that are only read. Neither waits for a disk: the collector frees the state after the
+ * second. Thread-safe. */
 struct store_state *states_show(struct embedded *embedded);
 void states_over(struct embedded *embedded, struct store_state *state);
 

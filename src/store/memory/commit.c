@@ -362,8 +362,6 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
     lock_take(&store->lock);
     result = store_has_returned(base, access) ? STORE_CONFLICT : check_parts(store, parts, count);
     if (!result) {
-        if (!empty)
-            memory_lag_commits(store);
         store->newest = now > store->newest ? now : store->newest + 1;
         for (size_t i = 0; i < count; i++)
             if (parts[i].changes)

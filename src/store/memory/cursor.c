@@ -1,16 +1,67 @@
-/* Reads the memory store: snapshots of a partition, and cursors over a root that they hold. */
+/* Reads the memory store: snapshots of a partition, cursors over a root that they hold, and frozen
+ * states. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-void memory_snapshot_look(struct memory_snapshot *snapshot)
+static struct memory_store *store_of(struct store *base)
+{
+    return (struct memory_store *)(void *)base;
+}
+
+/* ---- snapshots ---- */
+
+/* Sets the public members from the state it shows. Called without the lock. */
+static void set_members(struct memory_snapshot *snapshot)
 {
     snapshot->version = memory_partition_version(snapshot->root, snapshot->base.prefix);
     snapshot->base.gone = memory_space_is_dropped(snapshot->root, &snapshot->base.space);
     snapshot->base.sequence = snapshot->version > 0 ? snapshot->version : snapshot->seen;
     assert(snapshot->base.sequence <= snapshot->seen);
 }
+
+struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
+{
+    struct memory_store *store = store_of(base);
+    struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
+
+    lock_take(&store->lock);
+    memory_snapshot_enter(store, snapshot, NULL);
+    lock_give(&store->lock);
+    set_members(snapshot);
+    return &snapshot->base;
+}
+
+bool memory_snapshot_is_newest(const struct snapshot *base)
+{
+    const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(const void *)base;
+    struct memory_store *store = store_of(base->store);
+    bool is_newest;
+
+    lock_take(&store->lock);
+    is_newest = store->sequence == snapshot->seen;
+    lock_give(&store->lock);
+    return is_newest;
+}
+
+void memory_snapshot_close(struct snapshot *base)
+{
+    struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
+    struct memory_store *store = store_of(base->store);
+    struct memory_piece *freed;
+
+    lock_take(&store->lock);
+    memory_snapshot_leave(store, snapshot);
+    freed = memory_collect(store);
+    lock_give(&store->lock);
+
+    memory_pieces_free(freed);
+    treap_release(snapshot->root);
+    free(snapshot);
+}
+
+/* ---- cursors ---- */
 
 struct memory_cursor {
     struct cursor base;
@@ -47,7 +98,9 @@ struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum 
     return cursor_new(base->store, treap_hold(snapshot->root), end);
 }
 
-struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
+/* Returns a cursor over a space in a root, whose reference it takes over, or NULL if the space is
+ * dropped there. */
+static struct cursor *root_cursor(struct store *base, struct treap_node *root,
                                   const struct guid *space, struct bytes end)
 {
     if (!memory_space_is_dropped(root, space))
@@ -59,7 +112,7 @@ struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
 struct cursor *memory_space_cursor(struct store *base, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence)
 {
-    struct memory_store *store = (struct memory_store *)(void *)base;
+    struct memory_store *store = store_of(base);
     struct treap_node *root;
 
     (void)access;
@@ -67,12 +120,12 @@ struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
     root = treap_hold(store->root);
     *ret_sequence = store->sequence;
     lock_give(&store->lock);
-    return memory_root_cursor(base, root, space, end);
+    return root_cursor(base, root, space, end);
 }
 
 struct cursor *memory_row_cursor(struct store *base, struct bytes end)
 {
-    struct memory_store *store = (struct memory_store *)(void *)base;
+    struct memory_store *store = store_of(base);
     struct treap_node *root;
 
     lock_take(&store->lock);
@@ -120,4 +173,63 @@ void memory_cursor_close(struct cursor *base)
 
     treap_release(cursor->root);
     free(cursor);
+}
+
+/* ---- frozen states, for a lagging view (store/lag.h) ---- */
+
+/* A snapshot of a partition that does not exist. */
+struct frozen_state {
+    struct memory_snapshot *snapshot;
+};
+
+struct frozen_state *memory_freeze(struct store *base, uint64_t *ret_sequence)
+{
+    static const struct partition nowhere = { .space = { { 0 } }, .key = BYTES("") };
+    struct memory_store *store = store_of(base);
+    struct frozen_state *frozen = xcalloc(1, sizeof *frozen);
+
+    frozen->snapshot = memory_snapshot_new(store, nowhere);
+    lock_take(&store->lock);
+    memory_snapshot_enter(store, frozen->snapshot, NULL);
+    lock_give(&store->lock);
+    *ret_sequence = frozen->snapshot->seen;
+    return frozen;
+}
+
+void memory_thaw(struct store *base, struct frozen_state *frozen)
+{
+    (void)base;
+    memory_snapshot_close(&frozen->snapshot->base);
+    free(frozen);
+}
+
+struct snapshot *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
+                                        struct partition partition)
+{
+    struct memory_store *store = store_of(base);
+    struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
+
+    lock_take(&store->lock);
+    memory_snapshot_enter(store, snapshot, frozen->snapshot);
+    lock_give(&store->lock);
+    set_members(snapshot);
+    return &snapshot->base;
+}
+
+struct cursor *memory_frozen_cursor(struct store *base, struct frozen_state *frozen,
+                                    const struct guid *space, struct bytes end,
+                                    struct store_access access)
+{
+    (void)access;
+    return root_cursor(base, treap_hold(frozen->snapshot->root), space, end);
+}
+
+enum store_result memory_frozen_count(struct store *base, struct frozen_state *frozen,
+                                      const struct guid *space, struct bytes key,
+                                      struct store_access access, int64_t *ret_sum)
+{
+    (void)base;
+    (void)access;
+    *ret_sum = memory_count_in(frozen->snapshot->root, space, key);
+    return STORE_OK;
 }

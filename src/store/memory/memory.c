@@ -21,7 +21,7 @@ static void memory_close(struct store *base)
 {
     struct memory_store *store = store_of(base);
 
-    assert(!store->oldest_snapshot && store->stage_count == 0 && !store->lag);
+    assert(!store->oldest_snapshot && store->stage_count == 0);
     treap_release(store->root);
     memory_pieces_release(&store->pieces);
     deferred_release(&store->deferred);
@@ -33,46 +33,6 @@ static bool memory_healthy(struct store *base)
 {
     (void)base;
     return true;
-}
-
-static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
-{
-    struct memory_store *store = store_of(base);
-    struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
-
-    lock_take(&store->lock);
-    memory_snapshot_enter(store, snapshot, NULL);
-    lock_give(&store->lock);
-    memory_snapshot_look(snapshot);
-    return &snapshot->base;
-}
-
-static bool memory_snapshot_is_newest(const struct snapshot *base)
-{
-    const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(const void *)base;
-    struct memory_store *store = store_of(base->store);
-    bool is_newest;
-
-    lock_take(&store->lock);
-    is_newest = store->sequence == snapshot->seen;
-    lock_give(&store->lock);
-    return is_newest;
-}
-
-static void memory_snapshot_close(struct snapshot *base)
-{
-    struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
-    struct memory_store *store = store_of(base->store);
-    struct memory_piece *freed;
-
-    lock_take(&store->lock);
-    memory_snapshot_leave(store, snapshot);
-    freed = memory_collect(store);
-    lock_give(&store->lock);
-
-    memory_pieces_free(freed);
-    treap_release(snapshot->root);
-    free(snapshot);
 }
 
 static enum store_result memory_get(struct snapshot *base, struct bytes key, struct arena *arena,
@@ -135,7 +95,11 @@ static const struct store_operations memory_operations = {
     .stage_pieces = memory_stage_pieces,
     .stage_close = memory_stage_close,
     .piece_read = memory_piece_read,
-    .open_lagging = memory_open_lagging,
+    .freeze = memory_freeze,
+    .thaw = memory_thaw,
+    .frozen_snapshot = memory_frozen_snapshot,
+    .frozen_cursor = memory_frozen_cursor,
+    .frozen_count = memory_frozen_count,
     .keep_state = memory_keep_state,
     .drop_state = memory_drop_state,
     .return_to = memory_return_to,

@@ -3,7 +3,6 @@
 #define LAGRA_STORE_MEMORY_PRIVATE_H
 
 #include "base/lock.h"
-#include "store/lag_ring.h"
 #include "store/memory/pieces.h"
 #include "store/memory/treap.h"
 #include "store/store_private.h"
@@ -34,8 +33,7 @@ struct memory_store {
     uint64_t random;   /* state of the random generator for priorities */
     struct memory_snapshot *oldest_snapshot;
     struct memory_snapshot *newest_snapshot;
-    size_t stage_count;   /* open ones */
-    struct lag_ring *lag; /* for the secondary endpoint; NULL: none */
+    size_t stage_count; /* open ones */
     struct memory_pieces pieces;
 };
 
@@ -48,27 +46,13 @@ void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *s
                            struct memory_snapshot *like);
 /* Removes it from the open snapshots; the caller still releases its root. Under the lock. */
 void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
-/* cursor.c: fills in the public members from the state it shows. Without the lock. */
-void memory_snapshot_look(struct memory_snapshot *snapshot);
 
-/* ---- lag.c: the state of a while ago ---- */
-
-/* Called before a commit is applied. Under the lock. */
-void memory_lag_commits(struct memory_store *store);
-void memory_lag_begin(struct memory_store *store, uint64_t ticks);
-void memory_lag_end(struct memory_store *store);
-/* lag_view.c */
-struct store *memory_open_lagging(struct store *memory, uint64_t ticks);
-/* Returns the snapshot to show now, and the time up to which it has everything; NULL: the current
- * state. Under the lock. */
-struct memory_snapshot *memory_lag_shown(const struct memory_store *store, instant *ret_until);
+struct snapshot *memory_snapshot_open(struct store *base, struct partition partition);
+void memory_snapshot_close(struct snapshot *base);
+bool memory_snapshot_is_newest(const struct snapshot *base);
 
 /* ---- cursor.c: shared by readers ---- */
 
-/* Returns a cursor over a space in a root, whose reference it takes over; NULL: the space is
- * dropped there. */
-struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
-                                  const struct guid *space, struct bytes end);
 struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind);
 struct cursor *memory_space_cursor(struct store *base, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence);
@@ -94,6 +78,16 @@ uint32_t memory_next_priority(struct memory_store *store);
 /* Removes the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 
+struct frozen_state *memory_freeze(struct store *base, uint64_t *ret_sequence);
+void memory_thaw(struct store *base, struct frozen_state *frozen);
+struct snapshot *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
+                                        struct partition partition);
+struct cursor *memory_frozen_cursor(struct store *base, struct frozen_state *frozen,
+                                    const struct guid *space, struct bytes end,
+                                    struct store_access access);
+enum store_result memory_frozen_count(struct store *base, struct frozen_state *frozen,
+                                      const struct guid *space, struct bytes key,
+                                      struct store_access access, int64_t *ret_sum);
 struct store_state *memory_keep_state(struct store *base);
 void memory_drop_state(struct store *base, struct store_state *state);
 enum store_result memory_return_to(struct store *base, struct store_state *state,

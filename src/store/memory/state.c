@@ -84,7 +84,6 @@ enum store_result memory_return_to(struct store *base, struct store_state *state
     struct memory_piece *freed;
 
     lock_take(&store->lock);
-    memory_lag_commits(store);
     left = store->root;
     store->root = treap_hold(state->root);
     if (except)

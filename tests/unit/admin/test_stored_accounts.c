@@ -80,7 +80,7 @@ static size_t count_keys(const struct accounts *accounts, const char *name)
 }
 
 /* Rule: a change is in force when it returns, and in a set that is loaded anew. */
-static void changes_are_in_force(void **state)
+static void changes_take_effect(void **state)
 {
     struct fixture *f = *state;
     struct accounts *others = accounts_new();
@@ -110,7 +110,7 @@ static void changes_are_in_force(void **state)
 }
 
 /* Rule: what was decided earlier is not put in force after what was decided later. */
-static void an_older_version_changes_nothing(void **state)
+static void older_record_versions_are_ignored(void **state)
 {
     struct fixture *f = *state;
     struct stored_account account = {
@@ -128,7 +128,7 @@ static void an_older_version_changes_nothing(void **state)
 }
 
 /* Rule: an account that a list names is changed there, and a list cannot take over one of the store. */
-static void sources_stay_apart(void **state)
+static void stored_and_configured_accounts_are_separate(void **state)
 {
     struct fixture *f = *state;
     struct account_record record;
@@ -232,7 +232,7 @@ static enum account_record_kind inspect(const char *service, const char *key, st
 }
 
 /* Rule: the bytes of a record of version 1 stay readable; what makes no sense is damage, never an account. */
-static void records_are_as_they_were(void **state)
+static void records_round_trip(void **state)
 {
     static const struct bytes wrong[] = {
         BYTES(""),
@@ -284,7 +284,7 @@ static void limit(struct account_record *record, void *context)
 
 /* Rule: limits are kept, and in force where the store is loaded anew; an account without any is written as before, so
  * that older servers read it. */
-static void limits_are_kept(void **state)
+static void limits_are_stored(void **state)
 {
     struct fixture *f = *state;
     struct account_limits some = { { [LIMIT_REQUESTS] = LIMIT_NONE, [LIMIT_BYTES] = LIMIT_MAX } };
@@ -310,7 +310,7 @@ static void limits_are_kept(void **state)
 }
 
 /* Rule: there is a most, and it is refused without anything made. */
-static void there_is_a_most(void **state)
+static void number_of_accounts_is_limited(void **state)
 {
     struct fixture *f = *state;
     struct account_record record, *all;
@@ -350,7 +350,7 @@ static void lists_leave_room(void **state)
 }
 
 /* Rule: 3 to 24 lower-case letters and digits. */
-static void names_are_those_of_the_service(void **state)
+static void field_names_match_the_service(void **state)
 {
     static const char *const right[] = { "abc", "a1b2", "0123456789", "abcdefghijklmnopqrstuvwx" };
     static const char *const wrong[] = { "",          "ab",  "abcdefghijklmnopqrstuvwxy",
@@ -367,15 +367,16 @@ static void names_are_those_of_the_service(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(changes_are_in_force, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_older_version_changes_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(sources_stay_apart, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_are_as_they_were, setup, teardown),
-        cmocka_unit_test_setup_teardown(limits_are_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(changes_take_effect, setup, teardown),
+        cmocka_unit_test_setup_teardown(older_record_versions_are_ignored, setup, teardown),
+        cmocka_unit_test_setup_teardown(stored_and_configured_accounts_are_separate, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(records_round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(limits_are_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_cannot_come_between, setup, teardown),
-        cmocka_unit_test_setup_teardown(there_is_a_most, setup, teardown),
+        cmocka_unit_test_setup_teardown(number_of_accounts_is_limited, setup, teardown),
         cmocka_unit_test_setup_teardown(lists_leave_room, setup, teardown),
-        cmocka_unit_test(names_are_those_of_the_service),
+        cmocka_unit_test(field_names_match_the_service),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

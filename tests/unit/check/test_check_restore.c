@@ -52,7 +52,7 @@ static uint64_t found_as(struct world *w, uint64_t id, const char *name)
 /* ---- tests ---- */
 
 /* Rule: names in a directory that is gone, which nobody can reach, go, also where nothing else of the share is lost. */
-static void a_directory_that_is_gone(void **state)
+static void missing_directory_record(void **state)
 {
     struct world w = begin(*state);
     struct changes *changes = changes_new(w.f->arena);
@@ -66,7 +66,7 @@ static void a_directory_that_is_gone(void **state)
 }
 
 /* Rule: what was in a directory whose record is lost is found under its id, with all that is below it. */
-static void a_directory_that_is_lost(void **state)
+static void lost_directory(void **state)
 {
     struct world w = begin(*state);
     uint64_t directory = make(&w, "e", TREE_DIRECTORY), below = make(&w, "e/s", TREE_DIRECTORY);
@@ -81,7 +81,7 @@ static void a_directory_that_is_lost(void **state)
 }
 
 /* Rule: a name that is lost is given again, and one without a file goes. */
-static void names_that_are_lost(void **state)
+static void lost_names(void **state)
 {
     struct world w = begin(*state);
     uint64_t directory = make(&w, "e", TREE_DIRECTORY), file = make(&w, "e/f", TREE_FILE);
@@ -90,7 +90,7 @@ static void names_that_are_lost(void **state)
     take_away(&w, directory, RECORD_INNER, "eF");
     take_away(&w, other, RECORD_LISTED, "n");
     expect(&w, "its name, which it has again\n");
-    assert_non_null(strstr(w.f->said, "what had the name G\n"));
+    assert_non_null(strstr(w.f->said, "the file or directory named G\n"));
     assert_int_equal(entry_of(&w, directory, "F"), file);
     assert_int_equal(entry_of(&w, directory, "G"), 0);
 }
@@ -115,7 +115,7 @@ static void numbers(void **state)
 }
 
 /* Rule: of a circle of directories one comes out. */
-static void a_circle(void **state)
+static void directory_cycle(void **state)
 {
     struct world w = begin(*state);
     uint64_t above = make(&w, "e", TREE_DIRECTORY), below = make(&w, "e/s", TREE_DIRECTORY);
@@ -131,7 +131,7 @@ static void a_circle(void **state)
 }
 
 /* Rule: of two with one name the later keeps it. */
-static void one_name_of_two(void **state)
+static void duplicate_name(void **state)
 {
     struct world w = begin(*state);
     uint64_t first = make(&w, "e", TREE_FILE), second = make(&w, "f", TREE_FILE);
@@ -149,7 +149,7 @@ static void one_name_of_two(void **state)
 }
 
 /* Rule: a file without its record is lost, a directory gets a new one. */
-static void records_that_are_lost(void **state)
+static void lost_records(void **state)
 {
     struct world w = begin(*state);
     uint64_t directory = make(&w, "e", TREE_DIRECTORY), file = make(&w, "e/f", TREE_FILE);
@@ -163,7 +163,7 @@ static void records_that_are_lost(void **state)
 }
 
 /* Rule: a share whose record is lost is there under another name, with all that is in it. */
-static void a_share_that_is_lost(void **state)
+static void lost_share(void **state)
 {
     struct world w = begin(*state);
     struct changes *changes = changes_new(w.f->arena);
@@ -179,14 +179,14 @@ static void a_share_that_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_directory_that_is_gone, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_directory_that_is_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_that_are_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_directory_record, setup, teardown),
+        cmocka_unit_test_setup_teardown(lost_directory, setup, teardown),
+        cmocka_unit_test_setup_teardown(lost_names, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_circle, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_name_of_two, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_that_are_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_share_that_is_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(directory_cycle, setup, teardown),
+        cmocka_unit_test_setup_teardown(duplicate_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(lost_records, setup, teardown),
+        cmocka_unit_test_setup_teardown(lost_share, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

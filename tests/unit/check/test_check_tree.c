@@ -48,7 +48,7 @@ static void a_wrong_number(void **state)
     expect(&w, "share: /e: the number of its entries is wrong\n");
 }
 
-static void records_without_sense(void **state)
+static void corrupt_records(void **state)
 {
     struct world w = begin(*state);
 
@@ -56,13 +56,13 @@ static void records_without_sense(void **state)
     expect(&w, "share: /e: it has no record that makes sense\n");
 }
 
-static void versions_without_sense(void **state)
+static void corrupt_versions(void **state)
 {
     static const char key[] = "VeX\0\0\0\0\0\0\0\1";
     struct world w = begin(*state);
 
     put_raw(w.f, node(&w, TREE_ROOT), RECORD_INNER, bytes_of(key, sizeof key - 1), "\1?");
-    expect(&w, "share: /: an entry in a snapshot makes no sense\n");
+    expect(&w, "share: /: an entry in a snapshot is corrupt\n");
 }
 
 /* ---- pending copies ---- */
@@ -119,13 +119,13 @@ static void a_pending_copy_without_bytes(void **state)
     expect(&w, "share: /e: some of the bytes of its pending copy cannot be read\n");
 }
 
-static void a_pending_copy_without_sense(void **state)
+static void corrupt_pending_copy(void **state)
 {
     struct world w = begin(*state);
 
     make_pending(&w);
     put_raw(w.f, node(&w, w.id), RECORD_INNER, pending_record_key, "?");
-    expect(&w, "share: /e: the record of its pending copy makes no sense\n");
+    expect(&w, "share: /e: the record of its pending copy is corrupt\n");
 }
 
 int main(void)
@@ -135,11 +135,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_without_its_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_without_its_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_wrong_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_without_sense, setup, teardown),
-        cmocka_unit_test_setup_teardown(versions_without_sense, setup, teardown),
+        cmocka_unit_test_setup_teardown(corrupt_records, setup, teardown),
+        cmocka_unit_test_setup_teardown(corrupt_versions, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pending_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pending_copy_without_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pending_copy_without_sense, setup, teardown),
+        cmocka_unit_test_setup_teardown(corrupt_pending_copy, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static struct sample sample_at(uint64_t at_s, uint64_t requests)
     return sample;
 }
 
-static void counters_count_from_the_sample_before(void **state)
+static void counters_are_relative_to_the_previous_sample(void **state)
 {
     struct sample first = sample_at(100, 1000), second = sample_at(110, 1030);
 
@@ -44,7 +44,7 @@ static void counters_count_from_the_sample_before(void **state)
     assert_int_equal(history.samples[0].of[SAMPLED_CONNECTIONS], 7);
 }
 
-static void percentiles_are_of_what_was_since(void **state)
+static void percentiles_cover_the_last_interval(void **state)
 {
     struct sample before = sample_at(100, 0), after = sample_at(110, 0);
 
@@ -98,7 +98,7 @@ static size_t count_written(uint64_t since, uint64_t *ret_first)
     return count;
 }
 
-static void an_hour_is_kept_and_what_is_new_is_asked_for(void **state)
+static void an_hour_is_retained_and_new_samples_are_returned(void **state)
 {
     uint64_t first = 0;
 
@@ -118,7 +118,7 @@ static void an_hour_is_kept_and_what_is_new_is_asked_for(void **state)
     assert_int_equal(count_written(UINT64_MAX, &first), 0);
 }
 
-static void storage_space_is_kept_for_a_week(void **state)
+static void storage_space_is_retained_for_a_week(void **state)
 {
     struct arena *arena = arena_new((size_t)1 << 20);
     const uint64_t week = (uint64_t)STORAGE_INTERVAL * STORAGE_SAMPLES_MAX;
@@ -150,7 +150,7 @@ static void storage_space_is_kept_for_a_week(void **state)
     arena_free(arena);
 }
 
-static void a_sample_is_due_each_ten_seconds(void **state)
+static void a_sample_is_taken_every_ten_seconds(void **state)
 {
     (void)state;
     assert_true(history_is_due(&history, 500));
@@ -161,11 +161,11 @@ static void a_sample_is_due_each_ten_seconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(counters_count_from_the_sample_before, setup),
-        cmocka_unit_test_setup(percentiles_are_of_what_was_since, setup),
-        cmocka_unit_test_setup(an_hour_is_kept_and_what_is_new_is_asked_for, setup),
-        cmocka_unit_test_setup(storage_space_is_kept_for_a_week, setup),
-        cmocka_unit_test_setup(a_sample_is_due_each_ten_seconds, setup),
+        cmocka_unit_test_setup(counters_are_relative_to_the_previous_sample, setup),
+        cmocka_unit_test_setup(percentiles_cover_the_last_interval, setup),
+        cmocka_unit_test_setup(an_hour_is_retained_and_new_samples_are_returned, setup),
+        cmocka_unit_test_setup(storage_space_is_retained_for_a_week, setup),
+        cmocka_unit_test_setup(a_sample_is_taken_every_ten_seconds, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

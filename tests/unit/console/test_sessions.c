@@ -29,7 +29,7 @@ static struct bytes begin(char cookie[SECRET_SIZE], uint64_t now_ms)
     return bytes_from_string(cookie);
 }
 
-static void nobody_is_signed_in_without_its_secret(void **state)
+static void a_session_requires_its_secret(void **state)
 {
     char cookie[SECRET_SIZE];
     struct bytes whole = begin(cookie, NOW);
@@ -43,7 +43,7 @@ static void nobody_is_signed_in_without_its_secret(void **state)
     assert_null(console_session_find(&sessions, whole, NOW));
 }
 
-static void a_session_ends_when_nothing_is_asked(void **state)
+static void an_idle_session_expires(void **state)
 {
     char cookie[SECRET_SIZE];
     struct bytes secret = begin(cookie, NOW);
@@ -56,7 +56,7 @@ static void a_session_ends_when_nothing_is_asked(void **state)
     assert_int_equal(session->cookie[0], '\0');
 }
 
-static void a_session_ends_though_it_is_asked_for(void **state)
+static void a_used_session_expires_too(void **state)
 {
     char cookie[SECRET_SIZE];
     struct bytes secret = begin(cookie, NOW);
@@ -71,7 +71,7 @@ static void a_session_ends_though_it_is_asked_for(void **state)
     assert_null(console_session_find(&sessions, secret, NOW + SESSION_MAX_MS));
 }
 
-static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
+static void a_new_session_replaces_the_least_recently_used(void **state)
 {
     char cookies[OPERATOR_SESSIONS_MAX][SECRET_SIZE], last[SECRET_SIZE];
 
@@ -173,7 +173,7 @@ static void a_session_ends_with_its_key(void **state)
     accounts_free(accounts);
 }
 
-static void a_link_is_good_once_and_soon(void **state)
+static void a_link_is_valid_once_and_briefly(void **state)
 {
     char link[SECRET_SIZE];
 
@@ -203,14 +203,14 @@ static void the_oldest_of_many_links_is_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nobody_is_signed_in_without_its_secret, setup),
-        cmocka_unit_test_setup(a_session_ends_when_nothing_is_asked, setup),
-        cmocka_unit_test_setup(a_session_ends_though_it_is_asked_for, setup),
-        cmocka_unit_test_setup(one_more_ends_the_one_asked_for_the_longest_ago, setup),
+        cmocka_unit_test_setup(a_session_requires_its_secret, setup),
+        cmocka_unit_test_setup(an_idle_session_expires, setup),
+        cmocka_unit_test_setup(a_used_session_expires_too, setup),
+        cmocka_unit_test_setup(a_new_session_replaces_the_least_recently_used, setup),
         cmocka_unit_test_setup(account_holders_end_their_own_sessions, setup),
         cmocka_unit_test_setup(the_account_with_the_most_sessions_loses_one, setup),
         cmocka_unit_test_setup(a_session_ends_with_its_key, setup),
-        cmocka_unit_test_setup(a_link_is_good_once_and_soon, setup),
+        cmocka_unit_test_setup(a_link_is_valid_once_and_briefly, setup),
         cmocka_unit_test_setup(the_oldest_of_many_links_is_forgotten, setup),
     };
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/sleeper.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "service/deciding.h"
 
 #define ACCOUNT "devstoreaccount1"

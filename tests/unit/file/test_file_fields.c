@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../record_fields.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 
 static const struct field share_fields[] = {
     VALUE(share, space),

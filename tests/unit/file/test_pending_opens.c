@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "file/notify.h"
-#include "file/open_record.h"
+#include "opens/change_notification.h"
+#include "opens/open_record.h"
 
 /* An SMB client has it open for reading. locked: bytes of it */
 static void opens(struct world *w, struct open_entry *open, uint8_t share, uint16_t locked)

@@ -5,8 +5,8 @@
 #include "base/encode.h"
 #include "base/endian.h"
 #include "file/file.h"
-#include "file/permission_store.h"
-#include "file/security_descriptor.h"
+#include "acl/permission_store.h"
+#include "acl/security_descriptor.h"
 
 #define WORLD     "O:BAG:SYD:(A;;FA;;;WD)"
 #define CANONICAL WORLD "S:NO_ACCESS_CONTROL"

@@ -101,7 +101,7 @@ static void expect(try_call *call, bool logs)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void what_takes_over_is_refused(void **state)
+static void dangerous_calls_are_refused(void **state)
 {
     static try_call *const calls[] = { run_program,  make_process,    trace,
                                        open_packets, mount_something, kill_others };
@@ -111,7 +111,7 @@ static void what_takes_over_is_refused(void **state)
         expect(calls[i], false);
 }
 
-static void what_serving_takes_goes_on(void **state)
+static void required_calls_are_allowed(void **state)
 {
     (void)state;
     expect(make_thread, false);
@@ -128,7 +128,7 @@ static int make_process_or_not(void)
 }
 
 /* Rule: what is only logged is done. */
-static void what_is_logged_is_done(void **state)
+static void logged_calls_are_executed(void **state)
 {
     (void)state;
     expect(make_process_or_not, true);
@@ -138,9 +138,9 @@ static void what_is_logged_is_done(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_takes_over_is_refused),
-        cmocka_unit_test(what_serving_takes_goes_on),
-        cmocka_unit_test(what_is_logged_is_done),
+        cmocka_unit_test(dangerous_calls_are_refused),
+        cmocka_unit_test(required_calls_are_allowed),
+        cmocka_unit_test(logged_calls_are_executed),
     };
 
     return cmocka_run_group_tests_name("sandbox_calls", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* CHANGE_NOTIFY at the level of messages. What is a change is tested in tests/unit/file. ms-smb2: 3.3.5.19 */
+/* CHANGE_NOTIFY at the level of messages. What is a change is tested in tests/unit/handles. ms-smb2: 3.3.5.19 */
 #include "asking.h"
 
 #include "base/endian.h"

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/endian.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "smb/durable.h"
 #include "smb/kept.h"
 #include "smb/limits.h"

@@ -1,5 +1,5 @@
 /* Leases at the level of messages: one lease on several connections of a client, and breaks one after the other.
- * Which operation breaks what is tested in tests/unit/concurrency and tests/unit/file. ms-smb2: 3.3.4.7, 3.3.5.22.2 */
+ * Which operation breaks what is tested in tests/unit/concurrency and tests/unit/handles. ms-smb2: 3.3.4.7, 3.3.5.22.2 */
 #include <stdio.h>
 
 #include "client.h"
@@ -9,7 +9,7 @@
 #include "base/endian.h"
 #include "base/gate.h"
 #include "concurrency/opens.h"
-#include "file/gate.h"
+#include "opens/open_state.h"
 #include "service/waiting.h"
 #include "smb/caching.h"
 #include "smb/clients.h"

@@ -1,12 +1,12 @@
 /* Files by SMB, at the level of messages: what a client opens, writes and reads, what waits, what is cancelled, what
- * is broken and told. What is decided of files is tested in tests/unit/file. ms-smb2: 3.3.5.9 to 3.3.5.22 */
+ * is broken and told. What is decided of files is tested in tests/unit/handles. ms-smb2: 3.3.5.9 to 3.3.5.22 */
 #include "client.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "file/open_record.h"
+#include "opens/open_record.h"
 #include "smb/limits.h"
 
 static uint64_t send_file_command(struct client *c, uint16_t command, uint16_t size, size_t file_at,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "file/handle_away.h"
+#include "handles/durable_handle.h"
 
 /* Sizes of the set, and the part of a small one that is subtracted: what does not depend on it. */
 #define SMALL  25u

@@ -1,5 +1,5 @@
 /* What RocksDB has open at most, with the options that the store sets, is within what is set aside
- * for it. docs/faults.md e, store/embedded/keyspace.h
+ * for it. docs/failure-guarantees.md e, store/embedded/keyspace.h
  *
  * All files are a 512th of their size, so that a small folder has several times as many tables as
  * may be held open, and a few dozen KiB flush, compact and begin a log. */

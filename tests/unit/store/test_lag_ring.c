@@ -1,4 +1,4 @@
-/* The samples of a store that lags, next to a plain list of all its commits: store/lag_ring.h */
+/* The samples of a store that lags, next to a plain list of all its commits: store/lag.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdint.h>
 
-#include "store/lag_ring.h"
+#include "store/lag.h"
 
 #define RUNS        3000u
 #define STEPS       300u

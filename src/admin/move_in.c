@@ -1,0 +1,212 @@
+/* See move_in.h. */
+#include "admin/move_in.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/codec.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "service/server.h"
+
+#define VERSION               1
+#define COPIES_MAX            8u
+#define QUIET_MS              60000u
+/* A cell does not move its clock further than this because of another cell's. */
+#define CLOCK_AHEAD_MAX       (300 * (uint64_t)TICKS_PER_SECOND)
+/* Times of messages leave out the steps of the clock that their cell has followed; they would be shown so much too early or late. */
+#define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
+
+struct copy {
+    struct restore *restore; /* NULL: the slot is free */
+    bool is_taken;           /* a thread uses it */
+};
+static struct {
+    struct lock lock;
+    struct copy copies[COPIES_MAX]; /* under lock */
+} held;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init(void)
+{
+    lock_init(&held.lock, RANK_BACKUP_HOLD);
+}
+
+/* ---- slots ---- */
+
+/* Returns the copy with this id, for this thread, or NULL. */
+static struct copy *take(const struct guid *id)
+{
+    struct copy *found = NULL;
+
+    pthread_once(&once, init);
+    lock_take(&held.lock);
+    for (size_t i = 0; i < COPIES_MAX && !found; i++)
+        if (held.copies[i].restore && !held.copies[i].is_taken &&
+            guid_equal(&held.copies[i].restore->id, id))
+            found = &held.copies[i];
+    if (found)
+        found->is_taken = true;
+    lock_give(&held.lock);
+    return found;
+}
+
+/* Returns a free slot, for this thread, or NULL. *ret_old: a silent copy that had it, to be freed */
+static struct copy *take_free(struct restore **ret_old)
+{
+    uint64_t now = clock_monotonic_ms();
+    struct copy *found = NULL;
+
+    pthread_once(&once, init);
+    lock_take(&held.lock);
+    for (size_t i = 0; i < COPIES_MAX && !found; i++) {
+        struct copy *copy = &held.copies[i];
+
+        if (!copy->is_taken && (!copy->restore || now - copy->restore->heard_ms > QUIET_MS))
+            found = copy;
+    }
+    *ret_old = found ? found->restore : NULL;
+    if (found)
+        *found = (struct copy){ .restore = NULL, .is_taken = true };
+    lock_give(&held.lock);
+    return found;
+}
+
+/* restore: NULL: the copy has ended */
+static void give(struct copy *copy, struct restore *restore)
+{
+    if (restore)
+        restore->heard_ms = clock_monotonic_ms();
+    lock_take(&held.lock);
+    *copy = (struct copy){ .restore = restore };
+    lock_give(&held.lock);
+}
+
+void move_in_stop(void)
+{
+    for (size_t i = 0; i < COPIES_MAX; i++) {
+        if (held.copies[i].restore)
+            restore_free(held.copies[i].restore, false);
+        held.copies[i] = (struct copy){ .restore = NULL };
+    }
+}
+
+/* ---- requests ---- */
+
+struct beginning {
+    const struct endpoint *endpoint;
+    struct bytes account, name;
+    uint64_t now, passed;
+};
+
+static bool read_beginning(const struct endpoint_set *all, struct bytes body,
+                           struct beginning *ret_begin)
+{
+    struct decoder in;
+
+    decoder_init(&in, body);
+    if (decode_u8(&in) != VERSION)
+        return false;
+    ret_begin->endpoint = endpoint_find(all, decode_bytes(&in));
+    ret_begin->account = decode_bytes(&in);
+    ret_begin->name = decode_bytes(&in);
+    ret_begin->now = decode_u64(&in);
+    ret_begin->passed = decode_u64(&in);
+    return decoder_ok(&in) && ret_begin->endpoint && ret_begin->account.len > 0 &&
+           ret_begin->name.len > 0;
+}
+
+/* What is decided here later has to be newer than all that is copied. */
+static bool follow_clock(const struct beginning *begin)
+{
+    uint64_t passed, difference;
+
+    if (begin->now > clock_now() + CLOCK_AHEAD_MAX || begin->passed > begin->now)
+        return false;
+    clock_not_before(begin->now);
+    passed = store_time_passed(begin->endpoint->store, begin->now);
+    difference = passed > begin->passed ? passed - begin->passed : begin->passed - passed;
+    return !begin->endpoint->service->restore->has_passed_times ||
+           difference <= PASSED_DIFFERENCE_MAX;
+}
+
+int move_begin_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
+{
+    struct beginning begin;
+    struct restore *restore, *old;
+    struct copy *copy;
+
+    (void)arena;
+    if (!read_beginning(context, body, &begin))
+        return 400;
+    if (!follow_clock(&begin))
+        return 409;
+    copy = take_free(&old);
+    if (!copy)
+        return 503;
+    if (old)
+        restore_free(old, false);
+    if (!restore_begin(begin.endpoint, begin.account, begin.name, false, &restore)) {
+        restore_free(restore, false);
+        give(copy, NULL);
+        return 503;
+    }
+    restore->is_move = true;
+    encode_u8(ret_body, VERSION);
+    encode_fixed(ret_body, restore->id.b, sizeof restore->id.b);
+    encode_fixed(ret_body, restore->space.b, sizeof restore->space.b);
+    encode_fixed(ret_body, restore->task.id.b, sizeof restore->task.id.b);
+    encode_u64(ret_body, restore->task.due);
+    give(copy, restore);
+    return 200;
+}
+
+static struct copy *take_named(struct bytes *body)
+{
+    struct guid id;
+
+    if (body->len < sizeof id.b)
+        return NULL;
+    memcpy(id.b, body->ptr, sizeof id.b);
+    *body = bytes_from(*body, sizeof id.b);
+    return take(&id);
+}
+
+int move_put_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
+{
+    struct copy *copy = take_named(&body);
+    struct restore *restore;
+    bool is_put;
+
+    (void)context;
+    (void)arena;
+    (void)ret_body;
+    if (!copy)
+        return 404;
+    restore = copy->restore;
+    is_put = restore_put(restore, body);
+    if (!is_put) {
+        log_line(LOG_ERROR, "a container cannot be moved here: %s", restore->problem);
+        restore_free(restore, false);
+    }
+    give(copy, is_put ? restore : NULL);
+    return is_put ? 200 : 500;
+}
+
+int move_end_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
+{
+    struct copy *copy = take_named(&body);
+    struct restore *restore;
+    bool is_complete;
+
+    (void)context;
+    (void)arena;
+    (void)ret_body;
+    if (!copy)
+        return 404;
+    restore = copy->restore;
+    is_complete = restore_complete(restore);
+    restore_free(restore, is_complete); /* its task would drop it */
+    give(copy, NULL);
+    return is_complete ? 200 : 500;
+}

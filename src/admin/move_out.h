@@ -1,0 +1,35 @@
+/* The source of a move (service/placement_move.h): a thread holds and copies the contents of one name at a time (move_copy.h), and
+ * seals it. While it is held, writes to it get 503 ServerBusy, and reads are served. A move that fails before it is sealed, or
+ * whose process is killed, leaves the source as it was. Requests, with the encodings of base/codec.h:
+ *
+ *   /-/move/start   a move; 409: another one is in progress here
+ *   /-/move/status  u8 1; incarnation of the move, u64
+ *                   response: u8 1; u8 state (enum move_state); records and bytes that were copied, u64; problem as bytes
+ *   /-/move/names   u8 1; response: u8 1; service, account, name of each container here, as bytes */
+#ifndef LAGRA_ADMIN_MOVE_OUT_H
+#define LAGRA_ADMIN_MOVE_OUT_H
+
+#include "service/placement_move.h"
+
+#define MOVE_START_PATH  "/-/move/start"
+#define MOVE_STATUS_PATH "/-/move/status"
+#define MOVE_NAMES_PATH  "/-/move/names"
+#define MOVE_NAMES_MAX   1000u
+
+enum move_state {
+    MOVE_UNKNOWN, /* its source was restarted since: it is sealed, or has left nothing */
+    MOVE_COPIES,
+    MOVE_SEALED, /* the destination has it, and it is being made visible there */
+    MOVE_DONE,
+    MOVE_GONE,   /* nothing has this name any more */
+    MOVE_UNDONE, /* it failed: the source has it */
+};
+
+/* Handlers of the requests (service/peer_requests.h). context: struct endpoint_set */
+int move_start_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+int move_status_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+int move_names_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+/* Ends a move in progress, before the store is closed. No request is executed any more. */
+void move_out_stop(void);
+
+#endif

@@ -1,0 +1,324 @@
+/* Reads a space: see restore_read.h. Each partition is sent as its pieces, each once, followed by
+ * the records that refer to them by number. */
+#include "admin/restore_read.h"
+
+#include <stdlib.h>
+
+#include "admin/restore_state.h"
+#include "base/codec.h"
+#include "base/endian.h"
+#include "service/names.h"
+#include "service/restore.h"
+#include "service/usage.h"
+
+#define BATCH_BYTES ((size_t)4 << 20)
+
+struct piece_number {
+    uint32_t extent; /* 0 if the slot is free */
+    uint32_t number;
+    uint64_t offset;
+};
+
+/* ---- batches ---- */
+
+static bool flush(struct restoring *r)
+{
+    if (r->batch.len > 0 && !r->is_cut)
+        r->is_cut = !r->send(r, text_bytes(&r->batch));
+    r->batch.len = 0;
+    return !r->is_cut;
+}
+
+/* Starts an entry, after sending the batch if the entry does not fit. bytes: approximate size */
+static bool begin_entry(struct restoring *r, enum restore_entry entry, size_t bytes)
+{
+    if (r->batch.len + bytes + 64 > BATCH_BYTES && !flush(r))
+        return false;
+    encode_u8(&r->batch, (uint8_t)entry);
+    return true;
+}
+
+static bool add_partition(struct restoring *r, struct bytes key)
+{
+    if (!begin_entry(r, RESTORE_PARTITION, key.len))
+        return false;
+    encode_bytes(&r->batch, key);
+    return true;
+}
+
+/* ---- pieces ---- */
+
+/* Returns the slot of a piece, or the free slot for it. */
+static struct piece_number *place_of(struct piece_number *pieces, size_t room,
+                                     const struct piece *piece)
+{
+    size_t at = (size_t)((piece->offset / 4096 * 31 + piece->extent) * 0x9E3779B97F4A7C15u >> 20);
+
+    for (;; at++) {
+        struct piece_number *place = &pieces[at % room];
+
+        if (place->extent == 0 ||
+            (place->extent == piece->extent && place->offset == piece->offset))
+            return place;
+    }
+}
+
+static void grow(struct restoring *r)
+{
+    size_t room = r->piece_room > 0 ? 2 * r->piece_room : 1024;
+    struct piece_number *pieces = xcalloc(room, sizeof *pieces);
+
+    for (size_t i = 0; i < r->piece_room; i++) {
+        const struct piece_number *old = &r->pieces[i];
+        const struct piece piece = { .extent = old->extent, .offset = old->offset };
+
+        if (old->extent != 0)
+            *place_of(pieces, room, &piece) = *old;
+    }
+    free(r->pieces);
+    r->pieces = pieces;
+    r->piece_room = room;
+}
+
+static enum store_result send_piece(struct restoring *r, const struct piece *piece)
+{
+    struct piece_number *place;
+    enum store_result result;
+
+    if (2 * r->piece_count >= r->piece_room)
+        grow(r);
+    place = place_of(r->pieces, r->piece_room, piece);
+    if (place->extent != 0)
+        return STORE_OK;
+    *place = (struct piece_number){ piece->extent, (uint32_t)r->piece_count++, piece->offset };
+    result = archive_piece(r->archive, piece, r->buffer);
+    if (result)
+        return result;
+    if (!begin_entry(r, RESTORE_PIECE, piece->length))
+        return STORE_BUSY;
+    encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
+    r->bytes += piece->length;
+    return STORE_OK;
+}
+
+/* ---- a partition ---- */
+
+struct pass {
+    struct restoring *restoring;
+    enum store_result result;
+};
+
+static bool read_pieces(void *context, enum record_family family, const struct record *record)
+{
+    struct pass *pass = context;
+
+    (void)family;
+    for (size_t i = 0; !pass->result && i < record->piece_count; i++)
+        pass->result = send_piece(pass->restoring, &record->pieces[i]);
+    return !pass->result;
+}
+
+static bool read_record(void *context, enum record_family family, const struct record *record)
+{
+    struct pass *pass = context;
+    struct restoring *r = pass->restoring;
+
+    if (!begin_entry(r, RESTORE_RECORD,
+                     record->key.len + record->value.len + 10 * record->piece_count)) {
+        pass->result = STORE_BUSY;
+        return false;
+    }
+    encode_u8(&r->batch, (uint8_t)family);
+    encode_bytes(&r->batch, record->key);
+    encode_bytes(&r->batch, record->value);
+    encode_u64(&r->batch, record->piece_count);
+    for (size_t i = 0; i < record->piece_count; i++)
+        encode_u64(&r->batch, place_of(r->pieces, r->piece_room, &record->pieces[i])->number);
+    r->records++;
+    r->bytes += record->value.len;
+    return true;
+}
+
+static enum store_result read_partition(struct restoring *r, struct partition at)
+{
+    struct pass pass = { .restoring = r };
+    enum store_result result;
+
+    r->piece_count = 0;
+    if (r->piece_room > 0)
+        memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
+    if (!add_partition(r, at.key))
+        return STORE_BUSY;
+    result = archive_records(r->archive, at, read_pieces, &pass);
+    if (!result && !pass.result)
+        result = archive_records(r->archive, at, read_record, &pass);
+    return result ? result : pass.result;
+}
+
+static enum store_result read_partitions(struct restoring *r, struct guid space)
+{
+    struct arena *arenas[2] = { arena_new(1u << 20), arena_new(1u << 20) };
+    struct partition at = { .space = space, .key = { NULL, 0 } };
+    enum store_result result;
+    unsigned turn = 0;
+
+    for (;;) {
+        struct arena_mark empty = arena_mark(arenas[turn]);
+        struct bytes key;
+
+        result = archive_partition(r->archive, space, at.key, arenas[turn], &key);
+        if (!result) {
+            at.key = key;
+            result = read_partition(r, at);
+        }
+        if (result)
+            break;
+        (void)empty;
+        turn ^= 1; /* the previous key must stay until the next one is known */
+        arena_free(arenas[turn]);
+        arenas[turn] = arena_new(1u << 20);
+    }
+    arena_free(arenas[0]);
+    arena_free(arenas[1]);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* ---- what lies beside records ---- */
+
+static bool read_index(void *context, const struct archive_row *row)
+{
+    struct restoring *r = context;
+
+    if (!add_partition(r, row->partition_key) ||
+        !begin_entry(r, RESTORE_INDEX, row->key.len + row->value.len))
+        return false;
+    encode_bytes(&r->batch, row->key);
+    encode_bytes(&r->batch, row->value);
+    return true;
+}
+
+static bool read_counter(void *context, const struct archive_row *row)
+{
+    struct restoring *r = context;
+
+    if (!add_partition(r, bytes_from_string("")) || !begin_entry(r, RESTORE_COUNTER, row->key.len))
+        return false;
+    encode_bytes(&r->batch, row->key);
+    encode_u64(&r->batch, le64_get(row->value.ptr));
+    return true;
+}
+
+static bool read_task(void *context, const struct archive_row *row)
+{
+    struct restoring *r = context;
+
+    if (!add_partition(r, row->partition_key) || !begin_entry(r, RESTORE_TASK, row->value.len))
+        return false;
+    encode_u64(&r->batch, row->due);
+    encode_u64(&r->batch, row->kind);
+    encode_bytes(&r->batch, row->value);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static struct partition owner_of(const struct restoring *r, struct arena *arena, struct bytes name)
+{
+    return (struct partition){ .space = account_space(r->service->name, r->account),
+                               .key = r->service->restore->folds_case
+                                          ? arena_copy_lower(arena, name)
+                                          : name };
+}
+
+struct finding {
+    const struct service *service;
+    struct guid *space;
+    bool is_found;
+};
+
+static bool find_space(void *context, enum record_family family, const struct record *record)
+{
+    struct finding *finding = context;
+    const struct space_record at = { .record_key = record->key, .value = record->value };
+    uint64_t quota;
+
+    finding->is_found = family == RECORD_LISTED &&
+                        finding->service->restore->is_owner(record->key) &&
+                        finding->service->usage->container(&at, finding->space, &quota);
+    return !finding->is_found;
+}
+
+enum store_result restoring_find(struct restoring *r, struct bytes name, struct guid *ret_space)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct finding finding = { r->service, ret_space, false };
+    enum store_result result =
+        archive_records(r->archive, owner_of(r, arena, name), find_space, &finding);
+
+    arena_free(arena);
+    if (result)
+        return result;
+    return finding.is_found ? STORE_OK : STORE_NOT_FOUND;
+}
+
+static bool read_owner(void *context, enum record_family family, const struct record *record)
+{
+    struct restoring *r = context;
+
+    if (family != RECORD_LISTED || !r->service->restore->is_owner(record->key))
+        return true;
+    if (!begin_entry(r, RESTORE_OWNER, record->key.len + record->value.len))
+        return false;
+    encode_bytes(&r->batch, record->key);
+    encode_bytes(&r->batch, record->value);
+    r->records++;
+    return true;
+}
+
+static void begin(struct restoring *r)
+{
+    r->arena = arena_new((size_t)256 << 20);
+    r->buffer = xmalloc(PIECE_MAX_BYTES);
+    r->is_cut = false;
+    text_init(&r->batch, r->arena, 2 * BATCH_BYTES + RESTORE_OWNER_BYTES_MAX);
+}
+
+static enum store_result end(struct restoring *r, enum store_result result)
+{
+    if (!result)
+        (void)flush(r);
+    if (r->is_cut)
+        result = STORE_BUSY;
+    free(r->pieces);
+    free(r->buffer);
+    r->pieces = NULL;
+    r->piece_room = 0;
+    arena_free(r->arena);
+    return result;
+}
+
+static enum store_result read_space(struct restoring *r, struct guid space)
+{
+    enum store_result result = read_partitions(r, space);
+
+    if (!result)
+        result = archive_index(r->archive, space, read_index, r);
+    if (!result)
+        result = archive_counters(r->archive, space, read_counter, r);
+    return result ? result : archive_tasks(r->archive, space, read_task, r);
+}
+
+enum store_result restoring_read(struct restoring *r, struct bytes name, struct guid space)
+{
+    enum store_result result;
+
+    begin(r);
+    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+    return end(r, result ? result : read_space(r, space));
+}
+
+enum store_result restoring_read_space(struct restoring *r, struct guid space)
+{
+    begin(r);
+    return end(r, read_space(r, space));
+}

@@ -1,0 +1,37 @@
+/* Reads one container, queue, table or share of a backup, or of a running store, into batches (restore_state.h) for a server:
+ * for `lagra restore`, and for moving it to another cell. */
+#ifndef LAGRA_ADMIN_RESTORE_READ_H
+#define LAGRA_ADMIN_RESTORE_READ_H
+
+#include "service/operation.h"
+#include "store/archive.h"
+
+struct restoring {
+    struct archive *archive;
+    const struct service *service;
+    struct bytes account; /* account in the backup */
+    /* Sends a batch to the server. Returns false after printing why it cannot. */
+    bool (*send)(struct restoring *restoring, struct bytes batch);
+    void *context;
+    struct arena *arena;
+    uint64_t records, bytes; /* read so far */
+    /* internal to restore_read.c */
+    struct text batch;
+    struct piece_number
+        *pieces; /* hash table of the partition's pieces, by extent and offset; open addressing */
+    size_t piece_count, piece_room;
+    char *buffer;
+    bool is_cut; /* set if sending failed */
+};
+
+/* Finds the space in the backup.
+ * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
+enum store_result restoring_find(struct restoring *restoring, struct bytes name,
+                                 struct guid *ret_space);
+/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_BUSY: sending failed. */
+enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
+
+/* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */
+enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
+
+#endif

@@ -1,0 +1,151 @@
+#include "handles/durable_handle.h"
+
+#include "file/file_operations.h"
+#include "handles/handle_private.h"
+
+enum error handle_leave_attempt(struct decision *d, void *of)
+{
+    struct handle_leave *leave = of;
+    struct file_gate *gate;
+    bool is_there;
+    enum error e = handle_close_begin(d, &leave->close, &is_there, &gate);
+
+    leave->stays = false;
+    if (!is_there || !gate)
+        return e;
+    e = gate_leave(gate, leave->close.handle->id, &leave->kept, &leave->stays);
+    leave->until = d->now + leave->kept.ticks;
+    if (!e && !leave->stays)
+        e = handle_close_open(d, &leave->close, gate);
+    return e;
+}
+
+enum error handle_overdue_attempt(struct decision *d, void *of)
+{
+    struct handle_overdue *overdue = of;
+    struct file_gate *gate;
+    bool is_there;
+    enum error e = handle_close_begin(d, &overdue->close, &is_there, &gate);
+
+    if (is_there && gate && gate_is_overdue(gate, overdue->close.handle->id))
+        e = handle_close_open(d, &overdue->close, gate);
+    return e;
+}
+
+/* ---- reconnect ---- */
+
+/* Finds the node of a retained handle. returns OK, E_ResourceNotFound, as decision_fail_store() */
+static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
+{
+    struct bytes value;
+    enum store_result result =
+        decision_index_get(d, file_state(d)->share.space, handle_return_key(d->arena, id), &value);
+
+    if (result == STORE_NOT_FOUND)
+        return E_ResourceNotFound;
+    if (!result && !handle_return_decode(value, ret_node))
+        result = record_is_unknown("the way back to a handle", value);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+enum error handle_away_attempt(struct decision *d, void *of)
+{
+    struct handle_away *away = of;
+    struct file_state *state;
+    struct file_gate *gate;
+    struct handle shown;
+    enum error e = handle_begin(d, away->mount, 0);
+
+    away->handle = (struct held_handle){ .id = away->id };
+    if (!e)
+        e = find_node(d, away->id, &away->handle.node);
+    if (!e)
+        e = handle_find_begun(d, &away->handle, HANDLE_READS, &gate);
+    if (!e)
+        e = gate_away(gate, away->id, &shown);
+    if (e)
+        return e;
+    state = file_state(d);
+    away->handle.kind = state->place.entry.kind;
+    away->handle.parent =
+        tree_place_is_root(&state->place) ? TREE_ROOT : tree_place_parent(&state->place);
+    away->handle.granted = shown.kept.granted;
+    away->handle.times = shown.kept.times;
+    away->kept = shown.kept;
+    away->persists = shown.persists;
+    return OK;
+}
+
+/* Finds the node by the path sent by the client. returns OK, E_InvalidInput: missing, or another
+ * node */
+static enum error find_named(struct decision *d, const struct handle_return *back)
+{
+    struct file_state *state = file_state(d);
+    struct tree_path path;
+    enum tree_result found;
+    enum error e = handle_path(d, back->names, back->name_count, &path);
+
+    if (e)
+        return E_InvalidInput;
+    found = tree_find(&state->tree, &path, TREE_TO_READ, &state->place);
+    if (found) {
+        e = file_fail_tree(d, found);
+        return e == E_ParentNotFound || e == E_ResourceNotFound ? E_InvalidInput : e;
+    }
+    if (!state->place.exists || state->place.entry.id != back->handle->node)
+        return E_InvalidInput;
+    return tree_open_node(&state->tree, &state->place, &state->part)
+               ? decision_fail_store(d, state->tree.failed)
+               : OK;
+}
+
+static enum error find(struct decision *d, const struct handle_return *back,
+                       struct file_gate **ret_gate)
+{
+    enum error e = handle_begin(d, back->mount, 0);
+
+    if (e)
+        return e;
+    if (!back->names)
+        return handle_find_begun(d, back->handle, HANDLE_CHANGES, ret_gate);
+    e = find_named(d, back);
+    if (!e)
+        return handle_load(d, back->handle, ret_gate);
+    if (e != E_InvalidInput)
+        return e;
+    /* If the handle's file was replaced, the handle may be closed. */
+    e = handle_find_begun(d, back->handle, HANDLE_READS, ret_gate);
+    return e ? e : E_InvalidInput;
+}
+
+enum error handle_return_attempt(struct decision *d, void *of)
+{
+    struct handle_return *back = of;
+    const struct handle from = { .session = back->session,
+                                 .client_address = back->client_address,
+                                 .client_name = back->client_name };
+    struct caching_given given;
+    struct file_gate *gate;
+    enum error e = find(d, back, &gate);
+
+    if (!e)
+        e = gate_return(gate, back->handle->id, &from, &given);
+    if (e)
+        return e;
+    back->given = given;
+    back->info = handle_show(d, &back->handle->times, gate);
+    return OK;
+}
+
+enum error handle_again_attempt(struct decision *d, void *of)
+{
+    struct handle_again *again = of;
+    struct file_gate *gate;
+    enum error e = handle_find(d, again->mount, again->handle, HANDLE_CHANGES, &gate);
+
+    if (!e)
+        e = gate_now(gate, again->handle->id, &again->given);
+    if (!e)
+        again->info = handle_show(d, &again->handle->times, gate);
+    return e;
+}

@@ -1,0 +1,71 @@
+/* Durable and persistent handles of disconnected SMB clients. Their state is in the records of
+ * the file (open_record.h), where a reconnect reads it. Persistent handles also survive a
+ * restart of the server. MS-SMB2 3.3.7.1, 3.3.5.9.7, 3.3.5.9.12 */
+#ifndef LAGRA_HANDLES_DURABLE_HANDLE_H
+#define LAGRA_HANDLES_DURABLE_HANDLE_H
+
+#include "handles/handle_open.h"
+
+/* Retains the handle of a client whose connection was lost, or closes it as CLOSE does if it
+ * cannot be retained (gate_leave()).
+ * returns as handle_close_attempt */
+struct handle_leave {
+    struct handle_close close;
+    struct handle_kept kept;
+
+    /* ---- results ---- */
+    bool stays;
+    instant until; /* if it stays */
+};
+attempt_fn handle_leave_attempt;
+
+/* Finds a retained handle of the share by its id.
+ * returns OK, E_ResourceNotFound: not retained, or expired */
+struct handle_away {
+    const struct mount *mount;
+    uint64_t id;
+
+    /* ---- results ---- */
+    struct held_handle handle;
+    struct handle_kept kept;
+    bool persists;
+};
+attempt_fn handle_away_attempt;
+
+/* Reconnects to a handle. The caller must have added the listener for its caching.
+ * returns OK, E_ResourceNotFound
+ *         E_InvalidInput  the handle exists, but its file has another name */
+struct handle_return {
+    const struct mount *mount;
+    const struct held_handle *handle;
+    /* Path sent by the client, or NULL to skip its check. */
+    const struct bytes *names;
+    size_t name_count;
+    uint64_t session;
+    struct bytes client_address, client_name;
+
+    /* ---- results ---- */
+    struct handle_info info;
+    struct caching_given given; /* current caching */
+};
+attempt_fn handle_return_attempt;
+
+/* Returns the information and caching of an existing handle, for a replayed create.
+ * returns OK, E_ResourceNotFound */
+struct handle_again {
+    const struct mount *mount;
+    const struct held_handle *handle;
+
+    /* ---- results ---- */
+    struct handle_info info;
+    struct caching_given given;
+};
+attempt_fn handle_again_attempt;
+
+/* Closes a disconnected handle that has expired. returns OK */
+struct handle_overdue {
+    struct handle_close close;
+};
+attempt_fn handle_overdue_attempt;
+
+#endif

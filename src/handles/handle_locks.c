@@ -1,0 +1,84 @@
+/* Byte-range locks and acknowledgments of breaks over SMB. */
+#include "handles/handle_locks.h"
+
+#include "handles/handle_private.h"
+
+/* ---- locks ---- */
+
+static enum error lock_all(struct decision *d, const struct handle_lock *lock,
+                           struct file_gate *gate)
+{
+    struct byte_lock *wanted = arena_array(d->arena, lock->count, sizeof *wanted);
+
+    for (size_t i = 0; i < lock->count; i++)
+        wanted[i] = (struct byte_lock){
+            .range = lock->elements[i].range,
+            .owner = lock->handle->id,
+            .is_exclusive = lock->elements[i].action == LOCK_EXCLUSIVE,
+        };
+    return gate_lock(gate, lock->handle->id, wanted, lock->count);
+}
+
+/* Releases the locks in order. If one does not exist, those before it remain released. */
+static enum error release_all(struct decision *d, struct handle_lock *lock, struct file_gate *gate)
+{
+    struct byte_range *ranges = arena_array(d->arena, lock->count, sizeof *ranges);
+    enum error e;
+
+    for (size_t i = 0; i < lock->count; i++)
+        ranges[i] = lock->elements[i].range;
+    e = gate_unlock(gate, lock->handle->id, ranges, lock->count);
+    if (e && e != E_ResourceNotFound)
+        return e;
+    lock->stopped = e;
+    gate_write(gate);
+    return OK;
+}
+
+/* Waits until a lock of the file is released. */
+static enum error wait_for_lock(struct decision *d, const struct file_gate *gate)
+{
+    d->waits_for = gate_key(gate);
+    d->waits_until = INSTANT_MAX;
+    return decision_take_back(d, DECIDE_WAITS);
+}
+
+enum error handle_lock_attempt(struct decision *d, void *of)
+{
+    struct handle_lock *lock = of;
+    struct file_gate *gate;
+    enum error e = lock->handle->kind == TREE_FILE ? OK : E_ResourceTypeMismatch;
+
+    lock->stopped = OK;
+    if (!e)
+        e = handle_find(d, lock->mount, lock->handle, HANDLE_CHANGES, &gate);
+    if (e || lock->count == 0)
+        return e;
+    if (lock->elements[0].action == LOCK_RELEASED)
+        return release_all(d, lock, gate);
+    e = lock_all(d, lock, gate);
+    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d, gate) : e;
+}
+
+/* ---- breaks ---- */
+
+enum error handle_acknowledge_attempt(struct decision *d, void *of)
+{
+    struct handle_acknowledge *answer = of;
+    struct file_gate gate;
+    struct file_state *state;
+    struct tree_node node;
+    enum tree_result found;
+    enum error e = handle_begin(d, answer->mount, 0);
+
+    if (e)
+        return e;
+    state = file_state(d);
+    found = tree_open_id(&state->tree, answer->node, &state->part, &node);
+    if (found)
+        return file_fail_tree(d, found);
+    decision_move_subject(d, state->part);
+    decision_read_clock(d);
+    e = gate_read(&gate, &state->tree, state->part, answer->node);
+    return e ? e : gate_acknowledge(&gate, &answer->answer);
+}

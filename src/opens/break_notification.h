@@ -1,0 +1,54 @@
+/* Delivers notifications of oplock and lease breaks to the connections that hold them, by the
+ * key that the file was opened with. An operation of REST or SMB that breaks caching commits the
+ * break (open_state.h). After the commit, the listeners of the key are called, once for each break.
+ *
+ * (1) A listener that was added before its open was committed misses no break of it.
+ * (2) Listeners run on the committing thread, one thread at a time, under a registry lock that
+ *     is rarely shared with other keys. A listener must not block or call any function of this
+ *     file. It records the break and posts it to its own thread.
+ * (3) A listener may be called before the response to its open has been sent, and for an open
+ *     that later fails.
+ * (4) After break_listener_remove() has returned, the listener is not running and will not be
+ *     called again. Thread-safe. */
+#ifndef LAGRA_OPENS_BREAK_NOTIFICATION_H
+#define LAGRA_OPENS_BREAK_NOTIFICATION_H
+
+#include "base/ids.h"
+#include "service/decision.h"
+
+struct break_news {
+    struct guid space; /* of the share */
+    uint64_t node;
+    struct guid key;
+    uint8_t holds,
+        to;         /* CACHING_*: current caching, and caching to retain after the acknowledgment */
+    uint16_t epoch; /* lease epoch */
+    instant at;     /* commit time */
+};
+
+/* Owned by the caller; linked into the registry between add and remove. */
+struct break_listener {
+    struct guid space;
+    struct guid key;
+    /* Called for each break. Several connections may have opens with one lease key. All of their
+     * listeners are called, but only the oldest has is_first set and must notify the client. */
+    void (*asked)(struct break_listener *listener, const struct break_news *news, bool is_first);
+    uint64_t node;               /* set by break_listener_has() */
+    struct break_listener *next; /* registry link */
+};
+void break_listener_add(struct break_listener *listener);
+void break_listener_remove(struct break_listener *listener);
+/* Records that an open of this node uses the listener's key. */
+void break_listener_has(struct break_listener *listener, uint64_t node);
+/* Finds the node that the listeners of a key were opened on. Returns false if the share has no
+ * such listener. */
+bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
+
+/* Reports a break to the oldest remaining listener of its key, because the listener that had to
+ * notify the client was removed first. */
+void break_news_pass_on(const struct break_news *news);
+
+/* Reports the break once the decision's changes are committed. Called by the gate only. */
+void break_news_add(struct decision *d, const struct break_news *news);
+
+#endif

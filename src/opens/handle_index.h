@@ -1,0 +1,53 @@
+/* Iteration over the handles of a share by their index (open_record.h), and the paths of their nodes.
+ * tree: current state of the share. */
+#ifndef LAGRA_OPENS_HANDLE_INDEX_H
+#define LAGRA_OPENS_HANDLE_INDEX_H
+
+#include "opens/open_record.h"
+#include "service/decision.h"
+#include "tree/tree.h"
+
+/* Maximum number of records read by one request; its marker continues after them. */
+#define HANDLE_WORK_MAX   20000u
+/* Maximum number of records read on a worker. */
+#define HANDLE_WORKER_MAX 64u
+
+/* Position of a listing: at this handle, or after it. */
+struct handle_marker {
+    bool is_given;
+    uint64_t node, id;
+};
+
+/* Path of a node, read parent by parent without a common snapshot. */
+struct handle_path {
+    struct bytes path; /* empty: the root directory */
+    uint64_t parent;
+};
+/* Depth beyond which nodes are not found. Requests create paths of at most 250 names, but
+ * renaming a directory can make deeper ones. decision: 340 */
+#define HANDLE_DEPTH_MAX 1000u
+/* Memory for the path of one handle, with a wide margin. */
+#define HANDLE_ARENA_MAX ((size_t)16 << 20)
+/* Reads the current record of a node other than the root. Adds no part. returns as
+ * tree_node_read() */
+enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint64_t id,
+                                   struct tree_node *ret_node);
+/* Reads the path of a node that must be `top` or below it. *work: incremented for each record
+ * returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; as snapshot_get() */
+enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint64_t node,
+                                   uint64_t top, unsigned *work, struct handle_path *ret_place);
+/* Iterates over the handles of a node, or of the whole share if node is NULL, from the marker
+ * on. */
+struct index_iterator *handle_scan(struct tree *tree, const uint64_t *node,
+                                   const struct handle_marker *from);
+/* Advances to the next handle that is not stale (handle_counts()), or to any handle once *work
+ * is HANDLE_WORK_MAX.
+ * returns as index_iterator_next(); STORE_NOT_FOUND: no more */
+enum store_result handle_next(struct tree *tree, struct index_iterator *iterator, unsigned *work,
+                              struct handle *ret_handle);
+/* Searches a consistent snapshot of the share's handles for one below the directory. *work:
+ * incremented for each handle, and for each node with a handle or above such a node
+ * returns STORE_OK; STORE_NOT_FOUND: nothing below is open; as snapshot_get(). open_below.c */
+enum store_result handle_open_below(struct tree *tree, uint64_t directory, unsigned *work);
+
+#endif

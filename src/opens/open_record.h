@@ -1,0 +1,170 @@
+/* The records of SMB clients' opens of a file or directory. They are stored in its partition, so
+ * that a decision reads them in the same state as the contents:
+ *
+ *   partition <id>   INNER "g"   opens, caching of clients, delete pending: struct open_set
+ *                    INNER "k"   byte-range locks, if any
+ *   index of the     'h' id id'  open id' of node id: struct handle. For List Handles
+ *   share's space    'r' id'     node of open id', for reconnects
+ *                    'p' id      node id has a pending delete. For directory listings
+ *
+ * If the record is absent, nothing is open; an operation then reads only this one key.
+ *
+ * Each open has the epoch of the process that holds it (open_epoch()). Stale opens are ignored:
+ * those of ended processes, unless persistent (SMB 3 persistent handles), and those made before
+ * the share was deleted and restored. Ids are instants, so opens from before a restore have
+ * lower ids than the restore (decision: 379). Stale opens need no clean-up; the next write of
+ * the record drops them.
+ *
+ * An open whose client has lost its connection may be retained: it is *away* (disconnected)
+ * until the instant in its entry. A persistent open is also away from the start of each later
+ * process. It is stale once a later process has run for its whole timeout (open_epoch.h). Breaks
+ * started by its original process count as acknowledged.
+ *
+ * Records are validated: malformed ones are logged and return STORE_CORRUPT. Thread-safe. */
+#ifndef LAGRA_OPENS_OPEN_RECORD_H
+#define LAGRA_OPENS_OPEN_RECORD_H
+
+#include "base/clock.h"
+#include "concurrency/byte_locks.h"
+#include "concurrency/opens.h"
+#include "opens/open_epoch.h"
+#include "store/store.h"
+
+/* Limits per file. Azure allows 2,000 handles; the others are what fits in one record. decision:
+ * 336 */
+#define OPENS_MAX             2000
+#define CACHINGS_MAX          512
+#define BYTE_LOCKS_MAX        2000
+/* Longest time that an open is retained for a reconnect. */
+#define HANDLE_KEPT_TICKS_MAX (300 * TICKS_PER_SECOND)
+
+struct open_entry {
+    uint64_t id; /* handle id; not 0 */
+    uint64_t epoch;
+    struct file_open open; /* open.caching is an index into the set's cachings */
+    bool persists;
+    bool deletes;        /* FILE_DELETE_ON_CLOSE */
+    uint64_t kept_ticks; /* persistent only: timeout after a disconnect */
+    instant away_until;  /* expiry; 0 while the client is connected */
+};
+
+/* The caching of one open (an oplock) or of all opens with a lease key. While a break is in
+ * progress, further breaks only lower caching.breaks_to and are sent after the acknowledgment. */
+struct caching_entry {
+    struct guid key;
+    struct file_caching caching;
+    uint8_t reported; /* CACHING_*: `holds`, or the target of the break in progress */
+    uint16_t epoch;   /* lease epoch, incremented by each grant and break. MS-SMB2 3.3.5.9.11 */
+};
+static inline bool caching_is_breaking(const struct caching_entry *entry)
+{
+    return entry->reported != entry->caching.holds;
+}
+/* Sets the caching, without a break in progress. */
+static inline void caching_settle(struct caching_entry *entry, uint8_t holds)
+{
+    entry->caching.holds = entry->caching.breaks_to = entry->reported = holds;
+}
+
+/* All opens of a node that are not stale. In the arena. */
+struct open_set {
+    struct open_entry *opens; /* ordered by id */
+    size_t open_count;
+    struct caching_entry *cachings; /* each is used by an open */
+    size_t caching_count;
+    bool is_delete_pending;
+    size_t lock_count;
+    /* Stale opens in the record. Has capacity for all decoded opens. */
+    struct open_entry *left;
+    size_t left_count;
+};
+
+/* Returns the open with the id, or NULL. */
+struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
+/* Reads the value of the record, for open_set_decode(). returns as snapshot_get() */
+enum store_result open_set_get(struct snapshot *before, struct arena *arena,
+                               struct bytes *ret_value);
+/* Drops caching entries without an open and writes the set, or deletes the record if it is
+ * empty. */
+void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
+
+/* Reads the locks of opens in the set. returns as open_set_get(), but STORE_OK if there is no
+ * record */
+enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
+                                  const struct open_set *set, struct byte_lock **ret_locks,
+                                  size_t *ret_count);
+void byte_locks_write(struct changes *changes, struct arena *arena, const struct byte_lock *locks,
+                      size_t count);
+
+/* Decodes the set. closed: opens with an id up to this are stale (struct tree_state,
+ * `reopened`). now: persistent opens of earlier processes that have expired by then are stale.
+ * Returns false if the record is malformed. */
+bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, instant now,
+                     struct open_set *ret_set);
+bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
+                       size_t *ret_count);
+
+/* ---- the index of handles ---- */
+
+/* Which times operations on a handle no longer update, and the last write time that it shows.
+ * Part of the open: a command returns a new value, which the caller stores after the commit.
+ * MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
+struct handle_times {
+    bool keeps_accessed, keeps_written, keeps_changed; /* set by a client, or frozen by -1 */
+    /* Last write time that the handle shows despite later writes; 0: it shows the file's. Valid
+     * until shown_until or, if that is 0, until the handle flushes, sets information or closes. */
+    instant shown_written, shown_until;
+    bool has_written; /* since the open, or since the last of those */
+};
+
+/* State of an open that a reconnect restores. */
+struct handle_kept {
+    uint64_t ticks;   /* timeout after a disconnect */
+    uint32_t granted; /* MAY_* */
+    struct handle_times times;
+    struct bytes of_client; /* stored for smb/; ptr NULL: cannot be reconnected */
+};
+
+struct handle {
+    uint64_t node, id;
+    uint64_t epoch;
+    bool persists;
+    uint8_t access;              /* ACCESS_* */
+    uint64_t session;            /* of the client */
+    struct bytes client_address; /* "203.0.113.7:53412" */
+    struct bytes client_name;    /* may be empty */
+    instant opened;
+    instant reconnected; /* 0 if never */
+    instant away_until;  /* expiry; 0 while the client is connected */
+    struct handle_kept kept;
+};
+/* Returns true if the handle is not stale. closed: as for open_set_decode() */
+bool handle_counts(const struct handle *handle, instant now, uint64_t closed);
+
+/* Writes the handle's index entry, and the entry for reconnects if it can be reconnected. */
+void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
+/* Deletes the handle's index entry, and the entry for reconnects if it is persistent or away. */
+void handle_delete(struct changes *changes, uint64_t node, const struct open_entry *open);
+/* Deletes the entry for reconnects, after the client has reconnected. */
+void handle_delete_return(struct changes *changes, uint64_t id);
+/* Encode and decode the entry for reconnects, whose value is the node. Returns false if
+ * malformed. */
+struct bytes handle_return_key(struct arena *arena, uint64_t id);
+bool handle_return_decode(struct bytes value, uint64_t *ret_node);
+bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle);
+/* Returns the key prefix of the handles of a node, or of the share if node is NULL; in the
+ * arena. */
+struct bytes handle_prefix(struct arena *arena, const uint64_t *node);
+/* Returns the key of a handle. */
+struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
+
+/* Nodes that had a pending delete when their record was written. The record is authoritative. */
+#define PENDING_PREFIX "p"
+void pending_put(struct changes *changes, uint64_t node);
+void pending_delete(struct changes *changes, uint64_t node);
+/* Returns the first key to scan for entries from this node on. */
+struct bytes pending_first(struct arena *arena, uint64_t node);
+/* Decodes a key. Returns false if it is malformed. */
+bool pending_decode(struct bytes key, uint64_t *ret_node);
+
+#endif

@@ -1,0 +1,193 @@
+/* The gate: checks each operation on a file or directory, REST or SMB, against the opens of SMB
+ * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
+ * rules (concurrency/opens.h, byte_locks.h), and returns
+ *
+ *   OK             proceed; breaks that need no acknowledgment are among the part's changes
+ *   DECIDE_WAITS   other clients must acknowledge breaks or close first; the breaks are among
+ *                  the part's changes; decide again when service/waiting.h says so
+ *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
+ *                  E_ClientCacheFlushDelay: the wait has timed out
+ *
+ * REST operations pass the gate in file_enter(), as the PASSES() column of their row in
+ * rest/operations.c says. SMB's open, read, write, lock and close call the functions below in
+ * their own decisions. All functions are pure, like decide functions, and may run again.
+ *
+ * A disconnected open (open_record.h) cannot acknowledge a break. If it conflicts with an
+ * operation, or would have to give up caching, that operation's decision closes it. A persistent
+ * one remains open and loses its caching at once. concurrency/README.md rule 22
+ *
+ * Breaks are stored only in the record: until the client acknowledges, an entry's `breaks_to` is
+ * less than its `holds`. Thread-safe. */
+#ifndef LAGRA_OPENS_OPEN_STATE_H
+#define LAGRA_OPENS_OPEN_STATE_H
+
+#include "opens/open_record.h"
+#include "service/decision.h"
+
+struct tree;
+
+/* Longest wait of a REST operation; the client may request less. semantics 8.4 */
+#define GATE_WAIT_MAX_S      30u
+/* Longest wait of an SMB open. Exceeds the time that a client has to acknowledge a break, after
+ * which the server acknowledges it on the client's behalf. MS-SMB2 3.3.2.1 */
+#define GATE_OPEN_WAIT_MAX_S 60u
+
+/* The opens of one node, as seen by one attempt of a decision. */
+struct file_gate {
+    struct decision *d;
+    struct decision_part *part;
+    uint64_t node;
+    bool is_read_only; /* read-only attribute of the node */
+    bool is_leased;    /* by Lease File, neither broken nor released */
+    struct open_set set;
+    struct byte_lock *locks; /* read on first use */
+    size_t lock_count;
+    bool has_locks;
+    bool is_changed, locks_changed; /* changes not written yet */
+    /* For operations without a handle: file_pass(). */
+    enum rest_use use;
+    struct file_gate *next;
+};
+
+/* Reads the opens of a node. tree: current state of the share. part: the node's. The caller sets
+ * is_leased and is_read_only.
+ * returns OK, as decision_fail_store() */
+enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
+                     uint64_t node);
+/* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
+ * none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
+                                  struct open_set *ret_set);
+/* Adds the record to the part's changes if it has changed or contains stale opens. The functions
+ * for SMB call it before they return OK or DECIDE_WAITS. */
+void gate_write(struct file_gate *gate);
+/* Deletes all records of the gate, in the decision that deletes the node. */
+void gate_delete(struct file_gate *gate);
+
+/* Returns the key under which blocked requests wait for this gate. */
+static inline struct waiting_key gate_key(const struct file_gate *gate)
+{
+    return (struct waiting_key){ .space = gate->part->partition.space, .node = gate->node };
+}
+
+/* ---- operations without a handle ---- */
+
+/* Checks an operation of the File REST API. After OK, the caller calls gate_write() once the
+ * operation has succeeded.
+ * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
+ *         E_ClientCacheFlushDelay */
+enum error gate_pass(struct file_gate *gate, enum rest_use use);
+/* Checks a read of these bytes: fails if an exclusive lock covers any of them.
+ * returns OK, E_FileLockConflict, as decision_fail_store() */
+enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length);
+/* Checks a write, truncation or replacement: fails if the file has any byte-range lock.
+ * semantics 8.1; decision: 337, 490 */
+enum error gate_pass_write(struct file_gate *gate);
+
+/* ---- handles ---- */
+
+struct gate_open {
+    uint8_t access, share;   /* desired access, share access: ACCESS_* */
+    uint8_t meets;           /* MEETS_* */
+    bool replaces;           /* overwrites or supersedes: counts as a write whatever the access */
+    uint8_t caching;         /* requested CACHING_* */
+    struct guid caching_key; /* from the lease key; generated for an oplock */
+    bool is_oplock;          /* caching is R, RW or RWH */
+    bool is_lease;  /* lease, possibly without caching: opens with its key may request more */
+    uint16_t epoch; /* lease epoch sent by the client */
+    bool persists;
+    const struct handle_kept *kept; /* persistent only: reconnect state */
+    bool deletes;                   /* FILE_DELETE_ON_CLOSE */
+    uint64_t session;
+    struct bytes client_address, client_name;
+};
+/* Caching granted to an open, or to all opens with its lease key. */
+struct caching_given {
+    uint8_t holds;  /* CACHING_* (rule 24); 0 if the node has CACHINGS_MAX entries */
+    uint16_t epoch; /* lease epoch */
+    bool breaks;    /* a break is in progress */
+    instant at;     /* commit time, or 0 if nothing was committed */
+};
+/* Opens a handle. Its id was never used for another handle of the node.
+ *
+ * returns OK, DECIDE_WAITS, the errors of gate_pass()
+ *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
+enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
+                     struct handle *ret_handle, struct caching_given *ret_given);
+/* Closes a handle. *ret_deletes is set if it was the last one and a delete is pending; the
+ * caller must then delete the node in the same decision. by_force: ignores delete-on-close.
+ * semantics 8.3
+ * returns OK, E_ResourceNotFound: no such handle */
+enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
+/* Closes all handles by force. *ret_deletes as for gate_close(). */
+void gate_close_all(struct file_gate *gate, bool *ret_deletes);
+/* Acknowledgment of a break. */
+struct gate_answer {
+    struct guid key;
+    uint8_t
+        keeps; /* CACHING_* that the client retains; for an oplock capped to the break's target */
+    bool is_overdue; /* sent by the server after a timeout, for the break of this epoch */
+    uint16_t epoch;
+};
+/* Applies the acknowledgment, and sends the next break if one was requested in the meantime.
+ * MS-SMB2 3.3.5.22
+ * returns OK, E_ResourceNotFound: no break in progress; E_InvalidInput: retains more than the
+ * break allows */
+enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer);
+
+/* ---- disconnect and reconnect of a handle: open_state_durable.c ---- */
+
+/* Handles the loss of the client's connection. *ret_stays: the handle is retained for
+ * kept->ticks from d->now; if false, nothing has changed and the caller closes it. Retains
+ * persistent handles, and handles with handle caching and no break in progress, unless they
+ * delete on close or a delete is pending. MS-SMB2 3.3.7.1
+ * returns OK, E_ResourceNotFound, as decision_fail_store() */
+enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct handle_kept *kept,
+                      bool *ret_stays);
+/* Returns a disconnected handle. returns OK, E_ResourceNotFound: not disconnected, or expired;
+ * as decision_fail_store() */
+enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle);
+/* Reconnects a handle. Only session, client_address and client_name of *from are used.
+ * *ret_given: its caching; zeros if none. returns as gate_away() */
+enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
+                       struct caching_given *ret_given);
+/* Returns the current caching of a handle. returns OK, E_ResourceNotFound */
+enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_given *ret_given);
+/* Returns true if the handle is disconnected and has expired. */
+bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
+
+/* ---- operations on a handle ---- */
+
+/* Sets or clears delete pending. Setting it first breaks the handle caching of others.
+ * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
+ * as gate_take_handles() */
+enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
+/* Acquires all of these locks in order, or none of them. Each must not conflict with existing
+ * locks or those before it. The handle owns them.
+ * returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64,
+ * E_ServerBusy: BYTE_LOCKS_MAX. decision: 336 */
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_lock *wanted,
+                     size_t count);
+/* Releases the locks on exactly these ranges, in order, exclusive ones first. The caller calls
+ * gate_write().
+ * returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released */
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *ranges,
+                       size_t count);
+/* Check reads and writes of bytes by a handle. A write breaks the caching of other clients, and
+ * the handle's own level II oplock.
+ * returns OK, E_ResourceNotFound, E_FileLockConflict */
+enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
+enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
+                            const struct byte_range *range);
+/* Breaks the data caching of others because the length changes. returns OK, E_ResourceNotFound */
+enum error gate_change_data(struct file_gate *gate, uint64_t handle);
+/* Breaks the handle caching of others before the node is renamed, marked for deletion, or gets a
+ * new security descriptor: their cached handles may already be closed by the application, and
+ * were opened by the old name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
+ * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
+enum error gate_take_handles(struct file_gate *gate, uint64_t handle);
+/* Checks the creation of an entry in this gate's directory, or a rename into it. returns OK,
+ * E_DeletePending, E_SharingViolation. MS-FSA 2.1.5.15.12 */
+enum error gate_add_name(struct file_gate *gate, bool is_rename);
+
+#endif

@@ -1,0 +1,117 @@
+/* Resolves conflicts of operations with disconnected opens: concurrency/README.md rule 22 */
+#include "opens/open_state_private.h"
+
+/* Returns true if the open is disconnected and need not be retained. */
+static bool may_be_ended(const struct file_gate *gate, const struct open_entry *open)
+{
+    return open->away_until > 0 && (!open->persists || open->away_until <= gate->d->now);
+}
+
+/* Returns, for each caching entry, whether the break takes more than read caching. */
+static bool *loses_more(const struct file_gate *gate, const struct caching_break *breaks,
+                        size_t count)
+{
+    bool *loses = arena_array(gate->d->arena, gate->set.caching_count, sizeof *loses);
+
+    for (size_t i = 0; i < count; i++)
+        loses[breaks[i].caching] =
+            gate->set.cachings[breaks[i].caching].caching.holds != CACHING_READ;
+    return loses;
+}
+
+/* Clears the caching of entries whose opens have all been closed. */
+static void drop_cachings_without_open(struct file_gate *gate)
+{
+    struct open_set *set = &gate->set;
+    bool *has_open = arena_array(gate->d->arena, set->caching_count, sizeof *has_open);
+
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].open.caching != NO_CACHING)
+            has_open[set->opens[i].open.caching] = true;
+    for (size_t i = 0; i < set->caching_count; i++)
+        if (!has_open[i])
+            caching_settle(&set->cachings[i], 0);
+}
+
+/* Closes the disconnected opens that conflict with the operation. Their index entries are
+ * deleted when the gate is written. *ret_ended: set if there were any. returns OK, as
+ * decision_fail_store() */
+static enum error end_opens(struct file_gate *gate, const struct file_use *use,
+                            const struct caching_break *breaks, size_t break_count, bool *ret_ended)
+{
+    const bool *loses = loses_more(gate, breaks, break_count);
+    struct open_set *set = &gate->set;
+    size_t kept = 0, count = set->open_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct open_entry open = set->opens[i];
+        bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
+
+        if (may_be_ended(gate, &open) && (!opens_bear(&open.open, use) || is_broken))
+            set->left[set->left_count++] = open;
+        else
+            set->opens[kept++] = open;
+    }
+    *ret_ended = kept < count;
+    if (!*ret_ended)
+        return OK;
+    set->open_count = kept;
+    drop_cachings_without_open(gate);
+    gate->is_changed = true;
+    gate_wakes(gate);
+    return gate_drop_locks(gate);
+}
+
+enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
+
+/* Returns, for each caching entry, which opens hold it. */
+static enum holders *find_holders(const struct file_gate *gate)
+{
+    enum holders *holders = arena_array(gate->d->arena, gate->set.caching_count, sizeof *holders);
+
+    for (size_t i = 0; i < gate->set.open_count; i++) {
+        const struct open_entry *open = &gate->set.opens[i];
+
+        if (open->open.caching == NO_CACHING)
+            continue;
+        if (open->away_until == 0)
+            holders[open->open.caching] = HELD_BY_CLIENTS;
+        else if (holders[open->open.caching] == HELD_BY_NOBODY)
+            holders[open->open.caching] = HELD_BY_AWAY;
+    }
+    return holders;
+}
+
+/* Takes the broken caching from disconnected persistent opens, which remain. */
+static void lose(struct file_gate *gate, const struct caching_break *broken)
+{
+    struct caching_entry *entry = &gate->set.cachings[broken->caching];
+
+    caching_settle(entry, broken->to);
+    entry->epoch++;
+    gate->is_changed = true;
+    gate_wakes(gate);
+}
+
+enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
+                            const struct opens_verdict *verdict, const struct caching_break *breaks,
+                            bool *ret_again)
+{
+    const enum holders *holders;
+    bool shares = verdict->error != E_SharingViolation || (gate->is_leased && use->is_open);
+    enum error e;
+
+    *ret_again = false;
+    if (verdict->error && shares)
+        return OK;
+    e = end_opens(gate, use, breaks, verdict->break_count, ret_again);
+    if (e || verdict->break_count == 0)
+        return e;
+    holders = find_holders(gate);
+    for (size_t i = 0; i < verdict->break_count; i++)
+        if (holders[breaks[i].caching] == HELD_BY_AWAY) {
+            lose(gate, &breaks[i]);
+            *ret_again = true;
+        }
+    return OK;
+}
