@@ -19,7 +19,8 @@ struct inner_request {
     bool secure;            /* counts as over TLS */
     bool is_forwarded;      /* as the request that names the source */
     struct bytes peer;      /* of that request */
-    uint64_t placement; /* incarnation under which the container was placed in this cell; 0: none is known */
+    uint64_t
+        placement; /* incarnation under which the container was placed in this cell; 0: none is known */
     bool may_be_elsewhere; /* a container that is not here may be in another cell */
     /* The caller's identity, used if the source belongs to `account`. NULL, or another account: the
      * identity is that of the credentials in the query and the headers. */

@@ -88,10 +88,10 @@ static void run(struct pool_job *job)
     void *context = p->requests->context;
     struct bytes body = text_bytes(&p->body);
 
-    p->status = p->handler->run_stream ? p->handler->run_stream(context, body, exchange->arena,
-                                                                &p->response, &p->stream)
-                                       : p->handler->run(context, body, exchange->arena,
-                                                         &p->response);
+    p->status =
+        p->handler->run_stream
+            ? p->handler->run_stream(context, body, exchange->arena, &p->response, &p->stream)
+            : p->handler->run(context, body, exchange->arena, &p->response);
     p->is_done = true;
     exchange_resume(exchange); /* the worker has it now: touch nothing after */
 }

@@ -147,8 +147,8 @@ static enum error take_head(struct gathering *g, struct cell_source *from,
     enum error e;
 
     open->operation = operation_named(from->endpoint->service, head->operation);
-    open->result = functions && open->operation ? functions->read(g->call->arena, head->result)
-                                                : NULL;
+    open->result =
+        functions && open->operation ? functions->read(g->call->arena, head->result) : NULL;
     if (!open->result)
         return fail_response(from, "is about something else");
     e = functions->facts(open->operation, open->result, &open->facts);
@@ -216,7 +216,7 @@ enum error cell_open(struct gathering *g, const struct endpoint *endpoint,
         const struct placement where = g->call->problem->elsewhere;
         enum error e;
 
-        source_close(open);
+        own_close(open);
         *open = (struct open_source){ .inner = NULL };
         *g->call->problem = (struct problem){ .detail = NULL };
         from->cell = where.cell ? where.cell : CLUSTER_ROOT;
@@ -263,8 +263,8 @@ enum error cell_begin(struct gathering *g, struct open_source *open)
         return OK;
     from->request.read = CELL_READS_BYTES;
     e = ask_more(g, from, &head);
-    if (!e && (head.offset != open->offset || head.length != open->length ||
-               from->left != open->length))
+    if (!e &&
+        (head.offset != open->offset || head.length != open->length || from->left != open->length))
         return fail_response(from, "is of other bytes");
     return e;
 }

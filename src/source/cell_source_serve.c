@@ -40,10 +40,9 @@ static struct serving *serving_new(const struct endpoint *endpoint,
     call_set_request(&s->call, &s->client);
     s->call.input.account = request->account;
     s->call.input.identity.kind = request->by_key ? IDENTITY_ACCOUNT_KEY : IDENTITY_ANONYMOUS;
-    s->decision = (struct decision){ .arena = arena,
-                                     .store = endpoint->store,
-                                     .access = STORE_MAY_BLOCK,
-                                     .problem = &s->problem };
+    s->decision = (struct decision){
+        .arena = arena, .store = endpoint->store, .access = STORE_MAY_BLOCK, .problem = &s->problem
+    };
     s->g = (struct gathering){ .endpoint = endpoint,
                                .call = &s->call,
                                .decision = &s->decision,

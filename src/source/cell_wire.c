@@ -25,28 +25,13 @@ static size_t decode_count(struct decoder *in, size_t max)
     return in->bad ? 0 : (size_t)count;
 }
 
-/* Absent bytes are sent as such, where that differs from empty ones. */
-static void encode_optional(struct text *out, struct bytes value)
-{
-    encode_u8(out, value.ptr != NULL);
-    encode_bytes(out, value.ptr ? value : bytes_of("", 0));
-}
-
-static struct bytes decode_optional(struct decoder *in)
-{
-    bool is_there = decode_flag(in);
-    struct bytes value = decode_bytes(in);
-
-    return is_there ? value : bytes_of(NULL, 0);
-}
-
 /* ---- the request ---- */
 
 static void encode_source(struct text *out, const struct copy_source *source)
 {
     encode_u8(out, (uint8_t)source->rule);
     encode_bytes(out, source->text);
-    encode_optional(out, source->range);
+    encode_bytes(out, source->range);
     encode_u64(out, source->header_count);
     for (size_t i = 0; i < source->header_count; i++) {
         encode_bytes(out, source->headers[i].name);
@@ -62,7 +47,7 @@ static void decode_source(struct decoder *in, struct copy_source *source)
     in->bad = in->bad || rule > SOURCE_COPIED;
     source->rule = (enum source_rule)rule;
     source->text = decode_bytes(in);
-    source->range = decode_optional(in);
+    source->range = decode_bytes(in);
     source->header_count = decode_count(in, SOURCE_HEADERS_MAX);
     for (size_t i = 0; i < source->header_count; i++) {
         struct http_header *header = &source->headers[i];
@@ -85,7 +70,7 @@ void cell_request_write(struct text *out, const struct cell_request *request)
     encode_u8(out, request->is_forwarded);
     encode_bytes(out, request->peer);
     encode_source(out, &request->source);
-    encode_optional(out, request->etag);
+    encode_bytes(out, request->etag);
     encode_u64(out, request->position);
     encode_u64(out, request->previous);
 }
@@ -106,7 +91,7 @@ bool cell_request_read(struct bytes text, struct cell_request *ret_request)
     request.is_forwarded = decode_flag(&in);
     request.peer = decode_bytes(&in);
     decode_source(&in, &request.source);
-    request.etag = decode_optional(&in);
+    request.etag = decode_bytes(&in);
     request.position = decode_u64(&in);
     request.previous = decode_u64(&in);
     if (!decoder_ok(&in) || version != VERSION || read >= CELL_READS ||
@@ -121,16 +106,16 @@ bool cell_request_read(struct bytes text, struct cell_request *ret_request)
 
 static void encode_problem(struct text *out, const struct problem *problem)
 {
-    encode_optional(out, problem->detail ? bytes_from_string(problem->detail) : bytes_of(NULL, 0));
+    encode_bytes(out, problem->detail ? bytes_from_string(problem->detail) : bytes_of(NULL, 0));
     encode_u64(out, problem->field_count);
     for (size_t i = 0; i < problem->field_count; i++) {
         encode_bytes(out, bytes_from_string(problem->fields[i].name));
         encode_bytes(out, problem->fields[i].value);
     }
-    encode_optional(out, problem->message);
+    encode_bytes(out, problem->message);
     encode_u64(out, (uint64_t)problem->source_status);
-    encode_optional(out, problem->source_code);
-    encode_optional(out, problem->source_message);
+    encode_bytes(out, problem->source_code);
+    encode_bytes(out, problem->source_message);
     encode_u64(out, problem->length);
     encode_u8(out, problem->is_soft_deleted);
     encode_u64(out, problem->elsewhere.cell);
@@ -139,7 +124,7 @@ static void encode_problem(struct text *out, const struct problem *problem)
 
 static void decode_problem(struct decoder *in, struct arena *arena, struct problem *problem)
 {
-    struct bytes detail = decode_optional(in);
+    struct bytes detail = decode_bytes(in);
     uint64_t status, cell;
 
     problem->detail = detail.ptr ? arena_string(arena, detail) : NULL;
@@ -148,10 +133,10 @@ static void decode_problem(struct decoder *in, struct arena *arena, struct probl
         problem->fields[i].name = arena_string(arena, decode_bytes(in));
         problem->fields[i].value = decode_bytes(in);
     }
-    problem->message = decode_optional(in);
+    problem->message = decode_bytes(in);
     status = decode_u64(in);
-    problem->source_code = decode_optional(in);
-    problem->source_message = decode_optional(in);
+    problem->source_code = decode_bytes(in);
+    problem->source_message = decode_bytes(in);
     problem->length = decode_u64(in);
     problem->is_soft_deleted = decode_flag(in);
     cell = decode_u64(in);

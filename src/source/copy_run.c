@@ -150,9 +150,9 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
     enum error e;
 
     open->facts.content.length = open->offset + open->length;
-    e = page_walk_begin(&walk, g, open,
-                        &(struct page_walk_from){ .position = c->found.copied,
-                                                  .previous = c->found.previous });
+    e = page_walk_begin(
+        &walk, g, open,
+        &(struct page_walk_from){ .position = c->found.copied, .previous = c->found.previous });
     while (!e && walk.position < open->facts.content.length) {
         struct arena_mark mark = arena_mark(c->arena);
 

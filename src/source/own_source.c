@@ -84,8 +84,8 @@ struct bytes own_etag(struct gathering *g, struct etag etag)
 static enum error refuse_archived(struct gathering *g, const struct copy_source *source,
                                   const struct open_source *open)
 {
-    bool is_copied = source->rule == SOURCE_COPIED &&
-                     bytes_equal(open->account, g->call->input.account);
+    bool is_copied =
+        source->rule == SOURCE_COPIED && bytes_equal(open->account, g->call->input.account);
 
     return is_copied ? OK : open->facts.archived;
 }

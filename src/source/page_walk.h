@@ -19,8 +19,8 @@ struct page_walk {
     instant previous;     /* copies the differences from this snapshot; 0: all */
     struct content older; /* that snapshot, of a source in this cell */
     uint64_t position;    /* end of the gathered part */
-    uint64_t next;     /* end of the current step */
-    uint64_t bytes;    /* in the current step */
+    uint64_t next;        /* end of the current step */
+    uint64_t bytes;       /* in the current step */
     struct content_range *ranges;
     size_t range_count;
     char *buffer; /* for another server's source: data of the step */

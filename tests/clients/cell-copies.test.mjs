@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { BlobSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { FileSASPermissions, ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { startCells } from '../lib/cells.mjs';
+import { encoded, envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
 const MIB = 1 << 20, GIB = 1024 * MIB;
@@ -281,6 +282,46 @@ test('incremental copies', async () => {
         assert.ok((await second.downloadToBuffer(2 * GIB, MIB)).equals(PAGES.subarray(0, MIB)));
         assert.ok((await second.downloadToBuffer(3 * GIB, 512)).equals(PAGES.subarray(MIB, MIB + 512)));
     }
+});
+
+/* ---- /-/source, and who may request it ---- */
+
+/** A request for the blob "small" of cell 1, as source/cell_wire.h encodes it. */
+function sourceRequest({ version = 1, read = 0, service = 'blob', byKey = 1, forwarded = 0, rule = 1, url = `http://127.0.0.1:${member.ports.blob}/${account}/blobs1/small`,
+    headers = [], headerCount = headers.length, tags = 0, position = 0, previous = 0 } = {}) {
+    return Buffer.concat([Buffer.from([version, read]), encoded(service), Buffer.from([0]), encoded(account), Buffer.from([byKey, forwarded]), encoded('127.0.0.1'), Buffer.from([rule]),
+        encoded(url), Buffer.from([0, headerCount]), ...headers.flat().map(encoded), Buffer.from([tags, 0, position, previous])]);
+}
+
+test('sources are served to front ends that have the key of the cluster, and malformed requests are refused', async () => {
+    const statusOf = await peerOf(member, cells.cluster);
+    const ask = (body) => statusOf(Buffer.concat([envelope(), post('/-/source', body)]));
+    const valid = sourceRequest();
+
+    assert.equal(await ask(valid), 200);
+    for (const read of [1, 2])
+        assert.equal(await ask(sourceRequest({ read })), 200);
+    /* Errors of the source are in the response. */
+    for (const errors of [{ url: `http://127.0.0.1:${member.ports.blob}/${account}/none/none` }, { byKey: 0 }, { read: 2, position: 100 }, { headers: [['if-match', '"0x1"']] }, { url: 'http://h' }])
+        assert.equal(await ask(sourceRequest(errors)), 200, JSON.stringify(errors));
+
+    for (let length = 0; length < valid.length; length++)
+        assert.equal(await ask(valid.subarray(0, length)), 400, `${length} bytes`);
+    assert.equal(await ask(Buffer.concat([valid, Buffer.alloc(1)])), 400);
+    for (const wrong of [{ version: 2 }, { read: 3 }, { service: 'smb' }, { service: '' }, { byKey: 2 }, { forwarded: 2 }, { rule: 2 }, { url: 'small' }, { url: '' }, { headerCount: 1 },
+        { headers: Array(10).fill(['if-match', '*']) }, { headers: [['if-match', 'a\nb']] }, { tags: 2 }])
+        assert.equal(await ask(sourceRequest(wrong)), 400, JSON.stringify(wrong));
+    assert.equal(await ask(Buffer.alloc((128 << 10) + 1)), 413);
+
+    assert.equal(await statusOf(Buffer.concat([envelope({ cell: 2 }), post('/-/source', valid)])), 421);
+    assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/source', valid, 'PUT')])), 404);
+    const stranger = await peerOf(member, cells.cluster, { psk: Buffer.alloc(32, 1) });
+    await assert.rejects(stranger(Buffer.concat([envelope(), post('/-/source', valid)])));
+    for (const service of ['blob', 'queue', 'table', 'file']) {
+        const { status } = await member.ask('POST', '/-/source', { raw: true, service, body: valid });
+        assert.ok(status >= 400 && status < 500, `${service} ${status}`);
+    }
+    assert.equal(await member.health(), 200);
 });
 
 test('a pending copy goes on after a crash of the owner of either cell', async () => {
