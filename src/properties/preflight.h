@@ -1,11 +1,10 @@
-/* Preflight: what a browser asks before a request to another origin. The same of every service, by
- * the row
+/* Preflight: the request of a browser before one to another origin. Every service has it, through the row
  *
  *   OPERATION(preflight);
  *   ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, .., &preflight_functions)
  *
- * It is about the service's CORS rules alone: what the target names need not be there, and nobody
- * is authenticated. preflight.c decides; cors.c reads and answers.
+ * It depends on the service's CORS rules only: the target need not exist, and no credentials are checked. preflight.c
+ * decides; request/cors.c parses the request and renders the response.
  * rest: Preflight-Blob-Request, Preflight-Queue-Request, Preflight-Table-Request */
 #ifndef LAGRA_PROPERTIES_PREFLIGHT_H
 #define LAGRA_PROPERTIES_PREFLIGHT_H
@@ -14,13 +13,13 @@
 
 struct preflight_parameters {
     struct parameters base;
-    struct bytes origin;  /* where the page is from */
-    struct bytes method;  /* of the request that is to follow */
-    struct bytes headers; /* that it will have; ptr NULL: not said */
+    struct bytes origin;  /* origin of the page */
+    struct bytes method;  /* of the following request */
+    struct bytes headers; /* of the following request; ptr NULL if not sent */
 };
 struct preflight_result {
     struct result base;
-    uint64_t max_age_s; /* so long the answer holds */
+    uint64_t max_age_s; /* for how long the browser may cache the response */
 };
 OPERATION_DECLARE(preflight);
 

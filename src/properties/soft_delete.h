@@ -1,6 +1,6 @@
-/* Containers and shares that were deleted and are kept for some days: Restore Container, Restore Share. The records of one
- * move behind the instant of its deletion, so that its name is free, and its space stays as it is until a task drops it.
- * What both services do alike with it is here: keys, versions, the policy; and in kept_deletion_xml.h.
+/* Soft delete of containers and shares: what Restore Container and Restore Share have in common (keys, versions, policy).
+ * A deleted container is retained for some days: its records move to keys with the time of the deletion, which frees the
+ * name, and its space is unchanged until a task drops it. soft_delete_xml.h has headers and lists.
  * rest: Restore-Container, Restore-Share; decisions: 345, 811 */
 #ifndef LAGRA_PROPERTIES_SOFT_DELETE_H
 #define LAGRA_PROPERTIES_SOFT_DELETE_H
@@ -9,25 +9,26 @@
 
 /* ---- keys of records ---- */
 
-/* What the keys of a deleted one begin with: this letter, and the instant of the deletion. */
+/* Prefix of the keys of a deleted container: this letter and the time of the deletion. */
 #define KEY_OF_DELETED 'D'
 #define DATED_KEY_SIZE (1 + 8) /* a letter, ticks be64 */
 void dated_key_add(struct text *out, char letter, instant date);
-/* Takes a letter and an instant off the front of *key, if it begins so; else *ret_date is 0. False: malformed. */
+/* Removes the prefix of a letter and a date from *key; without that prefix, sets *ret_date to 0. Returns false if the key is
+ * malformed. */
 bool dated_key_take(struct bytes *key, char letter, instant *ret_date);
 
 /* ---- versions ---- */
 
-/* The version of one that was deleted, which is the instant of its deletion, as it is recorded of containers:
- * 16 hexadecimal digits of 100 ns since 1601. And back; false: malformed. */
+/* Formats the version of a deleted container: the time of its deletion in units of 100 ns since 1601, as 16 hexadecimal
+ * digits. */
 struct bytes deleted_version_text(struct arena *arena, instant deleted);
+/* Parses such a version. Returns false if it is malformed. */
 bool deleted_version_parse(struct bytes text, instant *ret_deleted);
 
 /* ---- the policy ---- */
 
-/* The properties of the service of the input's account, as a guard: so that none is lost that was deleted after
- * its policy was set. A part more of the decision.
- * returns as service_properties_read() */
+/* Reads the properties of the account's service as a guard, so that a container deleted after its retention policy was set
+ * is retained. Adds a part to the decision. Returns like service_properties_read(). */
 enum store_result service_properties_guard(struct decision *d, const char *service,
                                            struct service_properties *ret_properties);
 

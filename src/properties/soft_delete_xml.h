@@ -1,11 +1,11 @@
-/* Containers and shares that were deleted and are kept (properties/soft_delete.h), in requests and answers. */
+/* Requests and responses about soft-deleted containers and shares (soft_delete.h). */
 #ifndef LAGRA_PROPERTIES_SOFT_DELETE_XML_H
 #define LAGRA_PROPERTIES_SOFT_DELETE_XML_H
 
 #include "service/answer.h"
 #include "properties/soft_delete.h"
 
-/* Which is to be restored: the headers "x-ms-deleted-<kind>-name", which has to be that of the request, and
+/* Reads which deleted container a request restores: "x-ms-deleted-<kind>-name", which must be the name in the path, and
  * "x-ms-deleted-<kind>-version". kind: "container", "share"
  * returns  OK, E_MissingRequiredHeader, E_InvalidHeaderValue */
 enum error restore_headers_check(struct call *call, const char *kind, struct bytes name,
@@ -13,11 +13,11 @@ enum error restore_headers_check(struct call *call, const char *kind, struct byt
 
 /* ---- a list of them ---- */
 
-/* Nobody has a lease of a deleted one; the state is as recorded of containers. semantics 5 */
+/* Adds the lease of a deleted container: none, with the state as recorded. semantics 5 */
 void deleted_lease_xml(struct text *out);
-/* When it was deleted, and the whole days that are left. */
+/* Adds the time of the deletion and the remaining whole days. */
 void deleted_days_xml(struct text *out, instant deleted, instant expires, instant now);
-/* <Deleted> and <Version> */
+/* Adds <Deleted> and <Version>. */
 void deleted_version_xml(struct text *out, instant deleted);
 
 #endif

@@ -1,13 +1,12 @@
-/* Test builds (LAGRA_GATES) only, nothing otherwise: control requests under /$lagra/ (base/gate.h
- * lists them), and the reply log: a JSON line for each answer, to the file that LAGRA_REPLY_LOG
- * names, for the check of all replies against the operation tables. */
+/* For test builds (LAGRA_GATES): control requests under /$lagra/ (listed in base/gate.h), and a JSON line for each response
+ * in the file LAGRA_REPLY_LOG, by which tests/reply_check checks responses against the operation tables. */
 #ifndef LAGRA_REQUEST_CONTROL_H
 #define LAGRA_REQUEST_CONTROL_H
 
 #include "request/request_private.h"
 
 #ifdef LAGRA_GATES
-/* True: it was a control request, and its response is made. */
+/* Returns true if it was a control request, whose response is then ready. */
 bool control_request(struct exchange *exchange);
 void control_reply(const struct work *work);
 #else

@@ -3,17 +3,17 @@
 
 #include "request/request_private.h"
 
-struct inner {
+struct source_read {
     struct request request; /* URL, conditions and credentials, for routing and authentication */
     struct call call;
     struct problem problem;
     struct decision decision;
 };
 
-static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
-                           const struct inner_request *asked)
+static struct source_read *begin(const struct endpoint *endpoint, struct arena *arena,
+                                 const struct source_read_request *asked)
 {
-    struct inner *inner = arena_alloc(arena, sizeof *inner);
+    struct source_read *inner = arena_alloc(arena, sizeof *inner);
 
     inner->request = (struct request){
         .method = METHOD_HEAD,
@@ -33,7 +33,7 @@ static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
     return inner;
 }
 
-static enum error authenticated(struct inner *inner, const struct inner_request *asked)
+static enum error authenticated(struct source_read *inner, const struct source_read_request *asked)
 {
     struct call *call = &inner->call;
 
@@ -43,15 +43,15 @@ static enum error authenticated(struct inner *inner, const struct inner_request 
     return OK;
 }
 
-enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
-                      const struct inner_request *asked, struct inner **ret_inner)
+enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
+                             const struct source_read_request *asked, struct source_read **ret_read)
 {
-    struct inner *inner = begin(endpoint, arena, asked);
+    struct source_read *inner = begin(endpoint, arena, asked);
     struct call *call = &inner->call;
     struct decision *d = &inner->decision;
     enum error e;
 
-    *ret_inner = inner;
+    *ret_read = inner;
     e = route_request(call);
     prepare_secondary(call, d);
     call->input.is_source = true;
@@ -68,37 +68,37 @@ enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
     return deciding_run_unawaited(d, deciding_operation, NULL);
 }
 
-struct bytes inner_account(const struct inner *inner)
+struct bytes source_read_account(const struct source_read *inner)
 {
     return inner->call.account_name;
 }
 
-const struct operation *inner_operation(const struct inner *inner)
+const struct operation *source_read_operation(const struct source_read *inner)
 {
     return inner->call.operation;
 }
 
-const struct result *inner_result(const struct inner *inner)
+const struct result *source_read_result(const struct source_read *inner)
 {
     return inner->decision.result;
 }
 
-const struct problem *inner_problem(const struct inner *inner)
+const struct problem *source_read_problem(const struct source_read *inner)
 {
     return &inner->problem;
 }
 
-uint64_t inner_seen(const struct inner *inner)
+uint64_t source_read_seen(const struct source_read *inner)
 {
     return inner->decision.seen;
 }
 
-struct snapshot *inner_take_snapshot(struct inner *inner)
+struct snapshot *source_read_take_snapshot(struct source_read *inner)
 {
     return decision_take_snapshot(&inner->decision);
 }
 
-void inner_end(struct inner *inner)
+void source_read_end(struct source_read *inner)
 {
     deciding_end(&inner->decision);
 }

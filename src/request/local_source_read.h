@@ -1,56 +1,55 @@
-/* Reading the head of a resource on this server that a request names by its URL: the source of a copy.
+/* Reads the properties of a copy source on this server, given its URL.
  *
- * The URL is routed, its credentials are authenticated, the operation is found, and it is decided, by the
- * functions that do this for requests: so there is no second set of rules for a source. There is no
- * exchange and no answer: what comes of it is the typed result. A `struct request` is made, because these
- * functions read the URL, the conditions and the credentials from one; it has nothing else. */
+ * The functions that execute requests also route the URL, authenticate its credentials and decide the operation, so a
+ * source follows the same rules as a request. There is no exchange and no response, only the typed result. */
 #ifndef LAGRA_REQUEST_LOCAL_SOURCE_READ_H
 #define LAGRA_REQUEST_LOCAL_SOURCE_READ_H
 
 #include "service/server.h"
 
-struct inner_request {
-    struct bytes host;                 /* as request->authority */
-    struct bytes path;                 /* raw, from the first '/' */
-    struct bytes query;                /* raw, without '?'; ptr NULL: none */
+struct source_read_request {
+    struct bytes host;                 /* like request->authority */
+    struct bytes path;                 /* raw, starting with '/' */
+    struct bytes query;                /* raw, without '?'; ptr NULL if none */
     const struct http_header *headers; /* conditions, credentials, version; names in lower case */
     size_t header_count;
-    struct demands demands; /* beside the rights that the operation's row requires */
-    bool secure;            /* counts as over TLS */
-    bool is_forwarded;      /* as the request that names the source */
-    struct bytes peer;      /* of that request */
-    uint64_t
-        placement; /* incarnation under which the container was placed in this cell; 0: none is known */
-    bool may_be_elsewhere; /* a container that is not here may be in another cell */
-    /* The caller's identity, used if the source belongs to `account`. NULL, or another account: the
-     * identity is that of the credentials in the query and the headers. */
+    struct demands demands; /* in addition to the rights that the operation's row requires */
+    bool secure;            /* treated as received over TLS */
+    bool is_forwarded;      /* like the request that names the source */
+    struct bytes peer;      /* client of that request */
+    /* Incarnation under which the container was placed in this cell; 0 if none is known. */
+    uint64_t placement;
+    bool may_be_elsewhere; /* a container that does not exist here may be in another cell */
+    /* Identity to use if the source belongs to `account`. If it is NULL or the source belongs to another account, the
+     * credentials in query and headers are used. */
     const struct identity *identity;
     struct bytes account;
 };
 
-/* Allocated in the arena given. */
-struct inner;
+/* Allocated in the caller's arena. */
+struct source_read;
 
-/* Decides the operation that a HEAD request for the URL would ask for. Blocks as long as it takes. The
- * snapshot of the partition stays open, so that the caller can read the content from the same state.
+/* Decides the operation that a HEAD request for the URL selects. Leaves the snapshot of the partition open, so that the
+ * caller can read the content from the same state. May block.
  *
- * *ret_inner  set whatever is returned; the caller calls inner_end() in any case
- * returns     OK, or the error that such a request would be answered with; E_MisdirectedRequest if the container is in another
- *             cell, or may be. Thread that may block. */
-enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
-                      const struct inner_request *asked, struct inner **ret_inner);
-/* The account of the URL; empty if routing failed before it was known. */
-struct bytes inner_account(const struct inner *inner);
-/* The operation that was found, and its result. After OK. */
-const struct operation *inner_operation(const struct inner *inner);
-const struct result *inner_result(const struct inner *inner);
-/* Details of the error. */
-const struct problem *inner_problem(const struct inner *inner);
-/* Newest sequence of anything that was read. */
-uint64_t inner_seen(const struct inner *inner);
-/* The open snapshot, which the caller now owns. After OK, once. */
-struct snapshot *inner_take_snapshot(struct inner *inner);
-/* Closes what is open. */
-void inner_end(struct inner *inner);
+ * *ret_read   always set; the caller must call source_read_end()
+ * returns     OK, or the error that such a request would fail with; E_MisdirectedRequest if the
+ *             container is in another cell, or may be */
+enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
+                             const struct source_read_request *asked,
+                             struct source_read **ret_read);
+/* Returns the account of the URL; empty if routing failed before it was known. */
+struct bytes source_read_account(const struct source_read *inner);
+/* Return the operation and its result. Valid after OK. */
+const struct operation *source_read_operation(const struct source_read *inner);
+const struct result *source_read_result(const struct source_read *inner);
+/* Returns details of the error. */
+const struct problem *source_read_problem(const struct source_read *inner);
+/* Returns the newest sequence of anything that was read. */
+uint64_t source_read_seen(const struct source_read *inner);
+/* Passes ownership of the open snapshot to the caller. Valid once, after OK. */
+struct snapshot *source_read_take_snapshot(struct source_read *inner);
+/* Closes the read and its snapshot, unless the caller owns it. */
+void source_read_end(struct source_read *inner);
 
 #endif

@@ -55,17 +55,18 @@ static enum smb_step validate_negotiate(struct smb_request *request, struct ioct
 
 static enum smb_step snapshots_begin(struct smb_request *request, struct ioctl *ioctl)
 {
-    struct mount_snapshots *snapshots = arena_alloc(request->message->arena, sizeof *snapshots);
+    struct tree_connect_snapshots *snapshots =
+        arena_alloc(request->message->arena, sizeof *snapshots);
 
     if (ioctl->output_max < SNAPSHOTS_FIXED + 4)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    snapshots->mount = &request->tree->mount;
+    snapshots->tree_connect = &request->tree->tree_connect;
     ioctl->parameters = snapshots;
-    return smb_decide(request, mount_snapshots_attempt, snapshots);
+    return smb_decide(request, tree_connect_snapshots_attempt, snapshots);
 }
 
 /* Writes the names, newest first, from the digits of "2026-01-31T23:59:59..". */
-static void put_names(struct wire_writer *w, const struct mount_snapshots *snapshots)
+static void put_names(struct wire_writer *w, const struct tree_connect_snapshots *snapshots)
 {
     for (size_t i = snapshots->count; i > 0; i--) {
         char iso[INSTANT_ISO_SIZE];
@@ -81,7 +82,7 @@ static void put_names(struct wire_writer *w, const struct mount_snapshots *snaps
 /* Returns only the required size if the names do not fit. */
 static enum smb_step snapshots_decided(struct smb_request *request, struct ioctl *ioctl)
 {
-    const struct mount_snapshots *snapshots = ioctl->parameters;
+    const struct tree_connect_snapshots *snapshots = ioctl->parameters;
     uint32_t size = (uint32_t)snapshots->count * SNAPSHOT_UNITS * 2 + 2;
     bool fits = SNAPSHOTS_FIXED + size <= ioctl->output_max;
     struct wire_writer w;
@@ -110,7 +111,7 @@ static enum smb_step zero_begin(struct smb_request *request, struct ioctl *ioctl
     struct wire_reader r;
 
     wire_reader_init(&r, ioctl->input);
-    zero->mount = &request->tree->mount;
+    zero->tree_connect = &request->tree->tree_connect;
     zero->handle = &request->open->handle;
     zero->offset = wire_u64(&r);
     zero->end = wire_u64(&r);

@@ -19,7 +19,7 @@ struct open_source {
     const struct result *result;       /* of the operation */
     struct bytes account;
     bool by_key;                   /* the request was signed with the key of its account */
-    struct inner *inner;           /* NULL in another cell */
+    struct source_read *inner;     /* NULL in another cell */
     struct cell_source *elsewhere; /* in another cell; NULL here */
     struct source_facts facts;     /* of a remote source: according to its headers */
     struct bytes etag;             /* as sent in headers; ptr NULL if none */

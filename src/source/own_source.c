@@ -27,7 +27,7 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
 
     if (e == E_UnsupportedHeader || e == E_NotImplemented || e == E_MisdirectedRequest ||
         source->rule == SOURCE_COPIED)
-        *g->call->problem = *inner_problem(open->inner);
+        *g->call->problem = *source_read_problem(open->inner);
     if (e == E_UnsupportedHeader || e == E_NotImplemented || e == E_MisdirectedRequest)
         return e;
     if (source->rule == SOURCE_READ)
@@ -97,18 +97,18 @@ void own_close(struct open_source *open)
     if (open->snapshot)
         snapshot_close(open->snapshot);
     if (open->inner)
-        inner_end(open->inner);
+        source_read_end(open->inner);
 }
 
 /* Reads the properties, and keeps the snapshot that they were read from open. */
 static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
-                            const struct inner_request *asked, struct open_source *open)
+                            const struct source_read_request *asked, struct open_source *open)
 {
-    enum error e = inner_read(endpoint, g->call->arena, asked, &open->inner);
+    enum error e = source_read_begin(endpoint, g->call->arena, asked, &open->inner);
 
-    gather_saw(g, inner_seen(open->inner));
+    gather_saw(g, source_read_seen(open->inner));
     if (!e)
-        open->snapshot = inner_take_snapshot(open->inner);
+        open->snapshot = source_read_take_snapshot(open->inner);
     return e;
 }
 
@@ -145,7 +145,7 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
      * by the URL, by x-ms-copy-source-authorization, or by public access. */
     bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
                   !names_who_asks(source);
-    const struct inner_request asked = {
+    const struct source_read_request asked = {
         .host = source->url.authority,
         .path = own_path(g->call->arena, endpoint, source->url.path),
         .query = source->url.query,
@@ -167,13 +167,13 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
     if (!open->inner)
         return e;
     open->is_own = true;
-    open->account = inner_account(open->inner);
+    open->account = source_read_account(open->inner);
     open->by_key = by_key && bytes_equal(open->account, input->account);
     if (!e && !endpoint->service->source)
         e = E_InvalidUri;
     if (!e) {
-        open->operation = inner_operation(open->inner);
-        open->result = inner_result(open->inner);
+        open->operation = source_read_operation(open->inner);
+        open->result = source_read_result(open->inner);
         e = endpoint->service->source->facts(open->operation, open->result, &open->facts);
     }
     if (!e)

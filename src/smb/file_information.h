@@ -1,6 +1,6 @@
-/* Internal to smb/: encoding of file information. shown.c */
-#ifndef LAGRA_SMB_SHOWN_H
-#define LAGRA_SMB_SHOWN_H
+/* Internal to smb/: encoding of file information. file_information.c */
+#ifndef LAGRA_SMB_FILE_INFORMATION_H
+#define LAGRA_SMB_FILE_INFORMATION_H
 
 #include "handles/handle.h"
 #include "smb/wire.h"

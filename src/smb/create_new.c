@@ -41,11 +41,11 @@ static void ask_persistence(struct smb_request *request, struct create *create)
     create->open.kept.of_client = open_kept(place, request->message->arena);
 }
 
-enum smb_step create_anew(struct smb_request *request, struct create *create)
+enum smb_step create_new(struct smb_request *request, struct create *create)
 {
     const struct durable_asked *durable = &create->contexts.durable;
 
-    create->open.mount = &request->tree->mount;
+    create->open.tree_connect = &request->tree->tree_connect;
     create->open.snapshot = create->contexts.snapshot;
     create->open.descriptor = create->contexts.descriptor;
     create->open.session = request->session->id;
