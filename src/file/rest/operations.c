@@ -243,5 +243,5 @@ const struct service file_service = {
     .permit_facts = file_permit_facts,
     .enter = file_enter,
     .leave = file_leave,
-    .source = file_source,
+    .source = &file_source_functions,
 };
