@@ -73,8 +73,8 @@ static void put_address(struct wire_writer *w, const uint8_t address[16])
     wire_put_zeros(w, STORAGE_SIZE - (is_ipv4 ? 4 + 4 : 8 + 16));
 }
 
-/* Returns the address that the client is connected to, with the RSS capability, so that clients open
- * further channels to it, as with Azure's shares. ms-smb2: 2.2.32.5, 3.3.5.15.11 */
+/* Returns the address that the client is connected to, with the RSS capability, so that clients
+ * open further channels to it, as with Azure's shares. ms-smb2: 2.2.32.5, 3.3.5.15.11 */
 static enum smb_step interfaces_begin(struct smb_request *request, struct ioctl *ioctl)
 {
     const struct smb_connection *connection = request->message->connection;
