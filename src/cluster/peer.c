@@ -31,6 +31,8 @@ struct peer_call {
     bool is_complete;           /* all of it was */
     bool is_given_up;           /* this process stops, or owns the cell itself */
     bool is_closing;            /* the owner closes the connection after its response */
+    struct bytes ahead;         /* of the response's body, received with its head */
+    uint64_t left;              /* bytes of the body that were not read yet */
 };
 
 /* ---- connections that are kept ---- */
@@ -215,7 +217,8 @@ static bool receive_head(struct peer_call *call, struct text *input, struct resp
     }
 }
 
-static bool receive(struct peer_call *call, struct peer_response *ret_response)
+/* Receives the head of the response. */
+static bool receive_start(struct peer_call *call, int *ret_status)
 {
     struct response_head head;
     struct text input;
@@ -223,50 +226,95 @@ static bool receive(struct peer_call *call, struct peer_response *ret_response)
     text_init(&input, call->arena, RECEIVE_BYTES);
     if (!receive_head(call, &input, &head))
         return false;
-    if (head.length > call->request.response_max)
-        return fail_malformed(call, "is too long");
-    while (input.len - head.size < head.length)
-        if (!receive_some(call, &input))
-            return false;
     if (input.len - head.size > head.length)
         return fail_malformed(call, "is followed by something");
     call->is_closing = head.closes;
-    *ret_response = (struct peer_response){
-        .status = head.status,
-        .body = bytes_of(input.ptr + head.size, (size_t)head.length),
-    };
+    call->ahead = bytes_of(input.ptr + head.size, input.len - head.size);
+    call->left = head.length;
+    *ret_status = head.status;
+    return true;
+}
+
+static size_t read_body(struct peer_call *call, char *to, size_t max)
+{
+    size_t count = max < call->left ? max : (size_t)call->left;
+    ssize_t n;
+
+    if (call->ahead.len > 0) {
+        count = count < call->ahead.len ? count : call->ahead.len;
+        memcpy(to, call->ahead.ptr, count);
+        call->ahead = bytes_of(call->ahead.ptr + count, call->ahead.len - count);
+    } else {
+        n = net_stream_receive(call->stream, to, count, call->deadline_ns);
+        count = n > 0 ? (size_t)n : 0;
+    }
+    call->left -= count;
+    return count;
+}
+
+static bool receive(struct peer_call *call, struct peer_response *ret_response)
+{
+    size_t length, done = 0;
+    char *body;
+
+    if (!receive_start(call, &ret_response->status))
+        return false;
+    if (call->left > call->request.response_max)
+        return fail_malformed(call, "is too long");
+    length = (size_t)call->left;
+    body = arena_bytes(call->arena, length);
+    while (done < length) {
+        size_t count = read_body(call, body + done, length - done);
+
+        if (count == 0)
+            return false;
+        done += count;
+    }
+    ret_response->body = bytes_of(body, length);
     return true;
 }
 
 /* ---- the whole of it ---- */
 
+static uint64_t patience_ns(const struct peer_request *request)
+{
+    return (request->patience_ms ? request->patience_ms : PEER_PATIENCE_MS) * NS_PER_MS;
+}
+
 struct peer_call *peer_begin(struct peers *peers, const struct peer_request *request,
                              struct arena *arena)
 {
     struct peer_call *call = arena_alloc(arena, sizeof *call);
-    unsigned patience_ms = request->patience_ms ? request->patience_ms : PEER_PATIENCE_MS;
 
     assert(request->response_max <= PEER_BODY_MAX);
     call->peers = peers;
     call->arena = arena;
     call->request = *request;
-    call->deadline_ns = clock_boot_ns() + patience_ms * NS_PER_MS;
+    call->deadline_ns = clock_boot_ns() + patience_ns(request);
     send_once(call);
     return call;
 }
 
-enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response)
+/* The connection is kept or closed. */
+static void finish(struct peer_call *call)
+{
+    if (call->is_closing || call->left > 0)
+        drop(call);
+    else if (call->stream)
+        keep(call);
+}
+
+/* Waits for the response, or for its head if it is streamed; tries again while that is safe. */
+static enum peer_result wait_for(struct peer_call *call, bool is_streamed,
+                                 struct peer_response *ret_response)
 {
     for (;;) {
-        bool has_response = call->is_complete && receive(call, ret_response);
+        bool has_response =
+            call->is_complete && (is_streamed ? receive_start(call, &ret_response->status)
+                                              : receive(call, ret_response));
 
-        if (has_response && ret_response->status != FORWARD_NOT_OWNER) {
-            if (call->is_closing)
-                drop(call);
-            else
-                keep(call);
+        if (has_response && ret_response->status != FORWARD_NOT_OWNER)
             return PEER_OK;
-        }
         drop(call);
         if (!has_response && call->is_sent && !call->request.is_repeatable)
             return PEER_LOST;
@@ -276,6 +324,37 @@ enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_resp
         thread_sleep_ns(PAUSE_MS * NS_PER_MS);
         send_once(call);
     }
+}
+
+enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response)
+{
+    enum peer_result result = wait_for(call, false, ret_response);
+
+    if (result == PEER_OK)
+        finish(call);
+    return result;
+}
+
+enum peer_result peer_end_head(struct peer_call *call, int *ret_status, uint64_t *ret_length)
+{
+    struct peer_response response = { .status = 0 };
+    enum peer_result result = wait_for(call, true, &response);
+
+    *ret_status = response.status;
+    *ret_length = call->left;
+    return result;
+}
+
+size_t peer_read(struct peer_call *call, char *to, size_t max)
+{
+    assert(max > 0 && call->left > 0);
+    call->deadline_ns = clock_boot_ns() + patience_ns(&call->request);
+    return read_body(call, to, max);
+}
+
+void peer_close(struct peer_call *call)
+{
+    finish(call);
 }
 
 enum peer_result peer_ask(struct peers *peers, const struct peer_request *request,

@@ -72,6 +72,18 @@ unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
     return count;
 }
 
+bool route_is_ours(struct route *route, uint32_t cell)
+{
+    const struct route_cell *known;
+    bool is_ours;
+
+    lock_take(&route->lock);
+    known = cell_of(route, cell);
+    is_ours = known && known->is_ours;
+    lock_give(&route->lock);
+    return is_ours;
+}
+
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns)
 {

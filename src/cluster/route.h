@@ -57,6 +57,8 @@ void route_add(struct route *route, uint32_t cell);
 unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
 /* Returns true if there are several cells. Thread-safe. */
 bool route_is_divided(struct route *route);
+/* Returns true if this process owns the cell. Thread-safe. */
+bool route_is_ours(struct route *route, uint32_t cell);
 /* Returns the owner that requests for a cell go to. Thread-safe.
  *
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */

@@ -19,19 +19,21 @@ static enum error write_bytes(struct decision *d, const struct copy_file_paramet
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Copies the source's permission. Stores the descriptor in the new file's share if that is
+/* Copies the source's permission. Stores the descriptor in the new file's share if it is from
  * another share. */
 static enum error take_permission(struct decision *d, const struct copy_file_parameters *p,
                                   struct file *file)
 {
     struct guid space = file_state(d)->share.space;
-    struct bytes descriptor;
-    enum error e;
+    struct bytes descriptor = p->descriptor;
+    enum error e = OK;
 
-    file->permission = p->file.permission;
-    if (file->permission == 0 || guid_equal(&space, &p->space))
-        return OK;
-    e = permission_find(d, p->space, p->file.permission, &descriptor);
+    file->permission = p->is_in_other_cell ? 0 : p->file.permission;
+    if (!p->is_in_other_cell) {
+        if (file->permission == 0 || guid_equal(&space, &p->space))
+            return OK;
+        e = permission_find(d, p->space, p->file.permission, &descriptor);
+    }
     if (e || !descriptor.ptr)
         return e;
     return permission_keep(d, space, descriptor, &file->permission);

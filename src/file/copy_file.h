@@ -20,7 +20,9 @@ struct copy_file_parameters {
     /* ---- gathered ---- */
     bool is_file; /* source is a file of this server: */
     struct file file;
-    struct guid space; /* space of the source's share */
+    struct guid space;     /* space of the source's share */
+    bool is_in_other_cell; /* the source; `descriptor` is then its permission, not one in `space` */
+    struct bytes descriptor;
     struct http_properties http;
     struct bytes source_metadata;
     uint64_t length;

@@ -23,7 +23,7 @@
 #include "service/decision.h"
 #include "tree/tree.h"
 
-struct file_gate;
+struct open_state;
 struct service;
 
 /* ---- targets of requests ---- */
@@ -127,8 +127,8 @@ struct file_state {
     struct tree_place place;
     struct decision_part *part; /* of the directory or file; NULL if it does not exist */
     struct file file;           /* valid if part is not NULL */
-    struct file_gate
-        *gates; /* gates passed in this decision, if anything is open (opens/open_state.h) */
+    struct open_state
+        *open_states; /* those read in this decision, if anything is open (opens/open_state.h) */
 };
 static inline struct file_state *file_state(struct decision *d)
 {
@@ -194,21 +194,21 @@ void file_write_changed(struct decision *d, struct file *file);
 
 /* ---- checks against the opens of SMB clients: required_access.c ---- */
 
-/* Pass the gate before and after the operation as the row's column says; members of struct
+/* Pass the open state before and after the operation as the row's column says; members of struct
  * service. */
 enum error file_enter(struct decision *d);
 enum error file_leave(struct decision *d);
-/* Passes the gate of a node other than the subject, from a decide function. part: the node's
- * returns as gate_pass() */
+/* Passes the open state of a node other than the subject, from a decide function. part: the node's
+ * returns as open_state_check_rest() */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
-/* Returns the gate of a node: the one already passed in this decision, or a new one. part: the
+/* Returns the open state of a node: the one already passed in this decision, or a new one. part: the
  * node's
- * returns as gate_read() */
-enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
-                        struct file_gate **ret_gate);
-/* Check byte-range locks before the subject's data is read or changed, like gate_pass_read() and
- * gate_pass_write(). */
+ * returns as open_state_read() */
+enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
+                           struct open_state **ret_opens);
+/* Check byte-range locks before the subject's data is read or changed, like open_state_check_read() and
+ * open_state_check_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

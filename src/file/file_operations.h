@@ -63,6 +63,8 @@ struct get_file_properties_result {
     struct result base;
     struct file_shown shown;
     struct guid space; /* of its share */
+    /* of a file in another cell: its permission; ptr NULL if it is in `space` or there is none */
+    struct bytes descriptor;
 };
 OPERATION_DECLARE(get_file_properties);
 

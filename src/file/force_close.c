@@ -40,20 +40,20 @@ static enum error delete_node(struct decision *d, uint64_t node)
 }
 
 /* Closes the requested handles of the node. */
-static enum error close_open(struct closing *c, struct file_gate *gate, bool *ret_deletes)
+static enum error close_open(struct closing *c, struct open_state *opens, bool *ret_deletes)
 {
-    size_t count = gate->set.open_count;
+    size_t count = opens->set.open_count;
     enum error e;
 
     *ret_deletes = false;
     if (c->asked->id == 0) {
-        gate_close_all(gate, ret_deletes);
+        open_state_close_all(opens, ret_deletes);
     } else {
-        e = gate_close(gate, c->asked->id, true, ret_deletes);
+        e = open_state_close(opens, c->asked->id, true, ret_deletes);
         if (e)
             return e == E_ResourceNotFound ? OK : e;
     }
-    c->result->closed += count - gate->set.open_count;
+    c->result->closed += count - opens->set.open_count;
     return OK;
 }
 
@@ -64,21 +64,21 @@ static enum error close_node(struct closing *c, uint64_t node)
     struct decision *d = c->d;
     struct decision_part *part;
     struct tree_node read;
-    struct file_gate *gate;
+    struct open_state *opens;
     enum tree_result found = tree_open_id(&file_state(d)->tree, node, &part, &read);
     enum error e;
     bool deletes;
 
     if (found)
         return found == TREE_NOT_FOUND ? OK : file_fail_tree(d, found);
-    e = file_gate_of(d, part, node, &gate);
+    e = file_open_state(d, part, node, &opens);
     if (e)
         return e;
-    c->is_full = c->nodes > 0 && gate->set.is_delete_pending;
+    c->is_full = c->nodes > 0 && opens->set.is_delete_pending;
     if (c->is_full)
         return OK;
     c->nodes++;
-    e = close_open(c, gate, &deletes);
+    e = close_open(c, opens, &deletes);
     if (e || !deletes || node == TREE_ROOT)
         return e;
     c->nodes = NODES_MAX;

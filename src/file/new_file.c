@@ -16,9 +16,9 @@ static struct length_change length_that_goes(const struct file_state *state)
 /* Returns true if the existing file is open. It then remains the same node. */
 static bool is_open(const struct file_state *state)
 {
-    for (const struct file_gate *gate = state->gates; gate; gate = gate->next)
-        if (gate->part == state->part)
-            return gate->set.open_count > 0;
+    for (const struct open_state *opens = state->open_states; opens; opens = opens->next)
+        if (opens->part == state->part)
+            return opens->set.open_count > 0;
     return false;
 }
 

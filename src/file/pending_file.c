@@ -175,8 +175,8 @@ static enum error pass_gate(struct decision *d)
 
     if (!e)
         e = file_pass_write(d);
-    if (!e && state->gates)
-        gate_write(state->gates);
+    if (!e && state->open_states)
+        open_state_write(state->open_states);
     switch ((int)e) {
     case E_SharingViolation:
     case E_FileLockConflict:

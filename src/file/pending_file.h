@@ -50,13 +50,13 @@ void pending_file_show(struct decision *d, struct bytes description);
 enum error pending_file_step(struct decision *d, struct pending_file *pending,
                              const struct copied_step *step);
 /* Completes the copy. returns OK; E_ServerBusy: data is missing, or an SMB client has the file
- * open without write sharing, so retry later; as gate_pass() */
+ * open without write sharing, so retry later; as open_state_check_rest() */
 enum error pending_file_complete(struct decision *d, const struct pending_file *pending);
 /* Fails the copy and truncates the file. returns OK, E_ServerBusy: as pending_file_complete();
  * as file_resize() */
 enum error pending_file_fail(struct decision *d, struct bytes description);
 
-/* Aborts the copy and truncates the file, for Abort Copy File, which has passed the gate. rest:
+/* Aborts the copy and truncates the file, for Abort Copy File, which has passed the open state. rest:
  * Abort-Copy-File
  * returns OK, E_FileLockConflict, as file_resize() */
 enum error pending_file_abort(struct decision *d);

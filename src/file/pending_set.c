@@ -60,7 +60,7 @@ static enum store_result is_pending(struct decision *d, uint64_t node, bool *ret
     struct decision_part *part =
         decision_open(d, tree_partition(d->arena, file_state(d)->share.space, node), NULL);
     struct open_set set;
-    enum store_result result = gate_read_opens(&file_state(d)->tree, part->before, &set);
+    enum store_result result = open_set_read(&file_state(d)->tree, part->before, &set);
 
     decision_leave(d, part);
     *ret_pending = !result && set.is_delete_pending;

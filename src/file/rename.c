@@ -76,7 +76,7 @@ static enum error write_renamed(struct decision *d, const struct rename *asked, 
     return OK;
 }
 
-/* Deletes the replaced node with its contents. It has no opens, because it passed the gate as a
+/* Deletes the replaced node with its contents. It has no opens, because it passed the open state as a
  * delete. */
 static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
                                 const struct file *file)
@@ -125,7 +125,7 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
     return e;
 }
 
-/* Passes the gates of source and replaced node. So far, by the row's column, the replaced node
+/* Checks the opens of source and replaced node. So far, by the row's column, the replaced node
  * has passed only as a node that remains. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)

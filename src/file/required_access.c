@@ -1,72 +1,72 @@
-/* Passes the gate for REST operations, as their row's column says, before they are decided.
+/* Passes the open state for REST operations, as their row's column says, before they are decided.
  * opens/open_state.h; semantics 8.2 to 8.4 */
 #include <assert.h>
 
 #include "file/file.h"
 #include "opens/open_state.h"
 
-static struct file_gate *gate_at(struct decision *d, const struct decision_part *part)
+static struct open_state *open_state_at(struct decision *d, const struct decision_part *part)
 {
-    for (struct file_gate *gate = file_state(d)->gates; gate; gate = gate->next)
-        if (gate->part == part)
-            return gate;
+    for (struct open_state *opens = file_state(d)->open_states; opens; opens = opens->next)
+        if (opens->part == part)
+            return opens;
     return NULL;
 }
 
-/* Adds the gate of a node. *ret_gate is NULL if the node has no record of opens. */
+/* Adds the open state of a node. *ret_opens is NULL if the node has no record of opens. */
 static enum error add_gate(struct decision *d, struct decision_part *part, uint64_t node,
-                           struct file_gate **ret_gate)
+                           struct open_state **ret_opens)
 {
     struct file_state *state = file_state(d);
-    struct file_gate read, *gate;
-    enum error e = gate_read(&read, &state->tree, part, node);
+    struct open_state read, *opens;
+    enum error e = open_state_read(&read, &state->tree, part, node);
 
-    *ret_gate = NULL;
-    if (e || (read.set.open_count == 0 && read.set.left_count == 0))
+    *ret_opens = NULL;
+    if (e || (read.set.open_count == 0 && read.set.stale_count == 0))
         return e;
-    gate = *ret_gate = arena_alloc(d->arena, sizeof *gate);
-    *gate = read;
-    gate->next = state->gates;
-    state->gates = gate;
+    opens = *ret_opens = arena_alloc(d->arena, sizeof *opens);
+    *opens = read;
+    opens->next = state->open_states;
+    state->open_states = opens;
     return OK;
 }
 
-/* Passes the gate of a node. A node that is passed twice, both as the source of a rename and as
- * its destination or the replaced file, has one gate, since a gate writes the whole set of
+/* Passes the open state of a node. A node that is passed twice, both as the source of a rename and as
+ * its destination or the replaced file, has one open state, since it writes the whole set of
  * opens. decision: 867 */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use)
 {
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e = OK;
 
     if (file_state(d)->tree.at) /* a snapshot has no opens */
         return OK;
-    gate = gate_at(d, part);
-    if (!gate)
-        e = add_gate(d, part, node, &gate);
-    if (e || !gate)
+    opens = open_state_at(d, part);
+    if (!opens)
+        e = add_gate(d, part, node, &opens);
+    if (e || !opens)
         return e;
-    gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
-    gate->use = use;
-    return gate_pass(gate, use);
+    opens->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
+    opens->use = use;
+    return open_state_check_rest(opens, use);
 }
 
 /* Checks that the directory of a node to be created has no pending delete. */
 static enum error enter_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
-    struct file_gate gate;
+    struct open_state opens;
     enum error e;
 
     if (!decision_may_change(d) || !state->place.directories || tree_place_is_root(&state->place))
         return OK;
-    e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
-                  tree_place_parent(&state->place));
-    return e ? e : gate_add_name(&gate, false);
+    e = open_state_read(&opens, &state->tree, tree_directory_part(&state->tree, &state->place),
+                        tree_place_parent(&state->place));
+    return e ? e : open_state_add_name(&opens, false);
 }
 
-/* Passes the gate for the source of a copy, whose data is read too. decision: 430 */
+/* Passes the open state for the source of a copy, whose data is read too. decision: 430 */
 static enum error pass_source(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -94,44 +94,44 @@ enum error file_enter(struct decision *d)
 
 enum error file_leave(struct decision *d)
 {
-    struct file_gate *gate = d->state ? file_state(d)->gates : NULL;
+    struct open_state *opens = d->state ? file_state(d)->open_states : NULL;
 
-    for (; gate && decision_may_change(d); gate = gate->next) {
-        if (gate->use == REST_DELETES)
-            gate_delete(gate);
+    for (; opens && decision_may_change(d); opens = opens->next) {
+        if (opens->use == REST_DELETES)
+            open_state_delete(opens);
         else
-            gate_write(gate);
+            open_state_write(opens);
     }
     return OK;
 }
 
-enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
-                        struct file_gate **ret_gate)
+enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
+                           struct open_state **ret_opens)
 {
-    *ret_gate = gate_at(d, part);
-    if (*ret_gate)
+    *ret_opens = open_state_at(d, part);
+    if (*ret_opens)
         return OK;
-    *ret_gate = arena_alloc(d->arena, sizeof **ret_gate);
-    return gate_read(*ret_gate, &file_state(d)->tree, part, node);
+    *ret_opens = arena_alloc(d->arena, sizeof **ret_opens);
+    return open_state_read(*ret_opens, &file_state(d)->tree, part, node);
 }
 
 /* ---- bytes ---- */
 
-static struct file_gate *subject_gate(struct decision *d)
+static struct open_state *subject_gate(struct decision *d)
 {
-    return gate_at(d, file_state(d)->part);
+    return open_state_at(d, file_state(d)->part);
 }
 
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length)
 {
-    struct file_gate *gate = subject_gate(d);
+    struct open_state *opens = subject_gate(d);
 
-    return gate ? gate_pass_read(gate, offset, length) : OK;
+    return opens ? open_state_check_read(opens, offset, length) : OK;
 }
 
 enum error file_pass_write(struct decision *d)
 {
-    struct file_gate *gate = subject_gate(d);
+    struct open_state *opens = subject_gate(d);
 
-    return gate ? gate_pass_write(gate) : OK;
+    return opens ? open_state_check_write(opens) : OK;
 }

@@ -3,32 +3,32 @@
 #include "file/file_operations.h"
 #include "handles/handle_private.h"
 
-enum error handle_leave_attempt(struct decision *d, void *of)
+enum error handle_disconnect_attempt(struct decision *d, void *of)
 {
-    struct handle_leave *leave = of;
-    struct file_gate *gate;
+    struct handle_disconnect *leave = of;
+    struct open_state *opens;
     bool is_there;
-    enum error e = handle_close_begin(d, &leave->close, &is_there, &gate);
+    enum error e = handle_close_begin(d, &leave->close, &is_there, &opens);
 
     leave->stays = false;
-    if (!is_there || !gate)
+    if (!is_there || !opens)
         return e;
-    e = gate_leave(gate, leave->close.handle->id, &leave->kept, &leave->stays);
+    e = open_state_disconnect(opens, leave->close.handle->id, &leave->kept, &leave->stays);
     leave->until = d->now + leave->kept.ticks;
     if (!e && !leave->stays)
-        e = handle_close_open(d, &leave->close, gate);
+        e = handle_close_open(d, &leave->close, opens);
     return e;
 }
 
 enum error handle_overdue_attempt(struct decision *d, void *of)
 {
     struct handle_overdue *overdue = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     bool is_there;
-    enum error e = handle_close_begin(d, &overdue->close, &is_there, &gate);
+    enum error e = handle_close_begin(d, &overdue->close, &is_there, &opens);
 
-    if (is_there && gate && gate_is_overdue(gate, overdue->close.handle->id))
-        e = handle_close_open(d, &overdue->close, gate);
+    if (is_there && opens && open_state_has_expired(opens, overdue->close.handle->id))
+        e = handle_close_open(d, &overdue->close, opens);
     return e;
 }
 
@@ -38,31 +38,31 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
     struct bytes value;
-    enum store_result result =
-        decision_index_get(d, file_state(d)->share.space, handle_return_key(d->arena, id), &value);
+    enum store_result result = decision_index_get(d, file_state(d)->share.space,
+                                                  handle_reconnect_key(d->arena, id), &value);
 
     if (result == STORE_NOT_FOUND)
         return E_ResourceNotFound;
-    if (!result && !handle_return_decode(value, ret_node))
+    if (!result && !handle_reconnect_decode(value, ret_node))
         result = record_is_unknown("the way back to a handle", value);
     return result ? decision_fail_store(d, result) : OK;
 }
 
-enum error handle_away_attempt(struct decision *d, void *of)
+enum error disconnected_handle_attempt(struct decision *d, void *of)
 {
-    struct handle_away *away = of;
+    struct disconnected_handle *away = of;
     struct file_state *state;
-    struct file_gate *gate;
+    struct open_state *opens;
     struct handle shown;
-    enum error e = handle_begin(d, away->mount, 0);
+    enum error e = handle_begin(d, away->tree_connect, 0);
 
     away->handle = (struct held_handle){ .id = away->id };
     if (!e)
         e = find_node(d, away->id, &away->handle.node);
     if (!e)
-        e = handle_find_begun(d, &away->handle, HANDLE_READS, &gate);
+        e = handle_find_begun(d, &away->handle, HANDLE_READS, &opens);
     if (!e)
-        e = gate_away(gate, away->id, &shown);
+        e = open_state_disconnected(opens, away->id, &shown);
     if (e)
         return e;
     state = file_state(d);
@@ -78,7 +78,7 @@ enum error handle_away_attempt(struct decision *d, void *of)
 
 /* Finds the node by the path sent by the client. returns OK, E_InvalidInput: missing, or another
  * node */
-static enum error find_named(struct decision *d, const struct handle_return *back)
+static enum error find_named(struct decision *d, const struct handle_reconnect *back)
 {
     struct file_state *state = file_state(d);
     struct tree_path path;
@@ -99,53 +99,53 @@ static enum error find_named(struct decision *d, const struct handle_return *bac
                : OK;
 }
 
-static enum error find(struct decision *d, const struct handle_return *back,
-                       struct file_gate **ret_gate)
+static enum error find(struct decision *d, const struct handle_reconnect *back,
+                       struct open_state **ret_opens)
 {
-    enum error e = handle_begin(d, back->mount, 0);
+    enum error e = handle_begin(d, back->tree_connect, 0);
 
     if (e)
         return e;
     if (!back->names)
-        return handle_find_begun(d, back->handle, HANDLE_CHANGES, ret_gate);
+        return handle_find_begun(d, back->handle, HANDLE_CHANGES, ret_opens);
     e = find_named(d, back);
     if (!e)
-        return handle_load(d, back->handle, ret_gate);
+        return handle_load(d, back->handle, ret_opens);
     if (e != E_InvalidInput)
         return e;
     /* If the handle's file was replaced, the handle may be closed. */
-    e = handle_find_begun(d, back->handle, HANDLE_READS, ret_gate);
+    e = handle_find_begun(d, back->handle, HANDLE_READS, ret_opens);
     return e ? e : E_InvalidInput;
 }
 
-enum error handle_return_attempt(struct decision *d, void *of)
+enum error handle_reconnect_attempt(struct decision *d, void *of)
 {
-    struct handle_return *back = of;
+    struct handle_reconnect *back = of;
     const struct handle from = { .session = back->session,
                                  .client_address = back->client_address,
                                  .client_name = back->client_name };
     struct caching_given given;
-    struct file_gate *gate;
-    enum error e = find(d, back, &gate);
+    struct open_state *opens;
+    enum error e = find(d, back, &opens);
 
     if (!e)
-        e = gate_return(gate, back->handle->id, &from, &given);
+        e = open_state_reconnect(opens, back->handle->id, &from, &given);
     if (e)
         return e;
     back->given = given;
-    back->info = handle_show(d, &back->handle->times, gate);
+    back->info = handle_show(d, &back->handle->times, opens);
     return OK;
 }
 
-enum error handle_again_attempt(struct decision *d, void *of)
+enum error handle_replay_attempt(struct decision *d, void *of)
 {
-    struct handle_again *again = of;
-    struct file_gate *gate;
-    enum error e = handle_find(d, again->mount, again->handle, HANDLE_CHANGES, &gate);
+    struct handle_replay *again = of;
+    struct open_state *opens;
+    enum error e = handle_find(d, again->tree_connect, again->handle, HANDLE_CHANGES, &opens);
 
     if (!e)
-        e = gate_now(gate, again->handle->id, &again->given);
+        e = open_state_caching(opens, again->handle->id, &again->given);
     if (!e)
-        again->info = handle_show(d, &again->handle->times, gate);
+        again->info = handle_show(d, &again->handle->times, opens);
     return e;
 }

@@ -7,9 +7,9 @@
 #include "handles/handle_open.h"
 
 /* Retains the handle of a client whose connection was lost, or closes it as CLOSE does if it
- * cannot be retained (gate_leave()).
+ * cannot be retained (open_state_disconnect()).
  * returns as handle_close_attempt */
-struct handle_leave {
+struct handle_disconnect {
     struct handle_close close;
     struct handle_kept kept;
 
@@ -17,12 +17,12 @@ struct handle_leave {
     bool stays;
     instant until; /* if it stays */
 };
-attempt_fn handle_leave_attempt;
+attempt_fn handle_disconnect_attempt;
 
 /* Finds a retained handle of the share by its id.
  * returns OK, E_ResourceNotFound: not retained, or expired */
-struct handle_away {
-    const struct mount *mount;
+struct disconnected_handle {
+    const struct tree_connect *tree_connect;
     uint64_t id;
 
     /* ---- results ---- */
@@ -30,13 +30,13 @@ struct handle_away {
     struct handle_kept kept;
     bool persists;
 };
-attempt_fn handle_away_attempt;
+attempt_fn disconnected_handle_attempt;
 
 /* Reconnects to a handle. The caller must have added the listener for its caching.
  * returns OK, E_ResourceNotFound
  *         E_InvalidInput  the handle exists, but its file has another name */
-struct handle_return {
-    const struct mount *mount;
+struct handle_reconnect {
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     /* Path sent by the client, or NULL to skip its check. */
     const struct bytes *names;
@@ -48,19 +48,19 @@ struct handle_return {
     struct handle_info info;
     struct caching_given given; /* current caching */
 };
-attempt_fn handle_return_attempt;
+attempt_fn handle_reconnect_attempt;
 
 /* Returns the information and caching of an existing handle, for a replayed create.
  * returns OK, E_ResourceNotFound */
-struct handle_again {
-    const struct mount *mount;
+struct handle_replay {
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
 
     /* ---- results ---- */
     struct handle_info info;
     struct caching_given given;
 };
-attempt_fn handle_again_attempt;
+attempt_fn handle_replay_attempt;
 
 /* Closes a disconnected handle that has expired. returns OK */
 struct handle_overdue {

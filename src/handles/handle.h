@@ -2,11 +2,11 @@
  * handle_names.h, handle_locks.h. This header has what they share.
  *
  * Each command is a struct of parameters and results, and an attempt (service/deciding.h) whose
- * `of` is that struct. An attempt passes the gate (opens/open_state.h), is pure, and may run again: it reads
+ * `of` is that struct. An attempt passes the open state (opens/open_state.h), is pure, and may run again: it reads
  * the parameters and overwrites the results. The results are valid after it has returned OK and
  * its changes, if any, are committed; pointers in them are to d->arena.
  *
- *     of->mount, of->handle, ...                parameters
+ *     of->tree connect, of->handle, ...                parameters
  *     deciding_attempt(d, handle_x_attempt, of) or deciding_run_unawaited(d, ..)
  *     deciding_commit(d)                        unless deciding_is_empty(d)
  *     of->...                                   results

@@ -70,11 +70,12 @@ static uint32_t most(struct decision *d)
     return MAY_ALL;
 }
 
-enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t desired,
-                        uint32_t needed, uint32_t *ret_granted, uint32_t *ret_maximum)
+enum error handle_grant(struct decision *d, const struct tree_connect *tree_connect,
+                        uint32_t desired, uint32_t needed, uint32_t *ret_granted,
+                        uint32_t *ret_maximum)
 {
     uint32_t mapped = access_mask_mapped(desired), rights;
-    enum error e = rights_of(d, mount->token, &rights);
+    enum error e = rights_of(d, tree_connect->token, &rights);
 
     if (e)
         return e;
@@ -87,8 +88,9 @@ enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t 
     return OK;
 }
 
-enum error handle_grant_new(struct decision *d, const struct mount *mount, struct bytes descriptor,
-                            uint32_t desired, uint32_t *ret_granted, uint32_t *ret_maximum)
+enum error handle_grant_new(struct decision *d, const struct tree_connect *tree_connect,
+                            struct bytes descriptor, uint32_t desired, uint32_t *ret_granted,
+                            uint32_t *ret_maximum)
 {
     uint32_t mapped = access_mask_mapped(desired), rights = MAY_ALL;
     struct security_descriptor decoded;
@@ -96,31 +98,32 @@ enum error handle_grant_new(struct decision *d, const struct mount *mount, struc
 
     if (mapped & MAY_MAXIMUM)
         mapped = (mapped & ~MAY_MAXIMUM) | MAY_ALL;
-    if (mapped & ~(MAY_ALL | (mount->token ? 0 : MAY_ACCESS_SACL)))
+    if (mapped & ~(MAY_ALL | (tree_connect->token ? 0 : MAY_ACCESS_SACL)))
         return E_AuthorizationPermissionMismatch;
-    if (mount->token && !security_descriptor_decode(d->arena, descriptor, &decoded))
+    if (tree_connect->token && !security_descriptor_decode(d->arena, descriptor, &decoded))
         return decision_fail_store(d, STORE_CORRUPT);
-    if (mount->token) {
-        rights = access_check(&decoded, mount->token);
-        e = add_from_directory(d, mount->token, &rights);
+    if (tree_connect->token) {
+        rights = access_check(&decoded, tree_connect->token);
+        e = add_from_directory(d, tree_connect->token, &rights);
     }
     *ret_granted = mapped;
     *ret_maximum = rights;
     return e;
 }
 
-enum error handle_may_add(struct decision *d, const struct mount *mount, enum tree_kind kind)
+enum error handle_may_add(struct decision *d, const struct tree_connect *tree_connect,
+                          enum tree_kind kind)
 {
     uint32_t needed = kind == TREE_DIRECTORY ? MAY_APPEND_DATA : MAY_WRITE_DATA, rights;
-    enum error e = rights_in_directory(d, mount->token, &rights);
+    enum error e = rights_in_directory(d, tree_connect->token, &rights);
 
     return e || (rights & needed) ? e : E_AuthorizationPermissionMismatch;
 }
 
-enum error handle_may_delete(struct decision *d, const struct mount *mount)
+enum error handle_may_delete(struct decision *d, const struct tree_connect *tree_connect)
 {
     uint32_t rights;
-    enum error e = rights_of(d, mount->token, &rights);
+    enum error e = rights_of(d, tree_connect->token, &rights);
 
     return e || (rights & MAY_DELETE) ? e : E_AuthorizationPermissionMismatch;
 }

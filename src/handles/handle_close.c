@@ -30,25 +30,26 @@ static void settle_times(struct decision *d, struct handle_close *close)
         file_write_modified(d, file);
 }
 
-enum error handle_close_open(struct decision *d, struct handle_close *close, struct file_gate *gate)
+enum error handle_close_open(struct decision *d, struct handle_close *close,
+                             struct open_state *opens)
 {
-    bool was_pending = gate->set.is_delete_pending, deletes;
-    enum error e = gate_close(gate, close->handle->id, false, &deletes);
+    bool was_pending = opens->set.is_delete_pending, deletes;
+    enum error e = open_state_close(opens, close->handle->id, false, &deletes);
 
     if (!e && deletes && close->handle->node != TREE_ROOT)
         e = delete_node(d, close);
     if (!e && !close->deleted)
         settle_times(d, close);
-    if (!e && gate->set.is_delete_pending && !was_pending &&
+    if (!e && opens->set.is_delete_pending && !was_pending &&
         file_state(d)->file.kind == TREE_DIRECTORY)
         notify_gone(&file_state(d)->tree, close->handle->node);
     return e;
 }
 
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
-                              struct file_gate **ret_gate)
+                              struct open_state **ret_opens)
 {
-    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, ret_gate);
+    enum error e = handle_find(d, close->tree_connect, close->handle, HANDLE_READS, ret_opens);
 
     close->deleted = false;
     close->info = (struct handle_info){ .node = close->handle->node };
@@ -59,14 +60,14 @@ enum error handle_close_begin(struct decision *d, struct handle_close *close, bo
 enum error handle_close_attempt(struct decision *d, void *of)
 {
     struct handle_close *close = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     bool is_there;
-    enum error e = handle_close_begin(d, close, &is_there, &gate);
+    enum error e = handle_close_begin(d, close, &is_there, &opens);
 
-    if (is_there && gate)
-        e = handle_close_open(d, close, gate);
+    if (is_there && opens)
+        e = handle_close_open(d, close, opens);
     if (e || !is_there)
         return e;
-    close->info = handle_show(d, NULL, gate);
+    close->info = handle_show(d, NULL, opens);
     return OK;
 }

@@ -81,8 +81,9 @@ static enum error check_token(const struct access_token *token,
 }
 
 /* Replaces the given parts of the existing descriptor by those sent. *ret_canonical: the result */
-static enum error merge(struct decision *d, const struct mount *mount, struct bytes there,
-                        struct bytes sent, uint32_t parts, struct bytes *ret_canonical)
+static enum error merge(struct decision *d, const struct tree_connect *tree_connect,
+                        struct bytes there, struct bytes sent, uint32_t parts,
+                        struct bytes *ret_canonical)
 {
     struct security_descriptor to, from;
     enum error e;
@@ -95,7 +96,7 @@ static enum error merge(struct decision *d, const struct mount *mount, struct by
     if ((parts & DESCRIPTOR_OWNER && !from.owner.ptr) ||
         (parts & DESCRIPTOR_GROUP && !from.group.ptr))
         return E_FileInvalidPermission;
-    e = check_token(mount->token, &from, parts);
+    e = check_token(tree_connect->token, &from, parts);
     if (e)
         return e;
     map_generic(&from.dacl);
@@ -124,10 +125,10 @@ enum error handle_read_descriptor(struct decision *d, uint64_t permission,
     return e;
 }
 
-enum error descriptor_of_new(struct decision *d, const struct mount *mount, struct bytes raw,
-                             enum tree_kind kind, struct bytes *ret_canonical)
+enum error descriptor_of_new(struct decision *d, const struct tree_connect *tree_connect,
+                             struct bytes raw, enum tree_kind kind, struct bytes *ret_canonical)
 {
-    const struct access_token *token = mount->token;
+    const struct access_token *token = tree_connect->token;
     struct descriptor_maker maker = descriptor_of_system;
     struct file_state *state = file_state(d);
     struct file directory;
@@ -140,7 +141,7 @@ enum error descriptor_of_new(struct decision *d, const struct mount *mount, stru
     e = permission_inherited(d, state->share.space, directory.permission, kind == TREE_DIRECTORY,
                              &maker, ret_canonical);
     if (!e && raw.ptr)
-        e = merge(d, mount, *ret_canonical, raw, DESCRIPTOR_ALL, ret_canonical);
+        e = merge(d, tree_connect, *ret_canonical, raw, DESCRIPTOR_ALL, ret_canonical);
     return e;
 }
 
@@ -158,21 +159,21 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
 {
     struct handle_set_descriptor *set = of;
     struct permission_given given = { .kind = PERMISSION_DESCRIPTOR };
-    struct file_gate *gate;
+    struct open_state *opens;
     struct file_state *state;
     struct bytes there;
-    enum error e = handle_find(d, set->mount, set->handle, HANDLE_CHANGES, &gate);
+    enum error e = handle_find(d, set->tree_connect, set->handle, HANDLE_CHANGES, &opens);
 
     set->lasts = true;
     if (e)
         return e;
     state = file_state(d);
-    if (!gate->set.is_delete_pending) /* a node with a pending delete cannot be opened any more */
-        e = gate_take_handles(gate, set->handle->id);
+    if (!opens->set.is_delete_pending) /* a node with a pending delete cannot be opened any more */
+        e = open_state_break_handles(opens, set->handle->id);
     if (!e)
         e = find(d, state->file.permission, &there);
     if (!e)
-        e = merge(d, set->mount, there, set->descriptor, set->parts, &given.descriptor);
+        e = merge(d, set->tree_connect, there, set->descriptor, set->parts, &given.descriptor);
     if (!e)
         e = permission_settle(d, &given, &state->file);
     if (e)

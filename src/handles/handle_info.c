@@ -24,14 +24,14 @@ static enum error find_path(struct decision *d, uint64_t node, struct bytes *ret
 enum error handle_query_attempt(struct decision *d, void *of)
 {
     struct handle_query *query = of;
-    struct file_gate *gate;
-    enum error e = handle_find(d, query->mount, query->handle, HANDLE_READS, &gate);
+    struct open_state *opens;
+    enum error e = handle_find(d, query->tree_connect, query->handle, HANDLE_READS, &opens);
 
     query->path = query->descriptor = bytes_of(NULL, 0);
     if (e)
         return e;
-    query->info = handle_show(d, &query->handle->times, gate);
-    if (query->wants_path && gate)
+    query->info = handle_show(d, &query->handle->times, opens);
+    if (query->wants_path && opens)
         e = find_path(d, query->handle->node, &query->path);
     if (!e && query->wants_descriptor)
         e = handle_descriptor(d, query->wants_descriptor, &query->descriptor);
@@ -91,7 +91,7 @@ enum error handle_set_basic_attempt(struct decision *d, void *of)
 {
     struct handle_set_basic *set = of;
     struct handle_times *times = &set->times;
-    struct file_gate *gate;
+    struct open_state *opens;
     struct file_state *state;
     struct file *file;
     bool changes, sets_changed;
@@ -101,7 +101,7 @@ enum error handle_set_basic_attempt(struct decision *d, void *of)
     handle_times_shown(times);
     set->lasts = false;
     if (!e)
-        e = handle_find(d, set->mount, set->handle, HANDLE_CHANGES, &gate);
+        e = handle_find(d, set->tree_connect, set->handle, HANDLE_CHANGES, &opens);
     if (e)
         return e;
     state = file_state(d);
@@ -125,7 +125,7 @@ enum error handle_set_basic_attempt(struct decision *d, void *of)
 enum error handle_set_length_attempt(struct decision *d, void *of)
 {
     struct handle_set_length *set = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     struct file_state *state;
     bool differs;
     enum error e = set->handle->kind == TREE_FILE ? OK : E_ResourceTypeMismatch;
@@ -135,14 +135,14 @@ enum error handle_set_length_attempt(struct decision *d, void *of)
     if (!e && set->length > FILE_LENGTH_MAX && !set->is_allocation)
         e = E_InvalidRange;
     if (!e)
-        e = handle_find(d, set->mount, set->handle, HANDLE_CHANGES, &gate);
+        e = handle_find(d, set->tree_connect, set->handle, HANDLE_CHANGES, &opens);
     if (e)
         return e;
     state = file_state(d);
     if (set->may_not_grow && !set->is_allocation && set->length > state->file.content.length)
         return E_InsufficientAccountCapacity;
     differs = set->length != state->file.content.length;
-    e = gate_change_data(gate, set->handle->id);
+    e = open_state_change_data(opens, set->handle->id);
     if (set->is_allocation && set->length >= state->file.content.length)
         return e;
     if (!e && differs)
@@ -176,15 +176,15 @@ static enum error check_deletable(struct decision *d)
 enum error handle_set_disposition_attempt(struct decision *d, void *of)
 {
     const struct handle_set_disposition *set = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e = set->handle->node == TREE_ROOT ? E_ResourceTypeMismatch : OK;
 
     if (!e)
-        e = handle_find(d, set->mount, set->handle, HANDLE_CHANGES, &gate);
+        e = handle_find(d, set->tree_connect, set->handle, HANDLE_CHANGES, &opens);
     if (!e && set->deletes)
         e = check_deletable(d);
     if (!e)
-        e = gate_set_delete_pending(gate, set->handle->id, set->deletes);
+        e = open_state_set_delete_pending(opens, set->handle->id, set->deletes);
     if (!e && set->deletes && set->handle->kind == TREE_DIRECTORY)
         notify_gone(&file_state(d)->tree, set->handle->node);
     return e;

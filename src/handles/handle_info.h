@@ -8,7 +8,7 @@
 #include "acl/security_descriptor.h"
 
 struct handle_query {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     bool wants_path;           /* not for snapshots, whose paths never change */
     uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0: none */
@@ -34,7 +34,7 @@ struct basic_time_given {
     instant at; /* for BASIC_TIME_GIVEN */
 };
 struct handle_set_basic {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     struct basic_time_given created, accessed, written, changed;
     bool has_attributes;
@@ -52,7 +52,7 @@ attempt_fn handle_set_basic_attempt;
  * returns OK, E_ResourceTypeMismatch; E_InvalidRange: above FILE_LENGTH_MAX;
  * E_ShareSizeLimitReached */
 struct handle_set_length {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     uint64_t length;
     bool is_allocation;
@@ -69,14 +69,14 @@ attempt_fn handle_set_length_attempt;
  * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
  *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root */
 struct handle_set_disposition {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     bool deletes;
 };
 attempt_fn handle_set_disposition_attempt;
 
 struct handle_set_descriptor {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     uint32_t parts;          /* DESCRIPTOR_* to set; others are unchanged */
     struct bytes descriptor; /* self-relative, as sent */

@@ -8,13 +8,13 @@
 #include "opens/change_notification.h"
 
 /* Finds the file of the handle. */
-static enum error find_file(struct decision *d, const struct mount *mount,
+static enum error find_file(struct decision *d, const struct tree_connect *tree_connect,
                             const struct held_handle *handle, enum handle_use use,
-                            struct file_gate **ret_gate)
+                            struct open_state **ret_opens)
 {
     enum error e = handle->kind == TREE_FILE ? OK : E_ResourceTypeMismatch;
 
-    return e ? e : handle_find(d, mount, handle, use, ret_gate);
+    return e ? e : handle_find(d, tree_connect, handle, use, ret_opens);
 }
 
 /* ---- reading ---- */
@@ -22,19 +22,19 @@ static enum error find_file(struct decision *d, const struct mount *mount,
 enum error handle_read_attempt(struct decision *d, void *of)
 {
     struct handle_read *read = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     uint64_t left;
-    enum error e = find_file(d, read->mount, read->handle, HANDLE_READS, &gate);
+    enum error e = find_file(d, read->tree_connect, read->handle, HANDLE_READS, &opens);
 
     if (e)
         return e;
     read->content = file_state(d)->file.content;
     left = read->offset < read->content.length ? read->content.length - read->offset : 0;
     read->readable = read->length < left ? read->length : left;
-    if (!gate)
+    if (!opens)
         return OK;
-    return gate_read_bytes(gate, read->handle->id,
-                           &(struct byte_range){ read->offset, read->length });
+    return open_state_read_bytes(opens, read->handle->id,
+                                 &(struct byte_range){ read->offset, read->length });
 }
 
 void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
@@ -147,10 +147,10 @@ enum error handle_write_attempt(struct decision *d, void *of)
 {
     struct handle_write *write = of;
     struct byte_range range = { write->offset, write->body->length };
-    struct file_gate *gate;
+    struct open_state *opens;
     struct file *file;
     uint64_t length;
-    enum error e = find_file(d, write->mount, write->handle, HANDLE_CHANGES, &gate);
+    enum error e = find_file(d, write->tree_connect, write->handle, HANDLE_CHANGES, &opens);
 
     write->times = write->handle->times;
     if (e || range.length == 0)
@@ -161,7 +161,7 @@ enum error handle_write_attempt(struct decision *d, void *of)
         range.offset = length;
     if (!byte_range_is_valid(&range))
         return E_InvalidRange;
-    e = gate_write_bytes(gate, write->handle->id, &range);
+    e = open_state_write_bytes(opens, write->handle->id, &range);
     if (!e)
         e = file_write_beyond(d, file, range.offset, write->body);
     return e ? e : end_change(d, &write->times, length);
@@ -170,11 +170,11 @@ enum error handle_write_attempt(struct decision *d, void *of)
 enum error handle_zero_attempt(struct decision *d, void *of)
 {
     struct handle_zero *zero = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     struct byte_range range;
     struct file *file;
     uint64_t end;
-    enum error e = find_file(d, zero->mount, zero->handle, HANDLE_CHANGES, &gate);
+    enum error e = find_file(d, zero->tree_connect, zero->handle, HANDLE_CHANGES, &opens);
 
     zero->times = zero->handle->times;
     if (e)
@@ -184,7 +184,7 @@ enum error handle_zero_attempt(struct decision *d, void *of)
     if (zero->offset >= end)
         return OK;
     range = (struct byte_range){ zero->offset, end - zero->offset };
-    e = gate_write_bytes(gate, zero->handle->id, &range);
+    e = open_state_write_bytes(opens, zero->handle->id, &range);
     if (!e)
         e = file_clear_bytes(d, file, range.offset, range.length);
     return e ? e : end_change(d, &zero->times, file->content.length);
@@ -193,9 +193,9 @@ enum error handle_zero_attempt(struct decision *d, void *of)
 enum error handle_flush_attempt(struct decision *d, void *of)
 {
     struct handle_flush *flush = of;
-    struct file_gate *gate;
+    struct open_state *opens;
 
     flush->times = flush->handle->times;
     handle_times_shown(&flush->times);
-    return handle_find(d, flush->mount, flush->handle, HANDLE_READS, &gate);
+    return handle_find(d, flush->tree_connect, flush->handle, HANDLE_READS, &opens);
 }

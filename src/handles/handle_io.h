@@ -16,7 +16,7 @@
  * 4). */
 
 struct handle_read {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     uint64_t offset, length;
 
@@ -73,7 +73,7 @@ enum store_result write_staging_go_on(struct write_staging *staging, struct wait
 void write_staging_end(struct write_staging *staging);
 
 struct handle_write {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     uint64_t offset;
     bool at_end; /* append; offset is ignored */
@@ -93,7 +93,7 @@ attempt_fn handle_write_attempt;
 /* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36
  * returns as handle_write_attempt() */
 struct handle_zero {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     uint64_t offset, end;
 
@@ -106,7 +106,7 @@ attempt_fn handle_zero_attempt;
  * file by any client. The handle shows current times afterwards.
  * returns OK */
 struct handle_flush {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
 
     /* ---- results ---- */

@@ -6,7 +6,7 @@
 /* ---- locks ---- */
 
 static enum error lock_all(struct decision *d, const struct handle_lock *lock,
-                           struct file_gate *gate)
+                           struct open_state *opens)
 {
     struct byte_lock *wanted = arena_array(d->arena, lock->count, sizeof *wanted);
 
@@ -16,29 +16,30 @@ static enum error lock_all(struct decision *d, const struct handle_lock *lock,
             .owner = lock->handle->id,
             .is_exclusive = lock->elements[i].action == LOCK_EXCLUSIVE,
         };
-    return gate_lock(gate, lock->handle->id, wanted, lock->count);
+    return open_state_lock(opens, lock->handle->id, wanted, lock->count);
 }
 
 /* Releases the locks in order. If one does not exist, those before it remain released. */
-static enum error release_all(struct decision *d, struct handle_lock *lock, struct file_gate *gate)
+static enum error release_all(struct decision *d, struct handle_lock *lock,
+                              struct open_state *opens)
 {
     struct byte_range *ranges = arena_array(d->arena, lock->count, sizeof *ranges);
     enum error e;
 
     for (size_t i = 0; i < lock->count; i++)
         ranges[i] = lock->elements[i].range;
-    e = gate_unlock(gate, lock->handle->id, ranges, lock->count);
+    e = open_state_unlock(opens, lock->handle->id, ranges, lock->count);
     if (e && e != E_ResourceNotFound)
         return e;
     lock->stopped = e;
-    gate_write(gate);
+    open_state_write(opens);
     return OK;
 }
 
 /* Waits until a lock of the file is released. */
-static enum error wait_for_lock(struct decision *d, const struct file_gate *gate)
+static enum error wait_for_lock(struct decision *d, const struct open_state *opens)
 {
-    d->waits_for = gate_key(gate);
+    d->waits_for = open_state_waiting_key(opens);
     d->waits_until = INSTANT_MAX;
     return decision_take_back(d, DECIDE_WAITS);
 }
@@ -46,18 +47,18 @@ static enum error wait_for_lock(struct decision *d, const struct file_gate *gate
 enum error handle_lock_attempt(struct decision *d, void *of)
 {
     struct handle_lock *lock = of;
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e = lock->handle->kind == TREE_FILE ? OK : E_ResourceTypeMismatch;
 
     lock->stopped = OK;
     if (!e)
-        e = handle_find(d, lock->mount, lock->handle, HANDLE_CHANGES, &gate);
+        e = handle_find(d, lock->tree_connect, lock->handle, HANDLE_CHANGES, &opens);
     if (e || lock->count == 0)
         return e;
     if (lock->elements[0].action == LOCK_RELEASED)
-        return release_all(d, lock, gate);
-    e = lock_all(d, lock, gate);
-    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d, gate) : e;
+        return release_all(d, lock, opens);
+    e = lock_all(d, lock, opens);
+    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d, opens) : e;
 }
 
 /* ---- breaks ---- */
@@ -65,11 +66,11 @@ enum error handle_lock_attempt(struct decision *d, void *of)
 enum error handle_acknowledge_attempt(struct decision *d, void *of)
 {
     struct handle_acknowledge *answer = of;
-    struct file_gate gate;
+    struct open_state opens;
     struct file_state *state;
     struct tree_node node;
     enum tree_result found;
-    enum error e = handle_begin(d, answer->mount, 0);
+    enum error e = handle_begin(d, answer->tree_connect, 0);
 
     if (e)
         return e;
@@ -79,6 +80,6 @@ enum error handle_acknowledge_attempt(struct decision *d, void *of)
         return file_fail_tree(d, found);
     decision_move_subject(d, state->part);
     decision_read_clock(d);
-    e = gate_read(&gate, &state->tree, state->part, answer->node);
-    return e ? e : gate_acknowledge(&gate, &answer->answer);
+    e = open_state_read(&opens, &state->tree, state->part, answer->node);
+    return e ? e : open_state_acknowledge(&opens, &answer->answer);
 }

@@ -12,7 +12,7 @@ struct lock_element {
     enum lock_action action;
 };
 struct handle_lock {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     const struct lock_element *elements; /* all acquire, or all release */
     size_t count;
@@ -34,9 +34,9 @@ attempt_fn handle_lock_attempt;
  * returns OK; E_ResourceNotFound: the key has no caching, or no such break is in progress
  *         E_InvalidInput: retains more than the break allows */
 struct handle_acknowledge {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     uint64_t node;
-    struct gate_answer answer;
+    struct break_acknowledgment answer;
 };
 attempt_fn handle_acknowledge_attempt;
 

@@ -6,7 +6,7 @@
 #include "handles/handle.h"
 
 struct handle_rename {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     const struct bytes *names; /* new path from the root, as in struct handle_open */
     size_t name_count;
@@ -50,7 +50,7 @@ struct list_sink {
  * consistent snapshot of the directory; the information of each entry is read while the page is
  * built (list_files.c). Includes entries with a pending delete. MS-FSA 2.1.5.6.3.2 */
 struct handle_list {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle; /* open directory */
     struct bytes pattern;             /* UTF-8, name_pattern.h; empty: all */
     struct list_position from;

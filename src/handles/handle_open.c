@@ -89,18 +89,18 @@ static enum error check_deletes(const struct handle_open *open)
 
 static enum error grant(struct decision *d, struct handle_open *open)
 {
-    enum error e = handle_grant(d, open->mount, open->desired, needed(open), &open->handle.granted,
-                                &open->maximum);
+    enum error e = handle_grant(d, open->tree_connect, open->desired, needed(open),
+                                &open->handle.granted, &open->maximum);
 
     return e ? e : check_deletes(open);
 }
 
-/* Passes the gate and adds the handle to the node's opens. */
-static enum error pass(struct decision *d, struct handle_open *open, struct file_gate *gate)
+/* Passes the open state and adds the handle to the node's opens. */
+static enum error pass(struct decision *d, struct handle_open *open, struct open_state *opens)
 {
     bool is_file = file_state(d)->file.kind == TREE_FILE;
     struct handle_kept kept = open->kept;
-    const struct gate_open asked = {
+    const struct open_state_open asked = {
         .access = access_mask_shares(open->handle.granted),
         .meets = access_mask_meets(open->handle.granted),
         .share = open->share,
@@ -121,7 +121,7 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
     enum error e;
 
     kept.granted = open->handle.granted;
-    e = gate_open(gate, &asked, &handle, &open->given);
+    e = open_state_open(opens, &asked, &handle, &open->given);
     if (!e)
         open->handle.id = handle.id;
     return e;
@@ -149,7 +149,7 @@ static enum error overwrite(struct decision *d, const struct handle_open *open)
 static enum error open_there(struct decision *d, struct handle_open *open)
 {
     struct file_state *state = file_state(d);
-    struct file_gate *gate = NULL;
+    struct open_state *opens = NULL;
     enum error e;
 
     if (tree_open_node(&state->tree, &state->place, &state->part))
@@ -162,19 +162,19 @@ static enum error open_there(struct decision *d, struct handle_open *open)
     if (!e)
         e = check_kind(open, state->file.kind);
     if (!e && open->snapshot == 0)
-        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
-    if (!e && gate && gate->set.is_delete_pending)
+        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &opens);
+    if (!e && opens && opens->set.is_delete_pending)
         e = E_DeletePending;
     if (!e)
         e = check_attributes(open, &state->file);
     if (!e)
         e = grant(d, open);
-    if (!e && gate)
-        e = pass(d, open, gate);
+    if (!e && opens)
+        e = pass(d, open, opens);
     if (!e && overwrites(open))
         e = overwrite(d, open);
     if (!e)
-        open->info = handle_show(d, NULL, gate);
+        open->info = handle_show(d, NULL, opens);
     return e;
 }
 
@@ -194,11 +194,12 @@ static enum error check_snapshot(const struct handle_open *open)
 static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
-    struct file_gate gate;
-    enum error e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
-                             tree_place_parent(&state->place));
+    struct open_state opens;
+    enum error e =
+        open_state_read(&opens, &state->tree, tree_directory_part(&state->tree, &state->place),
+                        tree_place_parent(&state->place));
 
-    return e ? e : gate_add_name(&gate, false);
+    return e ? e : open_state_add_name(&opens, false);
 }
 
 static enum tree_kind kind_of_new(const struct handle_open *open)
@@ -211,10 +212,10 @@ static enum error settle_descriptor(struct decision *d, const struct handle_open
                                     struct permission_given *ret_permission)
 {
     *ret_permission = (struct permission_given){ .kind = PERMISSION_INHERITED };
-    if (!open->descriptor.ptr && !open->mount->token)
+    if (!open->descriptor.ptr && !open->tree_connect->token)
         return OK;
     ret_permission->kind = PERMISSION_DESCRIPTOR;
-    return descriptor_of_new(d, open->mount, open->descriptor, kind_of_new(open),
+    return descriptor_of_new(d, open->tree_connect, open->descriptor, kind_of_new(open),
                              &ret_permission->descriptor);
 }
 
@@ -237,7 +238,7 @@ static enum error new_node(struct decision *d, struct handle_open *open)
     enum error e = settle_descriptor(d, open, &given.permission);
 
     if (!e)
-        e = handle_grant_new(d, open->mount, given.permission.descriptor, open->desired,
+        e = handle_grant_new(d, open->tree_connect, given.permission.descriptor, open->desired,
                              &open->handle.granted, &open->maximum);
     if (!e)
         e = check_deletes(open);
@@ -254,7 +255,7 @@ static enum error new_node(struct decision *d, struct handle_open *open)
 static enum error open_new(struct decision *d, struct handle_open *open)
 {
     struct file_state *state = file_state(d);
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e;
 
     if (!makes(open))
@@ -266,22 +267,22 @@ static enum error open_new(struct decision *d, struct handle_open *open)
     if (open->makes_no_file && kind_of_new(open) == TREE_FILE)
         return E_InsufficientAccountCapacity;
     decision_move_subject(d, tree_directory_part(&state->tree, &state->place));
-    e = handle_may_add(d, open->mount, kind_of_new(open));
+    e = handle_may_add(d, open->tree_connect, kind_of_new(open));
     if (!e)
         e = pass_directory(d);
     if (!e)
         e = new_node(d, open);
     if (!e)
-        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
+        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &opens);
     if (e)
         return e;
-    gate->is_read_only = false; /* not enforced for its creator */
+    opens->is_read_only = false; /* not enforced for its creator */
     open->action = OPENED_NEW;
     open->lasts = true;
-    e = pass(d, open, gate);
+    e = pass(d, open, opens);
     if (e)
         return e;
-    open->info = handle_show(d, NULL, gate);
+    open->info = handle_show(d, NULL, opens);
     return OK;
 }
 
@@ -304,7 +305,7 @@ enum error handle_open_attempt(struct decision *d, void *of)
     open->action = action_of(open);
     open->lasts = overwrites(open);
     if (!e)
-        e = handle_begin(d, open->mount, open->snapshot);
+        e = handle_begin(d, open->tree_connect, open->snapshot);
     if (e == E_ShareNotFound && open->snapshot > 0)
         e = E_ResourceNotFound;
     if (!e)

@@ -28,7 +28,7 @@ enum open_action {
 };
 
 struct handle_open {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     /* Path components in UTF-8 as sent by the client, without backslashes; none for the root. */
     const struct bytes *names;
     size_t name_count;
@@ -84,7 +84,7 @@ struct handle_open {
 attempt_fn handle_open_attempt;
 
 struct handle_close {
-    const struct mount *mount;
+    const struct tree_connect *tree_connect;
     const struct held_handle *handle;
 
     /* ---- results ---- */

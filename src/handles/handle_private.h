@@ -6,14 +6,15 @@
 #include "handles/handle.h"
 #include "service/small_record.h"
 
-/* Reads the share of a mount, or its snapshot. returns OK, E_ShareNotFound: also if another
+/* Reads the share of a tree connect, or its snapshot. returns OK, E_ShareNotFound: also if another
  * share has taken the name */
-enum error mount_read_share(struct decision *d, const struct mount *mount, instant snapshot,
-                            struct share *ret_share);
+enum error tree_connect_read_share(struct decision *d, const struct tree_connect *tree_connect,
+                                   instant snapshot, struct share *ret_share);
 
 /* Starts an attempt: sets the share and its tree in d->state, or those of the snapshot.
- * returns OK, as mount_read_share() */
-enum error handle_begin(struct decision *d, const struct mount *mount, instant snapshot);
+ * returns OK, as tree_connect_read_share() */
+enum error handle_begin(struct decision *d, const struct tree_connect *tree_connect,
+                        instant snapshot);
 /* Converts path components sent by a client. returns OK, E_InvalidResourceName,
  * E_InvalidFileOrDirectoryPathName */
 enum error handle_path(struct decision *d, const struct bytes *names, size_t count,
@@ -25,38 +26,38 @@ enum handle_use {
     HANDLE_NAMES,   /* also changes its parent directory, unless it is the root */
 };
 /* Starts the attempt of a command on a handle: sets state->place, ->part and ->file to its node,
- * and d->before and d->changes to those of its part. Fails unless the node's gate has the handle.
- * *ret_gate: the gate; NULL in a snapshot
+ * and d->before and d->changes to those of its part. Fails unless the handle is open.
+ * *ret_opens: the open state; NULL in a snapshot
  * returns OK, E_ShareNotFound, E_ResourceNotFound, E_ShareSnapshotOperationNotSupported */
-enum error handle_find(struct decision *d, const struct mount *mount,
+enum error handle_find(struct decision *d, const struct tree_connect *tree_connect,
                        const struct held_handle *handle, enum handle_use use,
-                       struct file_gate **ret_gate);
+                       struct open_state **ret_opens);
 /* Like handle_find(), after handle_begin(). */
 enum error handle_find_begun(struct decision *d, const struct held_handle *handle,
-                             enum handle_use use, struct file_gate **ret_gate);
+                             enum handle_use use, struct open_state **ret_opens);
 /* Like handle_find(), after state->place and ->part were set to the handle's node. */
 enum error handle_load(struct decision *d, const struct held_handle *handle,
-                       struct file_gate **ret_gate);
-/* Returns the gate of the part's node, with the file's attributes and lease state. */
+                       struct open_state **ret_opens);
+/* Returns the open state of the part's node, with the file's attributes and lease state. */
 enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t node,
-                       const struct file *file, struct file_gate **ret_gate);
+                       const struct file *file, struct open_state **ret_opens);
 
 /* Returns the information of the node in d->state. times: of the requesting handle, or NULL */
 struct handle_info handle_show(const struct decision *d, const struct handle_times *times,
-                               const struct file_gate *gate);
+                               const struct open_state *opens);
 struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64_t parent);
 
 /* ---- closing: handle_close.c ---- */
 
 struct handle_close;
 /* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
- * deleted; the attempt is then complete. *ret_gate is NULL in a snapshot. returns OK, as
+ * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. returns OK, as
  * handle_find() */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
-                              struct file_gate **ret_gate);
+                              struct open_state **ret_opens);
 /* Closes the handle, and deletes the node if this was its last handle and a delete is pending. */
 enum error handle_close_open(struct decision *d, struct handle_close *close,
-                             struct file_gate *gate);
+                             struct open_state *opens);
 
 /* ---- times: handle_times.c ---- */
 
@@ -75,25 +76,28 @@ instant handle_times_of(const struct decision *d, const struct handle_times *tim
 /* Returns the granted and the maximal access to state->file at state->place. needed: further
  * rights that the client must have
  * returns OK, E_AuthorizationPermissionMismatch */
-enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t desired,
-                        uint32_t needed, uint32_t *ret_granted, uint32_t *ret_maximum);
+enum error handle_grant(struct decision *d, const struct tree_connect *tree_connect,
+                        uint32_t desired, uint32_t needed, uint32_t *ret_granted,
+                        uint32_t *ret_maximum);
 /* Like handle_grant(), for a node that the client creates: all desired access is granted.
  * descriptor: the node's, canonical */
-enum error handle_grant_new(struct decision *d, const struct mount *mount, struct bytes descriptor,
-                            uint32_t desired, uint32_t *ret_granted, uint32_t *ret_maximum);
+enum error handle_grant_new(struct decision *d, const struct tree_connect *tree_connect,
+                            struct bytes descriptor, uint32_t desired, uint32_t *ret_granted,
+                            uint32_t *ret_maximum);
 /* Check whether the client may create a node of this kind at state->place, and whether it may
  * delete state->file.
  * returns OK, E_AuthorizationPermissionMismatch */
-enum error handle_may_add(struct decision *d, const struct mount *mount, enum tree_kind kind);
-enum error handle_may_delete(struct decision *d, const struct mount *mount);
+enum error handle_may_add(struct decision *d, const struct tree_connect *tree_connect,
+                          enum tree_kind kind);
+enum error handle_may_delete(struct decision *d, const struct tree_connect *tree_connect);
 
 /* ---- security descriptors: handle_descriptor.c ---- */
 
 /* Returns the canonical descriptor of a node created at state->place with descriptor `raw`.
  * Inherits missing parts, or everything if raw.ptr is NULL.
  * returns OK, E_FileInvalidPermission, as handle_set_descriptor_attempt() */
-enum error descriptor_of_new(struct decision *d, const struct mount *mount, struct bytes raw,
-                             enum tree_kind kind, struct bytes *ret_canonical);
+enum error descriptor_of_new(struct decision *d, const struct tree_connect *tree_connect,
+                             struct bytes raw, enum tree_kind kind, struct bytes *ret_canonical);
 /* Reads a descriptor of the share by its number. returns OK, as decision_fail_store() */
 enum error handle_read_descriptor(struct decision *d, uint64_t permission,
                                   struct security_descriptor *ret_descriptor);

@@ -35,35 +35,36 @@ static bool is_below(const struct tree_place *place, uint64_t directory)
 static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
-    struct file_gate gate;
-    enum error e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
-                             tree_place_parent(&state->place));
+    struct open_state opens;
+    enum error e =
+        open_state_read(&opens, &state->tree, tree_directory_part(&state->tree, &state->place),
+                        tree_place_parent(&state->place));
 
-    return e ? e : gate_add_name(&gate, true);
+    return e ? e : open_state_add_name(&opens, true);
 }
 
 /* Checks that the existing target can be replaced: a writable file without opens and lease. */
 static enum error pass_replaced(struct decision *d, const struct handle_rename *rename)
 {
     struct file_state *state = file_state(d);
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e;
 
     if (!rename->replaces)
         return E_ResourceAlreadyExists;
-    e = handle_may_delete(d, rename->mount);
+    e = handle_may_delete(d, rename->tree_connect);
     if (e)
         return e;
     if (state->file.kind == TREE_DIRECTORY || rename->handle->kind == TREE_DIRECTORY ||
         file_refuse_read_only(&state->file))
         return E_AuthorizationPermissionMismatch;
-    e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
-    if (!e && gate->is_leased)
+    e = handle_gate(d, state->part, state->place.entry.id, &state->file, &opens);
+    if (!e && opens->is_leased)
         e = E_SharingViolation;
     if (!e)
-        e = gate_pass(gate, REST_DELETES);
+        e = open_state_check_rest(opens, REST_DELETES);
     if (!e)
-        gate_delete(gate);
+        open_state_delete(opens);
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
@@ -92,7 +93,7 @@ static enum error rename_found(struct decision *d, struct handle_rename *rename)
     const struct held_handle *handle = rename->handle;
     struct tree_place from;
     struct decision_part *part;
-    struct file_gate *gate;
+    struct open_state *opens;
     struct file source;
     enum tree_result found = tree_find_id(&state->tree, handle->node, TREE_TO_CHANGE, &from, &part);
     enum error e;
@@ -104,11 +105,11 @@ static enum error rename_found(struct decision *d, struct handle_rename *rename)
     decision_move_subject(d, part);
     e = read_source(d, part, &source);
     if (!e)
-        e = handle_gate(d, part, handle->node, &source, &gate);
+        e = handle_gate(d, part, handle->node, &source, &opens);
     if (!e)
-        e = gate_take_handles(gate, handle->id);
+        e = open_state_break_handles(opens, handle->id);
     if (!e)
-        e = handle_may_add(d, rename->mount, handle->kind);
+        e = handle_may_add(d, rename->tree_connect, handle->kind);
     if (!e)
         e = pass_directory(d);
     if (!e && state->place.exists && state->place.entry.id != handle->node)
@@ -135,7 +136,7 @@ enum error handle_rename_attempt(struct decision *d, void *of)
         return E_ShareSnapshotOperationNotSupported;
     if (rename->handle->node == TREE_ROOT || rename->name_count == 0)
         return E_AuthorizationPermissionMismatch;
-    e = handle_begin(d, rename->mount, 0);
+    e = handle_begin(d, rename->tree_connect, 0);
     if (!e)
         e = find_target(d, rename);
     if (!e)

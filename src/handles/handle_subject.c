@@ -17,10 +17,11 @@ static enum error open_tree(struct decision *d, instant snapshot)
     return OK;
 }
 
-enum error handle_begin(struct decision *d, const struct mount *mount, instant snapshot)
+enum error handle_begin(struct decision *d, const struct tree_connect *tree_connect,
+                        instant snapshot)
 {
     struct file_state *state = arena_alloc(d->arena, sizeof *state);
-    enum error e = mount_read_share(d, mount, snapshot, &state->share);
+    enum error e = tree_connect_read_share(d, tree_connect, snapshot, &state->share);
 
     if (e)
         return e;
@@ -52,14 +53,14 @@ enum error handle_path(struct decision *d, const struct bytes *names, size_t cou
 }
 
 enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t node,
-                       const struct file *file, struct file_gate **ret_gate)
+                       const struct file *file, struct open_state **ret_opens)
 {
-    struct file_gate *gate = arena_alloc(d->arena, sizeof *gate);
-    enum error e = gate_read(gate, &file_state(d)->tree, part, node);
+    struct open_state *opens = arena_alloc(d->arena, sizeof *opens);
+    enum error e = open_state_read(opens, &file_state(d)->tree, part, node);
 
-    gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
-    gate->is_read_only = file_refuse_read_only(file) != OK;
-    *ret_gate = gate;
+    opens->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
+    opens->is_read_only = file_refuse_read_only(file) != OK;
+    *ret_opens = opens;
     return e;
 }
 
@@ -92,41 +93,41 @@ static enum error find_now(struct decision *d, const struct held_handle *handle,
     return found ? file_fail_tree(d, found) : OK;
 }
 
-enum error handle_find(struct decision *d, const struct mount *mount,
+enum error handle_find(struct decision *d, const struct tree_connect *tree_connect,
                        const struct held_handle *handle, enum handle_use use,
-                       struct file_gate **ret_gate)
+                       struct open_state **ret_opens)
 {
     enum error e;
 
-    *ret_gate = NULL;
+    *ret_opens = NULL;
     if (handle->snapshot > 0 && use != HANDLE_READS)
         return E_ShareSnapshotOperationNotSupported;
-    e = handle_begin(d, mount, handle->snapshot);
-    return e ? e : handle_find_begun(d, handle, use, ret_gate);
+    e = handle_begin(d, tree_connect, handle->snapshot);
+    return e ? e : handle_find_begun(d, handle, use, ret_opens);
 }
 
 enum error handle_find_begun(struct decision *d, const struct held_handle *handle,
-                             enum handle_use use, struct file_gate **ret_gate)
+                             enum handle_use use, struct open_state **ret_opens)
 {
     enum error e = handle->snapshot > 0 ? find_in_snapshot(d, handle) : find_now(d, handle, use);
 
-    return e ? e : handle_load(d, handle, ret_gate);
+    return e ? e : handle_load(d, handle, ret_opens);
 }
 
 enum error handle_load(struct decision *d, const struct held_handle *handle,
-                       struct file_gate **ret_gate)
+                       struct open_state **ret_opens)
 {
     struct file_state *state = file_state(d);
     enum error e;
 
-    *ret_gate = NULL;
+    *ret_opens = NULL;
     decision_move_subject(d, state->part);
     decision_read_clock(d);
     e = file_load(d);
     if (e || handle->snapshot > 0)
         return e;
-    e = handle_gate(d, state->part, handle->node, &state->file, ret_gate);
-    return !e && !open_set_find(&(*ret_gate)->set, handle->id) ? E_ResourceNotFound : e;
+    e = handle_gate(d, state->part, handle->node, &state->file, ret_opens);
+    return !e && !open_set_find(&(*ret_opens)->set, handle->id) ? E_ResourceNotFound : e;
 }
 
 /* ---- file information ---- */
@@ -150,7 +151,7 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 }
 
 struct handle_info handle_show(const struct decision *d, const struct handle_times *times,
-                               const struct file_gate *gate)
+                               const struct open_state *opens)
 {
     const struct file_state *state = (const struct file_state *)(const void *)d->state;
     const struct tree_place *place = &state->place;
@@ -160,6 +161,6 @@ struct handle_info handle_show(const struct decision *d, const struct handle_tim
 
     if (times)
         info.written = handle_times_of(d, times, &state->file);
-    info.is_delete_pending = gate && gate->set.is_delete_pending;
+    info.is_delete_pending = opens && opens->set.is_delete_pending;
     return info;
 }

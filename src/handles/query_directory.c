@@ -134,13 +134,13 @@ enum error handle_list_attempt(struct decision *d, void *of)
 {
     struct handle_list *list = of;
     struct page page = { .d = d, .list = list };
-    struct file_gate *gate;
+    struct open_state *opens;
     enum error e = list->handle->kind == TREE_DIRECTORY ? OK : E_ResourceTypeMismatch;
 
     list->count = 0;
     list->next = list->from;
     if (!e)
-        e = handle_find(d, list->mount, list->handle, HANDLE_READS, &gate);
+        e = handle_find(d, list->tree_connect, list->handle, HANDLE_READS, &opens);
     if (!e && !name_pattern_parse(d->arena, list->pattern, &page.pattern))
         e = E_InvalidResourceName;
     if (e)

@@ -2,10 +2,10 @@
 #include "file/share_usage.h"
 #include "service/names.h"
 
-enum error mount_read_share(struct decision *d, const struct mount *mount, instant snapshot,
-                            struct share *ret_share)
+enum error tree_connect_read_share(struct decision *d, const struct tree_connect *tree_connect,
+                                   instant snapshot, struct share *ret_share)
 {
-    struct partition at = { file_account_space(mount->account), mount->share };
+    struct partition at = { file_account_space(tree_connect->account), tree_connect->share };
     struct decision_part *owner = decision_open(d, at, NULL);
     enum store_result result =
         share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
@@ -16,12 +16,12 @@ enum error mount_read_share(struct decision *d, const struct mount *mount, insta
     if (result)
         return decision_fail_store(d, result);
     ret_share->at = at;
-    return guid_equal(&ret_share->space, &mount->space) ? OK : E_ShareNotFound;
+    return guid_equal(&ret_share->space, &tree_connect->space) ? OK : E_ShareNotFound;
 }
 
-enum error mount_find_attempt(struct decision *d, void *of)
+enum error tree_connect_find_attempt(struct decision *d, void *of)
 {
-    struct mount_find *find = of;
+    struct tree_connect_find *find = of;
     struct partition at = { file_account_space(find->account), find->share };
     enum error e = name_check(find->share);
     struct decision_part *owner;
@@ -39,11 +39,11 @@ enum error mount_find_attempt(struct decision *d, void *of)
     return OK;
 }
 
-enum error mount_size_attempt(struct decision *d, void *of)
+enum error tree_connect_size_attempt(struct decision *d, void *of)
 {
-    struct mount_size *size = of;
+    struct tree_connect_size *size = of;
     struct share share;
-    enum error e = mount_read_share(d, size->mount, 0, &share);
+    enum error e = tree_connect_read_share(d, size->tree_connect, 0, &share);
 
     if (e)
         return e;
@@ -54,7 +54,7 @@ enum error mount_size_attempt(struct decision *d, void *of)
 
 /* Reads the dates of the share's snapshots from the share's own partition. */
 static enum store_result read_dates(struct decision *d, struct snapshot *before,
-                                    struct mount_snapshots *snapshots)
+                                    struct tree_connect_snapshots *snapshots)
 {
     struct scan *scan = share_scan_snapshots(before, d->arena, 0);
     enum store_result result = STORE_OK;
@@ -79,16 +79,16 @@ static enum store_result read_dates(struct decision *d, struct snapshot *before,
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-enum error mount_snapshots_attempt(struct decision *d, void *of)
+enum error tree_connect_snapshots_attempt(struct decision *d, void *of)
 {
-    struct mount_snapshots *snapshots = of;
-    const struct mount *mount = snapshots->mount;
-    struct partition at = { file_account_space(mount->account), mount->share };
+    struct tree_connect_snapshots *snapshots = of;
+    const struct tree_connect *tree_connect = snapshots->tree_connect;
+    struct partition at = { file_account_space(tree_connect->account), tree_connect->share };
     struct decision_part *owner = decision_open(d, at, NULL);
     struct share share;
     enum store_result result = share_read(owner->before, d->arena, share_itself, &share);
 
-    if (!result && !guid_equal(&share.space, &mount->space))
+    if (!result && !guid_equal(&share.space, &tree_connect->space))
         result = STORE_NOT_FOUND;
     if (!result)
         result = read_dates(d, owner->before, snapshots);

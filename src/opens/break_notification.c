@@ -89,7 +89,7 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
 
 struct break_report {
     struct decision_news news;
-    struct break_news asked;
+    struct break_notification asked;
 };
 
 static void tell(struct decision_news *news)
@@ -108,7 +108,7 @@ static void tell(struct decision_news *news)
     lock_give(&stripe->lock);
 }
 
-void break_news_pass_on(const struct break_news *news)
+void break_notification_forward(const struct break_notification *news)
 {
     struct stripe *stripe = stripe_of(&news->key);
     struct break_listener *at;
@@ -122,7 +122,7 @@ void break_news_pass_on(const struct break_news *news)
     lock_give(&stripe->lock);
 }
 
-void break_news_add(struct decision *d, const struct break_news *news)
+void break_notification_add(struct decision *d, const struct break_notification *news)
 {
     struct break_report *report = arena_alloc(d->arena, sizeof *report);
 

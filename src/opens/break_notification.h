@@ -16,7 +16,7 @@
 #include "base/ids.h"
 #include "service/decision.h"
 
-struct break_news {
+struct break_notification {
     struct guid space; /* of the share */
     uint64_t node;
     struct guid key;
@@ -32,7 +32,8 @@ struct break_listener {
     struct guid key;
     /* Called for each break. Several connections may have opens with one lease key. All of their
      * listeners are called, but only the oldest has is_first set and must notify the client. */
-    void (*asked)(struct break_listener *listener, const struct break_news *news, bool is_first);
+    void (*asked)(struct break_listener *listener, const struct break_notification *news,
+                  bool is_first);
     uint64_t node;               /* set by break_listener_has() */
     struct break_listener *next; /* registry link */
 };
@@ -46,9 +47,9 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
 
 /* Reports a break to the oldest remaining listener of its key, because the listener that had to
  * notify the client was removed first. */
-void break_news_pass_on(const struct break_news *news);
+void break_notification_forward(const struct break_notification *news);
 
-/* Reports the break once the decision's changes are committed. Called by the gate only. */
-void break_news_add(struct decision *d, const struct break_news *news);
+/* Reports the break once the decision's changes are committed. Called by the open state only. */
+void break_notification_add(struct decision *d, const struct break_notification *news);
 
 #endif

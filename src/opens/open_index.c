@@ -20,16 +20,16 @@ enum {
 };
 
 /* Returns when a disconnected handle expires, or 0 if it is connected. */
-static instant away_until(const struct handle *handle)
+static instant disconnected_until(const struct handle *handle)
 {
     return handle->persists && handle->epoch != open_epoch()
                ? open_epoch_end_of(handle->epoch, handle->kept.ticks)
-               : handle->away_until;
+               : handle->disconnected_until;
 }
 
 bool handle_counts(const struct handle *handle, instant now, uint64_t closed)
 {
-    instant until = away_until(handle);
+    instant until = disconnected_until(handle);
 
     return handle->id > closed && (handle->persists || handle->epoch == open_epoch()) &&
            (until == 0 || now < until);
@@ -67,7 +67,7 @@ static struct bytes write_return_key(char key[RETURN_KEY_SIZE], uint64_t id)
     return bytes_of(key, RETURN_KEY_SIZE);
 }
 
-struct bytes handle_return_key(struct arena *arena, uint64_t id)
+struct bytes handle_reconnect_key(struct arena *arena, uint64_t id)
 {
     return write_return_key(arena_bytes(arena, RETURN_KEY_SIZE), id);
 }
@@ -118,14 +118,14 @@ void handle_put(struct changes *changes, struct arena *arena, const struct handl
     encode_bytes(&out, handle->client_name);
     encode_u64(&out, handle->opened);
     encode_u64(&out, handle->reconnected);
-    encode_u64(&out, handle->away_until);
+    encode_u64(&out, handle->disconnected_until);
     encode_kept(&out, &handle->kept);
     changes_index_put(changes, write_key(key, handle->node, handle->id), text_bytes(&out));
     if (handle->kept.of_client.ptr)
         put_return(changes, arena, handle);
 }
 
-void handle_delete_return(struct changes *changes, uint64_t id)
+void handle_delete_reconnect(struct changes *changes, uint64_t id)
 {
     char key[RETURN_KEY_SIZE];
 
@@ -137,8 +137,8 @@ void handle_delete(struct changes *changes, uint64_t node, const struct open_ent
     char key[HANDLE_KEY_SIZE];
 
     changes_index_delete(changes, write_key(key, node, open->id));
-    if (open->persists || open->away_until > 0)
-        handle_delete_return(changes, open->id);
+    if (open->persists || open->disconnected_until > 0)
+        handle_delete_reconnect(changes, open->id);
 }
 
 /* ---- reading ---- */
@@ -184,7 +184,7 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
     h.client_name = decode_bytes(&in);
     h.opened = decode_u64(&in);
     h.reconnected = decode_u64(&in);
-    h.away_until = decode_u64(&in);
+    h.disconnected_until = decode_u64(&in);
     if (!decode_kept(&in, &h.kept))
         return false;
     if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
@@ -194,7 +194,7 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
     return true;
 }
 
-bool handle_return_decode(struct bytes value, uint64_t *ret_node)
+bool handle_reconnect_decode(struct bytes value, uint64_t *ret_node)
 {
     struct decoder in;
 

@@ -90,11 +90,11 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     o.persists = flags & OPEN_PERSISTS;
     o.deletes = flags & OPEN_DELETES;
     o.kept_ticks = o.persists ? decode_u64(in) : 0;
-    o.away_until = flags & OPEN_AWAY ? decode_u64(in) : 0;
+    o.disconnected_until = flags & OPEN_AWAY ? decode_u64(in) : 0;
     if (in->bad || o.kept_ticks > HANDLE_KEPT_TICKS_MAX)
         return false;
     if (o.persists && o.epoch != open_epoch())
-        o.away_until = open_epoch_end_of(o.epoch, o.kept_ticks);
+        o.disconnected_until = open_epoch_end_of(o.epoch, o.kept_ticks);
     *ret_open = o;
     return true;
 }
@@ -105,7 +105,7 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
 {
     return open->id > closed &&
-           (open->epoch == open_epoch() || (open->persists && open->away_until > now));
+           (open->epoch == open_epoch() || (open->persists && open->disconnected_until > now));
 }
 
 static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t closed, instant now,
@@ -116,7 +116,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
     if (in->bad || count > OPENS_MAX)
         return false;
     set->opens = arena_array(arena, count, sizeof set->opens[0]);
-    set->left = arena_array(arena, count, sizeof set->left[0]);
+    set->stale = arena_array(arena, count, sizeof set->stale[0]);
     for (size_t i = 0; i < count; i++) {
         struct open_entry open;
 
@@ -126,7 +126,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
         if (counts(&open, closed, now))
             set->opens[set->open_count++] = open;
         else
-            set->left[set->left_count++] = open;
+            set->stale[set->stale_count++] = open;
     }
     return true;
 }
@@ -228,11 +228,12 @@ static void encode_open(struct text *out, const struct open_entry *at)
     encode_u8(out, at->open.share);
     encode_u64(out, at->open.caching == NO_CACHING ? 0 : at->open.caching + 1u);
     encode_u8(out, (uint8_t)((at->persists ? OPEN_PERSISTS : 0) | (at->deletes ? OPEN_DELETES : 0) |
-                             (at->away_until > 0 ? OPEN_AWAY : 0) | at->open.meets * OPEN_MEETS));
+                             (at->disconnected_until > 0 ? OPEN_AWAY : 0) |
+                             at->open.meets * OPEN_MEETS));
     if (at->persists)
         encode_u64(out, at->kept_ticks);
-    if (at->away_until > 0)
-        encode_u64(out, at->away_until);
+    if (at->disconnected_until > 0)
+        encode_u64(out, at->disconnected_until);
 }
 
 static void encode_caching(struct text *out, const struct caching_entry *at)

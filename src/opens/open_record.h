@@ -43,9 +43,9 @@ struct open_entry {
     uint64_t epoch;
     struct file_open open; /* open.caching is an index into the set's cachings */
     bool persists;
-    bool deletes;        /* FILE_DELETE_ON_CLOSE */
-    uint64_t kept_ticks; /* persistent only: timeout after a disconnect */
-    instant away_until;  /* expiry; 0 while the client is connected */
+    bool deletes;               /* FILE_DELETE_ON_CLOSE */
+    uint64_t kept_ticks;        /* persistent only: timeout after a disconnect */
+    instant disconnected_until; /* expiry; 0 while the client is connected */
 };
 
 /* The caching of one open (an oplock) or of all opens with a lease key. While a break is in
@@ -75,8 +75,8 @@ struct open_set {
     bool is_delete_pending;
     size_t lock_count;
     /* Stale opens in the record. Has capacity for all decoded opens. */
-    struct open_entry *left;
-    size_t left_count;
+    struct open_entry *stale;
+    size_t stale_count;
 };
 
 /* Returns the open with the id, or NULL. */
@@ -134,8 +134,8 @@ struct handle {
     struct bytes client_address; /* "203.0.113.7:53412" */
     struct bytes client_name;    /* may be empty */
     instant opened;
-    instant reconnected; /* 0 if never */
-    instant away_until;  /* expiry; 0 while the client is connected */
+    instant reconnected;        /* 0 if never */
+    instant disconnected_until; /* expiry; 0 while the client is connected */
     struct handle_kept kept;
 };
 /* Returns true if the handle is not stale. closed: as for open_set_decode() */
@@ -146,11 +146,11 @@ void handle_put(struct changes *changes, struct arena *arena, const struct handl
 /* Deletes the handle's index entry, and the entry for reconnects if it is persistent or away. */
 void handle_delete(struct changes *changes, uint64_t node, const struct open_entry *open);
 /* Deletes the entry for reconnects, after the client has reconnected. */
-void handle_delete_return(struct changes *changes, uint64_t id);
+void handle_delete_reconnect(struct changes *changes, uint64_t id);
 /* Encode and decode the entry for reconnects, whose value is the node. Returns false if
  * malformed. */
-struct bytes handle_return_key(struct arena *arena, uint64_t id);
-bool handle_return_decode(struct bytes value, uint64_t *ret_node);
+struct bytes handle_reconnect_key(struct arena *arena, uint64_t id);
+bool handle_reconnect_decode(struct bytes value, uint64_t *ret_node);
 bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle);
 /* Returns the key prefix of the handles of a node, or of the share if node is NULL; in the
  * arena. */

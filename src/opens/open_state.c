@@ -1,4 +1,4 @@
-/* The gate's state: the opens of a node. */
+/* The open state's state: the opens of a node. */
 #include "opens/open_state_private.h"
 
 #include <assert.h>
@@ -6,8 +6,8 @@
 #include "service/small_record.h"
 #include "tree/tree.h"
 
-enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
-                                  struct open_set *ret_set)
+enum store_result open_set_read(struct tree *tree, struct snapshot *before,
+                                struct open_set *ret_set)
 {
     struct arena *arena = tree->d->arena;
     struct bytes value;
@@ -27,94 +27,95 @@ enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
     return result;
 }
 
-static struct changes *changes_of(struct file_gate *gate)
+static struct changes *changes_of(struct open_state *opens)
 {
-    if (!gate->part->changes)
-        gate->part->changes = changes_new(gate->d->arena);
-    return gate->part->changes;
+    if (!opens->part->changes)
+        opens->part->changes = changes_new(opens->d->arena);
+    return opens->part->changes;
 }
 
-enum error gate_read_locks(struct file_gate *gate)
+enum error open_state_read_locks(struct open_state *opens)
 {
     enum store_result result = STORE_OK;
 
-    if (!gate->has_locks)
-        result = byte_locks_read(gate->part->before, gate->d->arena, &gate->set, &gate->locks,
-                                 &gate->lock_count);
-    gate->has_locks = !result;
-    return result ? decision_fail_store(gate->d, result) : OK;
+    if (!opens->has_locks)
+        result = byte_locks_read(opens->part->before, opens->d->arena, &opens->set, &opens->locks,
+                                 &opens->lock_count);
+    opens->has_locks = !result;
+    return result ? decision_fail_store(opens->d, result) : OK;
 }
 
-enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
-                     uint64_t node)
+enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
+                           uint64_t node)
 {
     enum store_result result;
 
-    *gate = (struct file_gate){ .d = tree->d, .part = part, .node = node };
-    result = gate_read_opens(tree, part->before, &gate->set);
+    *opens = (struct open_state){ .d = tree->d, .part = part, .node = node };
+    result = open_set_read(tree, part->before, &opens->set);
     if (result)
         return decision_fail_store(tree->d, result);
-    return gate->set.left_count > 0 && gate->set.lock_count > 0 ? gate_drop_locks(gate) : OK;
+    return opens->set.stale_count > 0 && opens->set.lock_count > 0 ? open_state_drop_locks(opens)
+                                                                   : OK;
 }
 
-enum error gate_drop_locks(struct file_gate *gate)
+enum error open_state_drop_locks(struct open_state *opens)
 {
-    enum error e = gate_read_locks(gate); /* ignores locks whose open was already stale */
+    enum error e = open_state_read_locks(opens); /* ignores locks whose open was already stale */
     size_t kept = 0;
 
     if (e)
         return e;
-    for (size_t i = 0; i < gate->lock_count; i++)
-        if (open_set_find(&gate->set, gate->locks[i].owner))
-            gate->locks[kept++] = gate->locks[i];
-    gate->locks_changed |= kept < gate->lock_count || kept < gate->set.lock_count;
-    gate->lock_count = gate->set.lock_count = kept;
+    for (size_t i = 0; i < opens->lock_count; i++)
+        if (open_set_find(&opens->set, opens->locks[i].owner))
+            opens->locks[kept++] = opens->locks[i];
+    opens->locks_changed |= kept < opens->lock_count || kept < opens->set.lock_count;
+    opens->lock_count = opens->set.lock_count = kept;
     return OK;
 }
 
 /* Deletes the index entries of stale opens. Their locks are deleted with the lock record. */
-static void drop_left(struct file_gate *gate, struct changes *changes)
+static void drop_left(struct open_state *opens, struct changes *changes)
 {
-    for (size_t i = 0; i < gate->set.left_count; i++)
-        handle_delete(changes, gate->node, &gate->set.left[i]);
-    if (!gate->set.is_delete_pending)
-        pending_delete(changes, gate->node);
-    gate->set.left_count = 0;
+    for (size_t i = 0; i < opens->set.stale_count; i++)
+        handle_delete(changes, opens->node, &opens->set.stale[i]);
+    if (!opens->set.is_delete_pending)
+        pending_delete(changes, opens->node);
+    opens->set.stale_count = 0;
 }
 
-void gate_write(struct file_gate *gate)
+void open_state_write(struct open_state *opens)
 {
     struct changes *changes;
 
-    if (!gate->is_changed && !gate->locks_changed && gate->set.left_count == 0)
+    if (!opens->is_changed && !opens->locks_changed && opens->set.stale_count == 0)
         return;
-    changes = changes_of(gate);
-    if (gate->set.left_count > 0)
-        drop_left(gate, changes);
-    if (gate->set.open_count == 0)
-        gate->lock_count = 0;
-    if (gate->locks_changed || gate->set.open_count == 0) {
-        byte_locks_write(changes, gate->d->arena, gate->locks, gate->lock_count);
-        gate->set.lock_count = gate->lock_count;
+    changes = changes_of(opens);
+    if (opens->set.stale_count > 0)
+        drop_left(opens, changes);
+    if (opens->set.open_count == 0)
+        opens->lock_count = 0;
+    if (opens->locks_changed || opens->set.open_count == 0) {
+        byte_locks_write(changes, opens->d->arena, opens->locks, opens->lock_count);
+        opens->set.lock_count = opens->lock_count;
     }
-    open_set_write(changes, gate->d->arena, &gate->set);
-    gate->is_changed = gate->locks_changed = false;
+    open_set_write(changes, opens->d->arena, &opens->set);
+    opens->is_changed = opens->locks_changed = false;
 }
 
-void gate_delete(struct file_gate *gate)
+void open_state_delete(struct open_state *opens)
 {
     struct changes *changes;
 
-    if (gate->set.open_count == 0 && gate->set.left_count == 0)
+    if (opens->set.open_count == 0 && opens->set.stale_count == 0)
         return;
-    changes = changes_of(gate);
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        handle_delete(changes, gate->node, &gate->set.opens[i]);
-    drop_left(gate, changes);
-    pending_delete(changes, gate->node);
-    byte_locks_write(changes, gate->d->arena, NULL, 0);
-    gate->set = (struct open_set){ .open_count = 0 };
-    open_set_write(changes, gate->d->arena, &gate->set);
-    gate->is_changed = gate->locks_changed = false;
-    gate_wakes(gate);
+    changes = changes_of(opens);
+    for (size_t i = 0; i < opens->set.open_count; i++)
+        handle_delete(changes, opens->node, &opens->set.opens[i]);
+    drop_left(opens, changes);
+    pending_delete(changes, opens->node);
+    byte_locks_write(changes, opens->d->arena, NULL, 0);
+    opens->set = (struct open_set){ .open_count = 0 };
+    open_set_write(changes, opens->d->arena, &opens->set);
+    opens->is_changed = opens->locks_changed = false;
+    open_state_wakes(opens);
 }

@@ -1,4 +1,4 @@
-/* The gate: checks each operation on a file or directory, REST or SMB, against the opens of SMB
+/* The open state: checks each operation on a file or directory, REST or SMB, against the opens of SMB
  * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
  * rules (concurrency/opens.h, byte_locks.h), and returns
  *
@@ -8,7 +8,7 @@
  *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
  *                  E_ClientCacheFlushDelay: the wait has timed out
  *
- * REST operations pass the gate in file_enter(), as the PASSES() column of their row in
+ * REST operations pass the open state in file_enter(), as the PASSES() column of their row in
  * rest/operations.c says. SMB's open, read, write, lock and close call the functions below in
  * their own decisions. All functions are pure, like decide functions, and may run again.
  *
@@ -27,13 +27,13 @@
 struct tree;
 
 /* Longest wait of a REST operation; the client may request less. semantics 8.4 */
-#define GATE_WAIT_MAX_S      30u
+#define REST_WAIT_MAX_S 30u
 /* Longest wait of an SMB open. Exceeds the time that a client has to acknowledge a break, after
  * which the server acknowledges it on the client's behalf. MS-SMB2 3.3.2.1 */
-#define GATE_OPEN_WAIT_MAX_S 60u
+#define OPEN_WAIT_MAX_S 60u
 
 /* The opens of one node, as seen by one attempt of a decision. */
-struct file_gate {
+struct open_state {
     struct decision *d;
     struct decision_part *part;
     uint64_t node;
@@ -46,47 +46,47 @@ struct file_gate {
     bool is_changed, locks_changed; /* changes not written yet */
     /* For operations without a handle: file_pass(). */
     enum rest_use use;
-    struct file_gate *next;
+    struct open_state *next;
 };
 
 /* Reads the opens of a node. tree: current state of the share. part: the node's. The caller sets
  * is_leased and is_read_only.
  * returns OK, as decision_fail_store() */
-enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
-                     uint64_t node);
+enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
+                           uint64_t node);
 /* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
  * none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
-                                  struct open_set *ret_set);
+enum store_result open_set_read(struct tree *tree, struct snapshot *before,
+                                struct open_set *ret_set);
 /* Adds the record to the part's changes if it has changed or contains stale opens. The functions
  * for SMB call it before they return OK or DECIDE_WAITS. */
-void gate_write(struct file_gate *gate);
-/* Deletes all records of the gate, in the decision that deletes the node. */
-void gate_delete(struct file_gate *gate);
+void open_state_write(struct open_state *opens);
+/* Deletes all records of the open state, in the decision that deletes the node. */
+void open_state_delete(struct open_state *opens);
 
-/* Returns the key under which blocked requests wait for this gate. */
-static inline struct waiting_key gate_key(const struct file_gate *gate)
+/* Returns the key under which blocked requests wait for this node. */
+static inline struct waiting_key open_state_waiting_key(const struct open_state *opens)
 {
-    return (struct waiting_key){ .space = gate->part->partition.space, .node = gate->node };
+    return (struct waiting_key){ .space = opens->part->partition.space, .node = opens->node };
 }
 
 /* ---- operations without a handle ---- */
 
-/* Checks an operation of the File REST API. After OK, the caller calls gate_write() once the
+/* Checks an operation of the File REST API. After OK, the caller calls open_state_write() once the
  * operation has succeeded.
  * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
  *         E_ClientCacheFlushDelay */
-enum error gate_pass(struct file_gate *gate, enum rest_use use);
+enum error open_state_check_rest(struct open_state *opens, enum rest_use use);
 /* Checks a read of these bytes: fails if an exclusive lock covers any of them.
  * returns OK, E_FileLockConflict, as decision_fail_store() */
-enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length);
+enum error open_state_check_read(struct open_state *opens, uint64_t offset, uint64_t length);
 /* Checks a write, truncation or replacement: fails if the file has any byte-range lock.
  * semantics 8.1; decision: 337, 490 */
-enum error gate_pass_write(struct file_gate *gate);
+enum error open_state_check_write(struct open_state *opens);
 
 /* ---- handles ---- */
 
-struct gate_open {
+struct open_state_open {
     uint8_t access, share;   /* desired access, share access: ACCESS_* */
     uint8_t meets;           /* MEETS_* */
     bool replaces;           /* overwrites or supersedes: counts as a write whatever the access */
@@ -110,19 +110,20 @@ struct caching_given {
 };
 /* Opens a handle. Its id was never used for another handle of the node.
  *
- * returns OK, DECIDE_WAITS, the errors of gate_pass()
+ * returns OK, DECIDE_WAITS, the errors of open_state_check_rest()
  *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
-enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
-                     struct handle *ret_handle, struct caching_given *ret_given);
+enum error open_state_open(struct open_state *opens, const struct open_state_open *asked,
+                           struct handle *ret_handle, struct caching_given *ret_given);
 /* Closes a handle. *ret_deletes is set if it was the last one and a delete is pending; the
  * caller must then delete the node in the same decision. by_force: ignores delete-on-close.
  * semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
-enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
-/* Closes all handles by force. *ret_deletes as for gate_close(). */
-void gate_close_all(struct file_gate *gate, bool *ret_deletes);
+enum error open_state_close(struct open_state *opens, uint64_t handle, bool by_force,
+                            bool *ret_deletes);
+/* Closes all handles by force. *ret_deletes as for open_state_close(). */
+void open_state_close_all(struct open_state *opens, bool *ret_deletes);
 /* Acknowledgment of a break. */
-struct gate_answer {
+struct break_acknowledgment {
     struct guid key;
     uint8_t
         keeps; /* CACHING_* that the client retains; for an oplock capped to the break's target */
@@ -133,7 +134,8 @@ struct gate_answer {
  * MS-SMB2 3.3.5.22
  * returns OK, E_ResourceNotFound: no break in progress; E_InvalidInput: retains more than the
  * break allows */
-enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer);
+enum error open_state_acknowledge(struct open_state *opens,
+                                  const struct break_acknowledgment *answer);
 
 /* ---- disconnect and reconnect of a handle: open_state_durable.c ---- */
 
@@ -142,52 +144,56 @@ enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *an
  * persistent handles, and handles with handle caching and no break in progress, unless they
  * delete on close or a delete is pending. MS-SMB2 3.3.7.1
  * returns OK, E_ResourceNotFound, as decision_fail_store() */
-enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct handle_kept *kept,
-                      bool *ret_stays);
+enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
+                                 const struct handle_kept *kept, bool *ret_stays);
 /* Returns a disconnected handle. returns OK, E_ResourceNotFound: not disconnected, or expired;
  * as decision_fail_store() */
-enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle);
+enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
+                                   struct handle *ret_handle);
 /* Reconnects a handle. Only session, client_address and client_name of *from are used.
- * *ret_given: its caching; zeros if none. returns as gate_away() */
-enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
-                       struct caching_given *ret_given);
+ * *ret_given: its caching; zeros if none. returns as open_state_disconnected() */
+enum error open_state_reconnect(struct open_state *opens, uint64_t handle,
+                                const struct handle *from, struct caching_given *ret_given);
 /* Returns the current caching of a handle. returns OK, E_ResourceNotFound */
-enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_given *ret_given);
+enum error open_state_caching(struct open_state *opens, uint64_t handle,
+                              struct caching_given *ret_given);
 /* Returns true if the handle is disconnected and has expired. */
-bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
+bool open_state_has_expired(const struct open_state *opens, uint64_t handle);
 
 /* ---- operations on a handle ---- */
 
 /* Sets or clears delete pending. Setting it first breaks the handle caching of others.
  * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
- * as gate_take_handles() */
-enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
+ * as open_state_break_handles() */
+enum error open_state_set_delete_pending(struct open_state *opens, uint64_t handle,
+                                         bool is_pending);
 /* Acquires all of these locks in order, or none of them. Each must not conflict with existing
  * locks or those before it. The handle owns them.
  * returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64,
  * E_ServerBusy: BYTE_LOCKS_MAX. decision: 336 */
-enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_lock *wanted,
-                     size_t count);
+enum error open_state_lock(struct open_state *opens, uint64_t handle,
+                           const struct byte_lock *wanted, size_t count);
 /* Releases the locks on exactly these ranges, in order, exclusive ones first. The caller calls
- * gate_write().
+ * open_state_write().
  * returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released */
-enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *ranges,
-                       size_t count);
+enum error open_state_unlock(struct open_state *opens, uint64_t handle,
+                             const struct byte_range *ranges, size_t count);
 /* Check reads and writes of bytes by a handle. A write breaks the caching of other clients, and
  * the handle's own level II oplock.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */
-enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
-enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
-                            const struct byte_range *range);
+enum error open_state_read_bytes(struct open_state *opens, uint64_t handle,
+                                 const struct byte_range *range);
+enum error open_state_write_bytes(struct open_state *opens, uint64_t handle,
+                                  const struct byte_range *range);
 /* Breaks the data caching of others because the length changes. returns OK, E_ResourceNotFound */
-enum error gate_change_data(struct file_gate *gate, uint64_t handle);
+enum error open_state_change_data(struct open_state *opens, uint64_t handle);
 /* Breaks the handle caching of others before the node is renamed, marked for deletion, or gets a
  * new security descriptor: their cached handles may already be closed by the application, and
  * were opened by the old name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
  * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
-enum error gate_take_handles(struct file_gate *gate, uint64_t handle);
-/* Checks the creation of an entry in this gate's directory, or a rename into it. returns OK,
+enum error open_state_break_handles(struct open_state *opens, uint64_t handle);
+/* Checks the creation of an entry in this directory, or a rename into it. returns OK,
  * E_DeletePending, E_SharingViolation. MS-FSA 2.1.5.15.12 */
-enum error gate_add_name(struct file_gate *gate, bool is_rename);
+enum error open_state_add_name(struct open_state *opens, bool is_rename);
 
 #endif

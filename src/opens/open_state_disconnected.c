@@ -2,28 +2,29 @@
 #include "opens/open_state_private.h"
 
 /* Returns true if the open is disconnected and need not be retained. */
-static bool may_be_ended(const struct file_gate *gate, const struct open_entry *open)
+static bool may_be_ended(const struct open_state *opens, const struct open_entry *open)
 {
-    return open->away_until > 0 && (!open->persists || open->away_until <= gate->d->now);
+    return open->disconnected_until > 0 &&
+           (!open->persists || open->disconnected_until <= opens->d->now);
 }
 
 /* Returns, for each caching entry, whether the break takes more than read caching. */
-static bool *loses_more(const struct file_gate *gate, const struct caching_break *breaks,
+static bool *loses_more(const struct open_state *opens, const struct caching_break *breaks,
                         size_t count)
 {
-    bool *loses = arena_array(gate->d->arena, gate->set.caching_count, sizeof *loses);
+    bool *loses = arena_array(opens->d->arena, opens->set.caching_count, sizeof *loses);
 
     for (size_t i = 0; i < count; i++)
         loses[breaks[i].caching] =
-            gate->set.cachings[breaks[i].caching].caching.holds != CACHING_READ;
+            opens->set.cachings[breaks[i].caching].caching.holds != CACHING_READ;
     return loses;
 }
 
 /* Clears the caching of entries whose opens have all been closed. */
-static void drop_cachings_without_open(struct file_gate *gate)
+static void drop_cachings_without_open(struct open_state *opens)
 {
-    struct open_set *set = &gate->set;
-    bool *has_open = arena_array(gate->d->arena, set->caching_count, sizeof *has_open);
+    struct open_set *set = &opens->set;
+    bool *has_open = arena_array(opens->d->arena, set->caching_count, sizeof *has_open);
 
     for (size_t i = 0; i < set->open_count; i++)
         if (set->opens[i].open.caching != NO_CACHING)
@@ -34,21 +35,21 @@ static void drop_cachings_without_open(struct file_gate *gate)
 }
 
 /* Closes the disconnected opens that conflict with the operation. Their index entries are
- * deleted when the gate is written. *ret_ended: set if there were any. returns OK, as
+ * deleted when the open state is written. *ret_ended: set if there were any. returns OK, as
  * decision_fail_store() */
-static enum error end_opens(struct file_gate *gate, const struct file_use *use,
+static enum error end_opens(struct open_state *opens, const struct file_use *use,
                             const struct caching_break *breaks, size_t break_count, bool *ret_ended)
 {
-    const bool *loses = loses_more(gate, breaks, break_count);
-    struct open_set *set = &gate->set;
+    const bool *loses = loses_more(opens, breaks, break_count);
+    struct open_set *set = &opens->set;
     size_t kept = 0, count = set->open_count;
 
     for (size_t i = 0; i < count; i++) {
         const struct open_entry open = set->opens[i];
         bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
 
-        if (may_be_ended(gate, &open) && (!opens_bear(&open.open, use) || is_broken))
-            set->left[set->left_count++] = open;
+        if (may_be_ended(opens, &open) && (!opens_bear(&open.open, use) || is_broken))
+            set->stale[set->stale_count++] = open;
         else
             set->opens[kept++] = open;
     }
@@ -56,25 +57,25 @@ static enum error end_opens(struct file_gate *gate, const struct file_use *use,
     if (!*ret_ended)
         return OK;
     set->open_count = kept;
-    drop_cachings_without_open(gate);
-    gate->is_changed = true;
-    gate_wakes(gate);
-    return gate_drop_locks(gate);
+    drop_cachings_without_open(opens);
+    opens->is_changed = true;
+    open_state_wakes(opens);
+    return open_state_drop_locks(opens);
 }
 
 enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
 
 /* Returns, for each caching entry, which opens hold it. */
-static enum holders *find_holders(const struct file_gate *gate)
+static enum holders *find_holders(const struct open_state *opens)
 {
-    enum holders *holders = arena_array(gate->d->arena, gate->set.caching_count, sizeof *holders);
+    enum holders *holders = arena_array(opens->d->arena, opens->set.caching_count, sizeof *holders);
 
-    for (size_t i = 0; i < gate->set.open_count; i++) {
-        const struct open_entry *open = &gate->set.opens[i];
+    for (size_t i = 0; i < opens->set.open_count; i++) {
+        const struct open_entry *open = &opens->set.opens[i];
 
         if (open->open.caching == NO_CACHING)
             continue;
-        if (open->away_until == 0)
+        if (open->disconnected_until == 0)
             holders[open->open.caching] = HELD_BY_CLIENTS;
         else if (holders[open->open.caching] == HELD_BY_NOBODY)
             holders[open->open.caching] = HELD_BY_AWAY;
@@ -83,34 +84,34 @@ static enum holders *find_holders(const struct file_gate *gate)
 }
 
 /* Takes the broken caching from disconnected persistent opens, which remain. */
-static void lose(struct file_gate *gate, const struct caching_break *broken)
+static void lose(struct open_state *opens, const struct caching_break *broken)
 {
-    struct caching_entry *entry = &gate->set.cachings[broken->caching];
+    struct caching_entry *entry = &opens->set.cachings[broken->caching];
 
     caching_settle(entry, broken->to);
     entry->epoch++;
-    gate->is_changed = true;
-    gate_wakes(gate);
+    opens->is_changed = true;
+    open_state_wakes(opens);
 }
 
-enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
-                            const struct opens_verdict *verdict, const struct caching_break *breaks,
-                            bool *ret_again)
+enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
+                                        const struct opens_verdict *verdict,
+                                        const struct caching_break *breaks, bool *ret_again)
 {
     const enum holders *holders;
-    bool shares = verdict->error != E_SharingViolation || (gate->is_leased && use->is_open);
+    bool shares = verdict->error != E_SharingViolation || (opens->is_leased && use->is_open);
     enum error e;
 
     *ret_again = false;
     if (verdict->error && shares)
         return OK;
-    e = end_opens(gate, use, breaks, verdict->break_count, ret_again);
+    e = end_opens(opens, use, breaks, verdict->break_count, ret_again);
     if (e || verdict->break_count == 0)
         return e;
-    holders = find_holders(gate);
+    holders = find_holders(opens);
     for (size_t i = 0; i < verdict->break_count; i++)
         if (holders[breaks[i].caching] == HELD_BY_AWAY) {
-            lose(gate, &breaks[i]);
+            lose(opens, &breaks[i]);
             *ret_again = true;
         }
     return OK;

@@ -26,6 +26,7 @@ static struct source_read *begin(const struct endpoint *endpoint, struct arena *
         .peer = asked->peer,
         .secure = asked->secure,
         .is_forwarded = asked->is_forwarded,
+        .placement = asked->placement,
     };
     prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
     inner->decision.access = STORE_MAY_BLOCK;
@@ -54,6 +55,7 @@ enum error source_read_begin(const struct endpoint *endpoint, struct arena *aren
     e = route_request(call);
     prepare_secondary(call, d);
     call->input.is_source = true;
+    call->input.may_be_elsewhere = asked->may_be_elsewhere;
     if (asked->demands.not_public)
         call->input.demands = asked->demands;
     if (!e)

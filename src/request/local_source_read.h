@@ -17,6 +17,9 @@ struct source_read_request {
     bool secure;            /* treated as received over TLS */
     bool is_forwarded;      /* like the request that names the source */
     struct bytes peer;      /* client of that request */
+    /* Incarnation under which the container was placed in this cell; 0 if none is known. */
+    uint64_t placement;
+    bool may_be_elsewhere; /* a container that does not exist here may be in another cell */
     /* Identity to use if the source belongs to `account`. If it is NULL or the source belongs to another account, the
      * credentials in query and headers are used. */
     const struct identity *identity;
@@ -29,8 +32,9 @@ struct source_read;
 /* Decides the operation that a HEAD request for the URL selects. Leaves the snapshot of the partition open, so that the
  * caller can read the content from the same state. May block.
  *
- * *ret_read  always set; the caller must call source_read_end()
- * returns     OK, or the error that such a request would fail with */
+ * *ret_read   always set; the caller must call source_read_end()
+ * returns     OK, or the error that such a request would fail with; E_MisdirectedRequest if the
+ *             container is in another cell, or may be */
 enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
                              const struct source_read_request *asked,
                              struct source_read **ret_read);

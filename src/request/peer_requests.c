@@ -1,7 +1,12 @@
 /* See peer_requests.h. */
 #include "request/peer_requests.h"
 
+#include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+/* Bytes of a stream that are read at a time. */
+#define CHUNK_BYTES ((size_t)256 << 10)
 
 /* A request while it is received and executed. */
 struct peer_exchange {
@@ -13,7 +18,18 @@ struct peer_exchange {
     struct text response;
     int status;
     bool is_done;
+    /* Of a stream: */
+    struct body_source source; /* its bytes, after those of `response` */
+    struct peer_stream *stream;
+    char *chunk; /* CHUNK_BYTES */
+    size_t chunk_at, chunk_length;
+    bool has_failed;
 };
+
+static struct peer_exchange *of_job(struct pool_job *job)
+{
+    return (struct peer_exchange *)(void *)((char *)job - offsetof(struct peer_exchange, job));
+}
 
 static enum http_step respond(struct exchange *exchange, int status, struct bytes body)
 {
@@ -67,14 +83,67 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 static void run(struct pool_job *job)
 {
-    struct peer_exchange *p =
-        (struct peer_exchange *)(void *)((char *)job - offsetof(struct peer_exchange, job));
+    struct peer_exchange *p = of_job(job);
     struct exchange *exchange = p->exchange;
+    void *context = p->requests->context;
+    struct bytes body = text_bytes(&p->body);
 
     p->status =
-        p->handler->run(p->requests->context, text_bytes(&p->body), exchange->arena, &p->response);
+        p->handler->run_stream
+            ? p->handler->run_stream(context, body, exchange->arena, &p->response, &p->stream)
+            : p->handler->run(context, body, exchange->arena, &p->response);
     p->is_done = true;
     exchange_resume(exchange); /* the worker has it now: touch nothing after */
+}
+
+/* ---- a stream ---- */
+
+static void read_chunk(struct pool_job *job)
+{
+    struct peer_exchange *p = of_job(job);
+    struct exchange *exchange = p->exchange;
+
+    p->chunk_at = p->chunk_length = 0;
+    p->has_failed = !p->stream->read(p->stream, p->chunk, CHUNK_BYTES, &p->chunk_length) ||
+                    p->chunk_length == 0;
+    exchange_resume(exchange); /* the worker has it now: touch nothing after */
+}
+
+static long read_stream(struct body_source *source, uint64_t at, char *to, size_t max)
+{
+    struct peer_exchange *p =
+        (struct peer_exchange *)(void *)((char *)source - offsetof(struct peer_exchange, source));
+    struct bytes from = text_bytes(&p->response);
+
+    if (p->has_failed)
+        return BODY_FAILED;
+    if (at >= from.len && p->chunk_at == p->chunk_length) {
+        p->job.run = read_chunk;
+        exchange_suspend(p->exchange);
+        decide_pool_submit(p->requests->pool, &p->job);
+        return BODY_WAIT;
+    }
+    from = at < from.len ? bytes_of(from.ptr + at, from.len - (size_t)at)
+                         : bytes_of(p->chunk + p->chunk_at, p->chunk_length - p->chunk_at);
+    if (from.len > max)
+        from.len = max;
+    memcpy(to, from.ptr, from.len);
+    if (at >= p->response.len)
+        p->chunk_at += from.len;
+    return (long)from.len;
+}
+
+static enum http_step respond_stream(struct peer_exchange *p)
+{
+    struct response *response = &p->exchange->response;
+
+    p->chunk = xmalloc(CHUNK_BYTES);
+    p->source.read = read_stream;
+    response->status = p->status;
+    response->body_kind = BODY_SOURCE;
+    response->source = &p->source;
+    response->body_length = p->response.len + p->stream->length;
+    return HTTP_RESPOND;
 }
 
 static enum http_step on_end(struct exchange *exchange)
@@ -85,6 +154,8 @@ static enum http_step on_end(struct exchange *exchange)
         return HTTP_RESPOND;
     if (p->is_done && !exchange_charge(exchange, NULL))
         return respond(exchange, 503, bytes_of("", 0));
+    if (p->is_done && p->stream)
+        return respond_stream(p);
     if (p->is_done)
         return respond(exchange, p->status, text_bytes(&p->response));
     text_init(&p->response, exchange->arena, 0);
@@ -96,7 +167,13 @@ static enum http_step on_end(struct exchange *exchange)
 
 static void on_done(struct exchange *exchange)
 {
-    (void)exchange;
+    struct peer_exchange *p = exchange->application;
+
+    if (!p)
+        return;
+    if (p->stream)
+        p->stream->close(p->stream);
+    free(p->chunk);
 }
 
 const struct http_application peer_requests_application = {

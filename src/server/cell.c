@@ -18,6 +18,7 @@
 #include "request/cell_list.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
+#include "source/cell_source.h"
 
 /* Lifetime of links to this owner once it has handed over. */
 #define LEAVE_MS    2000u
@@ -278,21 +279,22 @@ static const struct other_cells *others_of(struct cell *cell)
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
 {
     static const struct peer_handler handlers[] = {
-        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
-        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
-        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
-        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
-        { MOVE_LOCATE_PATH, MOVE_BODY_MAX, move_locate_serve },
-        { MOVE_START_PATH, MOVE_BODY_MAX, move_start_serve },
-        { MOVE_STATUS_PATH, MOVE_BODY_MAX, move_status_serve },
-        { MOVE_NAMES_PATH, MOVE_BODY_MAX, move_names_serve },
-        { MOVE_BEGIN_PATH, MOVE_BODY_MAX, move_begin_serve },
-        { MOVE_PUT_PATH, MOVE_PUT_MAX, move_put_serve },
-        { MOVE_END_PATH, MOVE_BODY_MAX, move_end_serve },
-        { MOVE_PREPARE_PATH, MOVE_PREPARE_MAX, move_prepare_serve },
-        { MOVE_ACTIVATE_PATH, MOVE_BODY_MAX, move_activate_serve },
-        { MOVE_SWITCH_PATH, MOVE_BODY_MAX, move_switch_serve },
-        { MOVE_CANCEL_PATH, MOVE_BODY_MAX, move_cancel_serve },
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
+        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
+        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
+        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
+        { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },
+        { MOVE_START_PATH, MOVE_BODY_MAX, .run = move_start_serve },
+        { MOVE_STATUS_PATH, MOVE_BODY_MAX, .run = move_status_serve },
+        { MOVE_NAMES_PATH, MOVE_BODY_MAX, .run = move_names_serve },
+        { MOVE_BEGIN_PATH, MOVE_BODY_MAX, .run = move_begin_serve },
+        { MOVE_PUT_PATH, MOVE_PUT_MAX, .run = move_put_serve },
+        { MOVE_END_PATH, MOVE_BODY_MAX, .run = move_end_serve },
+        { MOVE_PREPARE_PATH, MOVE_PREPARE_MAX, .run = move_prepare_serve },
+        { MOVE_ACTIVATE_PATH, MOVE_BODY_MAX, .run = move_activate_serve },
+        { MOVE_SWITCH_PATH, MOVE_BODY_MAX, .run = move_switch_serve },
+        { MOVE_CANCEL_PATH, MOVE_BODY_MAX, .run = move_cancel_serve },
+        { CELL_SOURCE_PATH, CELL_SOURCE_REQUEST_MAX, .run_stream = cell_source_serve },
     };
 
     cell->requests = (struct peer_requests){

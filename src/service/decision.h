@@ -58,6 +58,7 @@ struct input {
     const struct guid *lease_id; /* NULL: none was sent */
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     bool is_source;              /* of a copy: its bytes are read, too, after its head */
+    bool may_be_elsewhere; /* of a source: a container that is not here may be in another cell */
     bool is_before_append_blobs; /* the request's version does not know them */
     bool by_service; /* nobody asks but the service itself: it may write what it alone writes */
     uint64_t

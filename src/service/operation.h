@@ -260,10 +260,8 @@ struct service {
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
      * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
-    /* What the operation of a HEAD of a resource found, as the source of a copy. *ret_facts is zeroed.
-     * returns OK; E_InvalidUri: malformed. NULL: nothing of the service is */
-    enum error (*source)(const struct operation *operation, const struct result *result,
-                         struct source_facts *ret_facts);
+    /* Resources as sources of copies; NULL: there are none. */
+    const struct source_functions *source;
     /* Behind operation_check() and before decide, and behind a decide that succeeded: what the service's
      * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
     enum error (*enter)(struct decision *d);

@@ -90,8 +90,11 @@ enum error placement_missing(struct decision *d, struct snapshot *of, enum error
 {
     struct placement row;
     bool is_sealed;
-    enum store_result result = placement_sealed(d, of, d->input->placement, &is_sealed);
+    enum store_result result;
 
+    if (d->input->may_be_elsewhere)
+        return misdirected(d, (struct placement){ .cell = 0 });
+    result = placement_sealed(d, of, d->input->placement, &is_sealed);
     if (result)
         return decision_fail_store(d, result);
     if (is_sealed)

@@ -25,8 +25,8 @@
 #define PLACEMENT_RELEASED_S 3600u
 
 /* Of a container that does not exist in the partition `of`: returns E_MisdirectedRequest (d->problem says where) if it is in
- * another cell, or if this cell has released it under the incarnation of the request; else `missing`. Or as
- * decision_fail_store(). */
+ * another cell, or may be (input.may_be_elsewhere), or if this cell has released it under the incarnation of the request, or
+ * E_ServerBusy while it is moved; else `missing`. Or as decision_fail_store(). */
 enum error placement_missing(struct decision *d, struct snapshot *of, enum error missing);
 /* Of a container that is about to be created in d->before, where it does not exist. Returns OK if it is to be created here.
  * Returns E_MisdirectedRequest as placement_missing() does. If it is to be in another cell, sets *ret_is_elsewhere: the row is

@@ -2,6 +2,7 @@
 #ifndef LAGRA_SERVICE_SOURCE_FACTS_H
 #define LAGRA_SERVICE_SOURCE_FACTS_H
 
+#include "base/arena.h"
 #include "concurrency/etag.h"
 #include "content/content.h"
 #include "service/http_properties.h"
@@ -13,6 +14,26 @@ struct source_facts {
     struct bytes metadata;
     enum error
         archived; /* OK: it is not; else what refuses to read it. Copy Blob may, within an account */
+};
+
+struct decision;
+struct operation;
+struct result;
+struct snapshot;
+
+/* How a service's resources are read as sources of copies, from what the operation of a HEAD found. */
+struct source_functions {
+    /* *ret_facts is zeroed. returns OK; E_InvalidUri: not something that can be copied */
+    enum error (*facts)(const struct operation *operation, const struct result *result,
+                        struct source_facts *ret_facts);
+    /* Encodes what a copy in another cell needs of the result. d: for reads; its arena */
+    enum error (*write)(struct decision *d, const struct result *result, struct text *out);
+    /* Decodes that, as a result of the operation in the arena. Returns NULL if it is malformed. */
+    const struct result *(*read)(struct arena *arena, struct bytes text);
+    /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL: there are no such copies.
+     * returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store() */
+    enum error (*find_older)(struct decision *d, struct snapshot *of, instant previous,
+                             const struct content *content, struct content *ret_older);
 };
 
 #endif

@@ -49,7 +49,7 @@ static enum smb_step overdue_go_on(struct smb_request *request)
     if (clock_now() < overdue->until)
         return wait_on(request, overdue);
     overdue->acknowledge = (struct handle_acknowledge){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .node = caching->node,
         .answer = { .key = caching->listener.key, .is_overdue = true, .epoch = caching->epoch },
     };

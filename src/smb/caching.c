@@ -73,7 +73,8 @@ static void combine(struct pending_break *pending, const struct pending_break *o
 /* Records a break and schedules caching_send_breaks(). Called by the thread that committed it,
  * possibly after a newer one was reported. Merges it with an unsent break, even if more caching was
  * granted between the two. */
-static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
+static void asked(struct break_listener *listener, const struct break_notification *news,
+                  bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
     struct pending_break pending = { .holds = news->holds,
@@ -202,13 +203,13 @@ static void pass_on_pending(const struct smb_caching *caching)
     const struct pending_break *pending = &caching->pending;
 
     if (caching->is_pending && pending->sends)
-        break_news_pass_on(&(struct break_news){ .space = caching->listener.space,
-                                                 .node = caching->node,
-                                                 .key = caching->listener.key,
-                                                 .holds = pending->holds,
-                                                 .to = pending->to,
-                                                 .epoch = pending->epoch,
-                                                 .at = pending->at });
+        break_notification_forward(&(struct break_notification){ .space = caching->listener.space,
+                                                                 .node = caching->node,
+                                                                 .key = caching->listener.key,
+                                                                 .holds = pending->holds,
+                                                                 .to = pending->to,
+                                                                 .epoch = pending->epoch,
+                                                                 .at = pending->at });
 }
 
 void caching_leave(struct smb_open *open)
@@ -246,7 +247,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
         caching->connection = connection;
         caching->lease = *lease;
         caching->listener = (struct break_listener){
-            .space = open->tree->mount.space,
+            .space = open->tree->tree_connect.space,
             .key = *key,
             .asked = asked,
         };

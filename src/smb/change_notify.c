@@ -195,14 +195,15 @@ static bool begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, b
     struct smb_connection *connection = open->tree->session->connection;
     struct smb_watch *watch;
 
-    if (!account_use_begin(connection->service->uses, open->tree->mount.account, USES_WATCHES))
+    if (!account_use_begin(connection->service->uses, open->tree->tree_connect.account,
+                           USES_WATCHES))
         return false;
     watch = xcalloc(1, sizeof *watch);
     watch->connection = connection;
     watch->room = room;
     lock_init(&watch->lock, RANK_SMB);
     watch->watcher = (struct watcher){
-        .space = open->tree->mount.space,
+        .space = open->tree->tree_connect.space,
         .directory = open->handle.node,
         .filter = filter,
         .is_recursive = is_recursive,
@@ -250,7 +251,7 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
     }
     if (!begin_watch(open, notify->size, filter, flags & WATCH_TREE))
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
-    notify->query.mount = &request->tree->mount;
+    notify->query.tree_connect = &request->tree->tree_connect;
     notify->query.handle = &open->handle;
     return smb_decide(request, handle_query_attempt, &notify->query);
 }
@@ -341,7 +342,8 @@ void watch_end(struct smb_open *open)
     for (struct notify *notify = watch->waiting; notify; notify = notify->next)
         request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);
     forget(watch);
-    account_use_end(watch->connection->service->uses, open->tree->mount.account, USES_WATCHES);
+    account_use_end(watch->connection->service->uses, open->tree->tree_connect.account,
+                    USES_WATCHES);
     lock_release(&watch->lock);
     free(watch);
 }

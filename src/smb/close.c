@@ -1,7 +1,7 @@
 /* CLOSE and FLUSH. ms-smb2: 2.2.15 to 2.2.18, 3.3.5.10, 3.3.5.11 */
 #include "smb/message.h"
 #include "smb/opens.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include "handles/handle_io.h"
 
@@ -17,7 +17,7 @@ enum smb_step smb_close_begin(struct smb_request *request, struct wire_reader *r
     struct close *close = arena_alloc(request->message->arena, sizeof *close);
 
     close->wants_info = wire_u16(r) & POSTQUERY_ATTRIB;
-    close->close.mount = &request->tree->mount;
+    close->close.tree_connect = &request->tree->tree_connect;
     close->close.handle = &request->open->handle;
     request->parameters = close;
     request->open->is_open = false; /* hides it from later requests */
@@ -78,7 +78,7 @@ enum smb_step smb_flush_begin(struct smb_request *request, struct wire_reader *r
     (void)r;
     if (!(granted & (MAY_WRITE_DATA | MAY_APPEND_DATA)))
         return smb_refuse(request, STATUS_ACCESS_DENIED);
-    flush->mount = &request->tree->mount;
+    flush->tree_connect = &request->tree->tree_connect;
     flush->handle = &request->open->handle;
     request->parameters = flush;
     return smb_decide(request, handle_flush_attempt, flush);

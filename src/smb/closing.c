@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 
 void open_gone(struct smb_open *open)
 {
@@ -26,7 +26,7 @@ static enum smb_step closing_begin(struct smb_request *request, struct wire_read
     struct handle_close *close = arena_alloc(request->message->arena, sizeof *close);
 
     (void)r;
-    close->mount = &request->tree->mount;
+    close->tree_connect = &request->tree->tree_connect;
     close->handle = &request->open->handle;
     return smb_decide(request, handle_close_attempt, close);
 }
@@ -38,8 +38,8 @@ void open_closes_later(struct smb_request *request)
         return;
     log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
              BYTES_ARG(request->message->connection->peer), error_code(request->error));
-    kept_close_later(request->message->connection->service->kept, &request->tree->mount,
-                     &request->open->handle);
+    scavenger_close_later(request->message->connection->service->kept, &request->tree->tree_connect,
+                          &request->open->handle);
 }
 
 enum smb_step open_closed(struct smb_request *request)

@@ -145,7 +145,7 @@ static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl
     deciding_end(&request->decision);
     arena_rewind(request->message->arena, copy->mark);
     copy->read = (struct handle_read){
-        .mount = &copy->source->tree->mount,
+        .tree_connect = &copy->source->tree->tree_connect,
         .handle = &copy->source->handle,
         .offset = chunk->from,
         .length = chunk->size,
@@ -255,7 +255,7 @@ static enum smb_step stage_on(struct smb_request *request, struct ioctl *ioctl)
                     result == STORE_FULL ? STATUS_DISK_FULL : STATUS_UNEXPECTED_IO_ERROR);
     copy->phase = CHUNK_WRITES;
     copy->write = (struct handle_write){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .offset = copy->chunks[copy->done].to,
         .body = &copy->body,

@@ -1,6 +1,6 @@
 /* CREATE: opens a file or directory, with its create contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
 #include "smb/create.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include <assert.h>
 
@@ -113,12 +113,12 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     status = read_create(request, r, create);
     if (status)
         return smb_refuse(request, status);
-    status = create_again_find(request, create, &place);
+    status = create_replayed_find(request, create, &place);
     if (status)
         return smb_refuse(request, status);
     if (place)
-        return create_again_begin(request, create, place);
-    create_again_find_kept(request, create);
+        return create_replayed_begin(request, create, place);
+    create_replayed_find_kept(request, create);
     place = open_new(request->tree);
     if (!place)
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
@@ -126,7 +126,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     request->parameters = create;
     if (durable->returns_1 || durable->returns_2)
         return reconnect_begin(request, create);
-    return create_anew(request, create);
+    return create_new(request, create);
 }
 
 /* ---- result ---- */
@@ -176,8 +176,8 @@ enum smb_step smb_create_decided(struct smb_request *request)
 
     if (create->contexts.durable.returns_1 || create->contexts.durable.returns_2)
         return reconnect_decided(request, create);
-    if (create->is_again)
-        return create_again_decided(request, create);
+    if (create->is_replay)
+        return create_replayed_decided(request, create);
     if (request->error == E_InsufficientAccountCapacity)
         smb_refused_full(request);
     if (request->error)

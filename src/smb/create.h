@@ -1,4 +1,4 @@
-/* Shared by the files that implement CREATE: create.c, create_again.c, create_anew.c,
+/* Shared by the files that implement CREATE: create.c, create_replayed.c, create_new.c,
  * reconnect.c. */
 #ifndef LAGRA_SMB_CREATE_H
 #define LAGRA_SMB_CREATE_H
@@ -10,8 +10,8 @@
 
 /* Reconnect of a durable open: reconnect.c */
 struct reconnect {
-    struct handle_away away;
-    struct handle_return back;
+    struct disconnected_handle away;
+    struct handle_reconnect back;
     struct durable_kept kept;
     bool is_found; /* `away` is decided; `back` is next */
 };
@@ -25,8 +25,8 @@ struct create {
     uint32_t impersonation, share, disposition;
     bool came_back;
     struct reconnect reconnect; /* if requested */
-    bool is_again;              /* replayed create: create_again.c */
-    struct handle_again again;
+    bool is_replay;             /* replayed create: create_replayed.c */
+    struct handle_replay replay;
     struct smb_durable durable; /* as granted */
 };
 
@@ -41,20 +41,20 @@ struct smb_durable durable_of(const struct create *create, bool is_file, bool ca
  *   STATUS_DUPLICATE_OBJECTID  the create is not flagged as a replay
  *   STATUS_FILE_NOT_AVAILABLE  the first create is still pending
  *   STATUS_ACCESS_DENIED       the open has another lease. ms-smb2: 3.3.5.9.10 */
-enum nt_status create_again_find(const struct smb_request *request, const struct create *create,
-                                 struct smb_open **ret_open);
+enum nt_status create_replayed_find(const struct smb_request *request, const struct create *create,
+                                    struct smb_open **ret_open);
 /* Looks for a disconnected handle of the create; if it exists, treats the create as a reconnect
  * with DH2C. */
-void create_again_find_kept(const struct smb_request *request, struct create *create);
-enum smb_step create_again_begin(struct smb_request *request, struct create *create,
-                                 struct smb_open *open);
-enum smb_step create_again_decided(struct smb_request *request, struct create *create);
+void create_replayed_find_kept(const struct smb_request *request, struct create *create);
+enum smb_step create_replayed_begin(struct smb_request *request, struct create *create,
+                                    struct smb_open *open);
+enum smb_step create_replayed_decided(struct smb_request *request, struct create *create);
 
 /* Starts a reconnect. Besides the reconnect context, only the name and the lease context of the
  * create are used. request->open is a new open. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create);
-/* Starts an ordinary create: create_anew.c. request->open is a new open. */
-enum smb_step create_anew(struct smb_request *request, struct create *create);
+/* Starts an ordinary create: create_new.c. request->open is a new open. */
+enum smb_step create_new(struct smb_request *request, struct create *create);
 enum smb_step reconnect_decided(struct smb_request *request, struct create *create);
 
 #endif

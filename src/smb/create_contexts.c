@@ -1,6 +1,6 @@
 /* See create_contexts.h. Unknown contexts are ignored. */
 #include "smb/create_contexts.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include <assert.h>
 

@@ -4,7 +4,7 @@
  *
  * The state is stored in the record of the handle (handles/durable_handle.h) and survives a restart. A
  * disconnected handle is closed when it conflicts with another open (opens/open_state.h) or when its
- * timeout expires (kept.h). */
+ * timeout expires (durable_scavenger.h). */
 #ifndef LAGRA_SMB_DURABLE_H
 #define LAGRA_SMB_DURABLE_H
 

@@ -1,6 +1,7 @@
 /* See ioctl.h. ms-smb2: 2.2.31, 2.2.32, 3.3.5.15; MS-FSCC 2.3 */
 #include "smb/ioctl.h"
 
+#include "base/address.h"
 #include "handles/handle_io.h"
 #include "handles/tree_connect.h"
 #include "smb/negotiate.h"
@@ -51,21 +52,67 @@ static enum smb_step validate_negotiate(struct smb_request *request, struct ioct
     return smb_refuse(request, STATUS_SUCCESS);
 }
 
+/* ---- FSCTL_QUERY_NETWORK_INTERFACE_INFO ---- */
+
+#define INTERFACE_SIZE 152u
+#define STORAGE_SIZE   128u
+#define RSS_CAPABLE    0x1u
+#define FAMILY_IPV4    0x0002u
+#define FAMILY_IPV6    0x0017u
+/* bits per second; irrelevant, as there is only one interface */
+#define LINK_SPEED     UINT64_C(10000000000)
+
+static void put_address(struct wire_writer *w, const uint8_t address[16])
+{
+    bool is_ipv4 = address_is_v4(address);
+    size_t from = is_ipv4 ? ADDRESS_V4_BEGIN : 0;
+
+    wire_put_u16(w, is_ipv4 ? FAMILY_IPV4 : FAMILY_IPV6);
+    wire_put_zeros(w, is_ipv4 ? 2 : 2 + 4); /* Port, FlowInfo */
+    wire_put(w, bytes_of(address + from, 16 - from));
+    wire_put_zeros(w, STORAGE_SIZE - (is_ipv4 ? 4 + 4 : 8 + 16));
+}
+
+/* Returns the address that the client is connected to, with the RSS capability, so that clients
+ * open further channels to it, as with Azure's shares. ms-smb2: 2.2.32.5, 3.3.5.15.11 */
+static enum smb_step interfaces_begin(struct smb_request *request, struct ioctl *ioctl)
+{
+    const struct smb_connection *connection = request->message->connection;
+    struct wire_writer w;
+    struct text text;
+
+    if (!(connection->agreed.capabilities & SMB_CAP_MULTI_CHANNEL))
+        return smb_refuse(request, STATUS_NOT_SUPPORTED);
+    if (ioctl->output_max < INTERFACE_SIZE)
+        return smb_refuse(request, STATUS_BUFFER_TOO_SMALL);
+    text_init(&text, request->message->arena, INTERFACE_SIZE);
+    wire_writer_init(&w, &text);
+    wire_put_u32(&w, 0); /* Next */
+    wire_put_u32(&w, 1); /* IfIndex */
+    wire_put_u32(&w, RSS_CAPABLE);
+    wire_put_u32(&w, 0);
+    wire_put_u64(&w, LINK_SPEED);
+    put_address(&w, connection->host->local);
+    ioctl->output = text_bytes(&text);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
 /* ---- share snapshots as previous versions: ms-smb2 3.3.5.15.1 ---- */
 
 static enum smb_step snapshots_begin(struct smb_request *request, struct ioctl *ioctl)
 {
-    struct mount_snapshots *snapshots = arena_alloc(request->message->arena, sizeof *snapshots);
+    struct tree_connect_snapshots *snapshots =
+        arena_alloc(request->message->arena, sizeof *snapshots);
 
     if (ioctl->output_max < SNAPSHOTS_FIXED + 4)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    snapshots->mount = &request->tree->mount;
+    snapshots->tree_connect = &request->tree->tree_connect;
     ioctl->parameters = snapshots;
-    return smb_decide(request, mount_snapshots_attempt, snapshots);
+    return smb_decide(request, tree_connect_snapshots_attempt, snapshots);
 }
 
 /* Writes the names, newest first, from the digits of "2026-01-31T23:59:59..". */
-static void put_names(struct wire_writer *w, const struct mount_snapshots *snapshots)
+static void put_names(struct wire_writer *w, const struct tree_connect_snapshots *snapshots)
 {
     for (size_t i = snapshots->count; i > 0; i--) {
         char iso[INSTANT_ISO_SIZE];
@@ -81,7 +128,7 @@ static void put_names(struct wire_writer *w, const struct mount_snapshots *snaps
 /* Returns only the required size if the names do not fit. */
 static enum smb_step snapshots_decided(struct smb_request *request, struct ioctl *ioctl)
 {
-    const struct mount_snapshots *snapshots = ioctl->parameters;
+    const struct tree_connect_snapshots *snapshots = ioctl->parameters;
     uint32_t size = (uint32_t)snapshots->count * SNAPSHOT_UNITS * 2 + 2;
     bool fits = SNAPSHOTS_FIXED + size <= ioctl->output_max;
     struct wire_writer w;
@@ -110,7 +157,7 @@ static enum smb_step zero_begin(struct smb_request *request, struct ioctl *ioctl
     struct wire_reader r;
 
     wire_reader_init(&r, ioctl->input);
-    zero->mount = &request->tree->mount;
+    zero->tree_connect = &request->tree->tree_connect;
     zero->handle = &request->open->handle;
     zero->offset = wire_u64(&r);
     zero->end = wire_u64(&r);

@@ -1,5 +1,4 @@
-/* IOCTL: supported FSCTLs, implemented in ioctl.c, interfaces.c and copy_chunk.c. ms-smb2:
- * 3.3.5.15 */
+/* IOCTL: supported FSCTLs, implemented in ioctl.c and copy_chunk.c. ms-smb2: 3.3.5.15 */
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 
@@ -29,8 +28,6 @@ struct smb_control {
     void (*over)(struct ioctl *ioctl);
 };
 
-/* interfaces.c: FSCTL_QUERY_NETWORK_INTERFACE_INFO */
-enum smb_step interfaces_begin(struct smb_request *request, struct ioctl *ioctl);
 /* copy_chunk.c: FSCTL_SRV_REQUEST_RESUME_KEY, FSCTL_SRV_COPYCHUNK and _WRITE */
 enum smb_step resume_key_begin(struct smb_request *request, struct ioctl *ioctl);
 enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl);

@@ -82,7 +82,7 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     lock = arena_alloc(arena, sizeof *lock);
     lock->sequence = sequence;
-    lock->lock.mount = &request->tree->mount;
+    lock->lock.tree_connect = &request->tree->tree_connect;
     lock->lock.handle = &request->open->handle;
     read_elements(r, lock, arena_array(arena, count, sizeof *lock->lock.elements), count);
     /* Releases before the invalid element are carried out. ms-smb2: 3.3.5.14.1 */

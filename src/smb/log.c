@@ -14,7 +14,7 @@ static size_t write_path(const struct smb_request *request, char path[PATH_MAX_B
     size_t count = create ? create->open.name_count : 0, at = 0;
 
     for (size_t i = 0; i <= count && request->tree; i++) {
-        struct bytes name = i == 0 ? request->tree->mount.share : create->open.names[i - 1];
+        struct bytes name = i == 0 ? request->tree->tree_connect.share : create->open.names[i - 1];
 
         if (name.len + 1 > PATH_MAX_BYTES - at)
             break;

@@ -3,7 +3,7 @@
 #ifndef LAGRA_SMB_MESSAGE_H
 #define LAGRA_SMB_MESSAGE_H
 
-#include "smb/machine.h"
+#include "smb/connection_private.h"
 #include "smb/request.h"
 
 struct smb_open;
@@ -60,7 +60,8 @@ void message_run(struct smb_message *message);
 void message_flush(struct smb_message *message);
 /* Runs the requests queued by smb_run(). */
 void message_run_own(struct smb_connection *connection);
-/* Queues a request of request_of_own(). Its connection runs it after the current step. post.c */
+/* Queues a request of request_of_own(). Its connection runs it after the current step.
+ * connection_events.c */
 void smb_run(struct smb_request *request);
 
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);

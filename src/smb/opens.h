@@ -1,4 +1,4 @@
-/* Internal to smb/: opens of files and directories. opens.c, closing.c, leaving.c, names.c */
+/* Internal to smb/: opens of files and directories. opens.c, closing.c, disconnect.c, names.c */
 #ifndef LAGRA_SMB_OPENS_H
 #define LAGRA_SMB_OPENS_H
 
@@ -97,7 +97,7 @@ struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
  * STATUS_INVALID_PARAMETER. */
 enum nt_status request_find_open(struct smb_request *request, size_t file_at);
 
-/* ---- closing: closing.c, leaving.c ---- */
+/* ---- closing: closing.c, disconnect.c ---- */
 
 /* Ends the caching and watches of an open that is closed or could not be opened, and removes it. */
 void open_gone(struct smb_open *open);
@@ -110,7 +110,7 @@ void open_close_unfound(struct smb_open *open);
 void open_leave_unfound(struct smb_open *open);
 /* Removes an open whose close has been decided. */
 enum smb_step open_closed(struct smb_request *request);
-/* Has the server retry a close that the store rejected after the decision (kept_close_later()). */
+/* Has the server retry a close that the store rejected after the decision (scavenger_close_later()). */
 void open_closes_later(struct smb_request *request);
 
 /* ---- names.c ---- */

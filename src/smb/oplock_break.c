@@ -14,9 +14,9 @@ struct acknowledgement {
 };
 
 static enum smb_step decide(struct smb_request *request, struct acknowledgement *a, uint64_t node,
-                            const struct gate_answer *answer)
+                            const struct break_acknowledgment *answer)
 {
-    a->acknowledge = (struct handle_acknowledge){ .mount = &request->tree->mount,
+    a->acknowledge = (struct handle_acknowledge){ .tree_connect = &request->tree->tree_connect,
                                                   .node = node,
                                                   .answer = *answer };
     request->parameters = a;
@@ -28,7 +28,7 @@ static enum smb_step begin_oplock(struct smb_request *request, struct wire_reade
                                   struct acknowledgement *a)
 {
     uint8_t level = wire_u8(r);
-    struct gate_answer answer = { .keeps = caching_of_level(level) };
+    struct break_acknowledgment answer = { .keeps = caching_of_level(level) };
     const struct smb_caching *caching;
     enum nt_status status;
 
@@ -53,7 +53,7 @@ static enum smb_step begin_lease(struct smb_request *request, struct wire_reader
 {
     struct smb_connection *connection = request->session->connection;
     const struct smb_caching *caching;
-    struct gate_answer answer = { .keeps = 0 };
+    struct break_acknowledgment answer = { .keeps = 0 };
     uint64_t node;
     uint32_t keeps;
 
@@ -65,7 +65,7 @@ static enum smb_step begin_lease(struct smb_request *request, struct wire_reader
     if (!wire_ok(r))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     answer.key = caching_key(connection, &a->lease_key);
-    if (!break_listener_find(&request->tree->mount.space, &answer.key, &node))
+    if (!break_listener_find(&request->tree->tree_connect.space, &answer.key, &node))
         return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
     if (keeps & ~(uint32_t)CACHING_ALL)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);

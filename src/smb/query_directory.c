@@ -2,7 +2,7 @@
  * request of a scan sets the pattern. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18; MS-FSCC 2.4 */
 #include "smb/message.h"
 #include "smb/opens.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -220,7 +220,7 @@ enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire
     if (status != STATUS_SUCCESS)
         return smb_refuse(request, status);
     q->sink = (struct list_sink){ .begin = begin_page, .add = add_entry };
-    q->list.mount = &request->tree->mount;
+    q->list.tree_connect = &request->tree->tree_connect;
     q->list.handle = &open->handle;
     q->list.pattern = q->pattern;
     q->list.max = q->is_single ? 1 : PAGE_ENTRIES_MAX;

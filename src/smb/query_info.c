@@ -2,12 +2,11 @@
  * 2.2.38, 3.3.5.20; MS-FSCC 2.4, 2.5 */
 #include "smb/message.h"
 #include "smb/opens.h"
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include <assert.h>
 
 #include "handles/handle_info.h"
-#include "smb/info.h"
 
 #define NO_ACCESS 0u
 
@@ -32,7 +31,7 @@ struct query {
     const struct info_class *class; /* NULL for a security descriptor */
     size_t room;                    /* OutputBufferLength */
     struct handle_query file;
-    struct mount_size share;
+    struct tree_connect_size share;
     struct bytes info; /* as sent */
 };
 
@@ -211,7 +210,7 @@ static uint64_t free_clusters(const struct query *q)
 
 static void put_volume(const struct query *q, struct wire_writer *w)
 {
-    struct bytes label = q->request->tree->mount.share;
+    struct bytes label = q->request->tree->tree_connect.share;
 
     wire_put_u64(w, filetime_of(q->share.created));
     wire_put_u32(w, (uint32_t)smb_volume_id(q->request->tree));
@@ -334,8 +333,8 @@ static enum smb_step query_share(struct smb_request *request, struct query *q, u
         return smb_refuse(request, STATUS_INVALID_INFO_CLASS);
     if (q->room < q->class->least)
         return smb_refuse(request, STATUS_INFO_LENGTH_MISMATCH);
-    q->share = (struct mount_size){ .mount = &request->tree->mount };
-    return smb_decide(request, mount_size_attempt, &q->share);
+    q->share = (struct tree_connect_size){ .tree_connect = &request->tree->tree_connect };
+    return smb_decide(request, tree_connect_size_attempt, &q->share);
 }
 
 /* Starts a query for a security descriptor. ms-smb2: 3.3.5.20.3 */
@@ -366,8 +365,8 @@ enum smb_step smb_query_info_begin(struct smb_request *request, struct wire_read
     if (!wire_ok(r) || q->room > SMB_IO_MAX)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     request->parameters = q;
-    q->file =
-        (struct handle_query){ .mount = &request->tree->mount, .handle = &request->open->handle };
+    q->file = (struct handle_query){ .tree_connect = &request->tree->tree_connect,
+                                     .handle = &request->open->handle };
     switch (q->type) {
     case INFO_FILE:
         return query_file(request, q, number);

@@ -38,7 +38,7 @@ enum smb_step smb_read_begin(struct smb_request *request, struct wire_reader *r)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     read->least = least;
     read->read = (struct handle_read){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .offset = offset,
         .length = length,

@@ -1,16 +1,16 @@
 /* Reconnect of a disconnected durable open: reads and checks the stored state, then restores the
  * open on this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 #include "smb/create.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/service.h"
 
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create)
 {
     struct reconnect *reconnect = &create->reconnect;
 
-    reconnect->away.mount = &request->tree->mount;
+    reconnect->away.tree_connect = &request->tree->tree_connect;
     reconnect->away.id = create->contexts.durable.id;
-    return smb_decide(request, handle_away_attempt, &reconnect->away);
+    return smb_decide(request, disconnected_handle_attempt, &reconnect->away);
 }
 
 /* Maps a deleted share to STATUS_OBJECT_NAME_NOT_FOUND: its durable opens do not exist either. */
@@ -45,14 +45,14 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     struct reconnect *reconnect = &create->reconnect;
     const struct smb_connection *connection = request->message->connection;
     struct lease_asked *lease = &create->contexts.lease;
-    struct handle_return *back = &reconnect->back;
+    struct handle_reconnect *back = &reconnect->back;
     enum nt_status status = check(request, create, &reconnect->kept);
 
     if (status == STATUS_OBJECT_NAME_NOT_FOUND && create->contexts.durable.wants_2) {
         /* A replayed create whose open has been closed since: opens the file again. */
-        kept_remove(request->message->connection->service->kept, reconnect->away.id);
+        scavenger_remove(request->message->connection->service->kept, reconnect->away.id);
         create->contexts.durable.returns_2 = false;
-        return create_anew(request, create);
+        return create_new(request, create);
     }
     if (!status && reconnect->kept.is_lease &&
         smb_read_names(request->message->arena, create->path, &back->names, &back->name_count))
@@ -62,11 +62,11 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     if (reconnect->kept.has_caching)
         caching_join_again(request->open, lease, &reconnect->kept.caching_key);
     reconnect->is_found = true;
-    back->mount = &request->tree->mount;
+    back->tree_connect = &request->tree->tree_connect;
     back->handle = &reconnect->away.handle;
     back->session = request->session->id;
     back->client_address = connection->peer;
-    return smb_decide(request, handle_return_attempt, back);
+    return smb_decide(request, handle_reconnect_attempt, back);
 }
 
 /* Restores the open from the stored state. */
@@ -81,7 +81,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     create->open.handle = reconnect->away.handle;
     create->open.info = reconnect->back.info;
     create->open.given = reconnect->back.given;
-    kept_remove(request->message->connection->service->kept, reconnect->away.id);
+    scavenger_remove(request->message->connection->service->kept, reconnect->away.id);
     open->handle = reconnect->away.handle;
     open->is_open = true;
     open->mode = kept->mode;

@@ -162,7 +162,8 @@ static enum nt_status park(struct smb_request *request)
     if (request->message->rest.len > 0 && request->row->compounding == LAST)
         return STATUS_INTERNAL_ERROR;
     if (connection->parked_count >= SMB_PARKED_MAX ||
-        !account_use_begin(connection->service->uses, request->tree->mount.account, USES_PARKED))
+        !account_use_begin(connection->service->uses, request->tree->tree_connect.account,
+                           USES_PARKED))
         return STATUS_INSUFFICIENT_RESOURCES;
     connection->parked_count++;
     request->is_parked = true;
@@ -344,7 +345,7 @@ void request_run(struct smb_request *request)
     }
     deciding_end(&request->decision);
     if (request->is_parked) {
-        account_use_end(connection_of(request)->service->uses, request->tree->mount.account,
+        account_use_end(connection_of(request)->service->uses, request->tree->tree_connect.account,
                         USES_PARKED);
         connection_of(request)->parked_count--;
         request->is_parked = false;

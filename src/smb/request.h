@@ -15,7 +15,7 @@ struct smb_session;
 struct smb_tree;
 
 enum request_state {
-    ADMIT,    /* validation: admit.c */
+    ADMIT,    /* validation: request_validation.c */
     PACED,    /* delayed by the rate limits of its account */
     BEGIN,    /* row->begin */
     DECIDE,   /* the driver decides and commits (service/driver.h) */
@@ -132,7 +132,7 @@ static inline struct arena *request_arena(const struct smb_request *request)
     return request->decision.arena;
 }
 
-/* ---- validation: admit.c ---- */
+/* ---- validation: request_validation.c ---- */
 
 /* Validates the request. Returns STATUS_SUCCESS or the error to respond with. Requests related to a
  * failed one of their compound fail too. *ret_breaks: close the connection without a response */

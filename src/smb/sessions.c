@@ -111,7 +111,7 @@ void smb_tree_release(struct smb_tree *tree)
     assert(tree->holders > 0);
     if (--tree->holders > 0)
         return;
-    free((char *)(uintptr_t)tree->mount.share.ptr);
+    free((char *)(uintptr_t)tree->tree_connect.share.ptr);
     free(tree);
     session_release(session);
 }

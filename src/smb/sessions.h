@@ -69,9 +69,9 @@ struct smb_tree {
     struct smb_tree *next; /* in the session's list */
     struct smb_session *session;
     uint32_t id;
-    bool is_pipes;             /* IPC$ */
-    struct mount mount;        /* owns its share name */
-    struct access_token token; /* mount.token may point to it */
+    bool is_pipes;                    /* IPC$ */
+    struct tree_connect tree_connect; /* owns its share name */
+    struct access_token token;        /* tree connect.token may point to it */
     bool ends;
     unsigned holders, open_count;
     struct smb_request *awaited_by; /* TREE_DISCONNECT waiting for the last open */

@@ -4,7 +4,7 @@
 #include "smb/opens.h"
 
 #include "handles/handle_info.h"
-#include "smb/info.h"
+#include "smb/file_information.h"
 
 struct set;
 /* Reads the buffer, whose fixed part is complete. */
@@ -56,7 +56,8 @@ static enum smb_step read_basic(struct smb_request *request, struct set *set, st
     const struct held_handle *handle = &request->open->handle;
     bool is_directory = handle->kind == TREE_DIRECTORY;
 
-    *basic = (struct handle_set_basic){ .mount = &request->tree->mount, .handle = handle };
+    *basic =
+        (struct handle_set_basic){ .tree_connect = &request->tree->tree_connect, .handle = handle };
     if (!read_time(r, &basic->created) || !read_time(r, &basic->accessed) ||
         !read_time(r, &basic->written) || !read_time(r, &basic->changed))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
@@ -75,7 +76,7 @@ static enum smb_step read_length(struct smb_request *request, struct set *set,
                                  struct wire_reader *r, enum length_kind kind)
 {
     set->length = (struct handle_set_length){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .length = wire_u64(r),
         .is_allocation = kind == ALLOCATION,
@@ -118,7 +119,7 @@ static enum smb_step read_rename(struct smb_request *request, struct set *set,
     if (!wire_utf8(arena, utf16, &name))
         return smb_refuse(request, STATUS_OBJECT_NAME_INVALID);
     set->rename = (struct handle_rename){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .replaces = replaces,
     };
@@ -132,7 +133,7 @@ static enum smb_step read_disposition(struct smb_request *request, struct set *s
                                       struct wire_reader *r)
 {
     set->disposition = (struct handle_set_disposition){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .deletes = wire_u8(r),
     };
@@ -234,7 +235,7 @@ static enum smb_step set_descriptor(struct smb_request *request, struct set *set
         (parts & SECURITY_SACL && !(granted & MAY_ACCESS_SACL)))
         return smb_refuse(request, STATUS_ACCESS_DENIED);
     set->descriptor = (struct handle_set_descriptor){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &request->open->handle,
         .parts = parts & DESCRIPTOR_ALL,
         .descriptor = buffer,

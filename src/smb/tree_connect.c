@@ -15,9 +15,9 @@
 /* ShareFlags: no client-side caching (0 is manual caching). */
 #define SHARE_NO_CACHING   0x00000030u
 
-struct tree_connect {
+struct connecting_tree {
     bool is_pipes;
-    struct mount_find find;
+    struct tree_connect_find find;
 };
 
 /* Returns the share of \\server\share, or ptr NULL if malformed. */
@@ -36,7 +36,7 @@ static struct bytes share_of_path(struct bytes path)
 
 enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_reader *r)
 {
-    struct tree_connect *asked = arena_alloc(request->message->arena, sizeof *asked);
+    struct connecting_tree *asked = arena_alloc(request->message->arena, sizeof *asked);
     uint16_t offset, length;
     struct bytes path, share;
 
@@ -54,18 +54,18 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
         return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
     asked->is_pipes = bytes_is_nocase(share, "IPC$");
     /* Share names are lowercase; clients send any case. */
-    asked->find = (struct mount_find){
+    asked->find = (struct tree_connect_find){
         .account = bytes_from_string(request->session->account),
         .share = arena_copy_lower(request->message->arena, share),
     };
     return asked->is_pipes ? smb_tree_connect_decided(request)
-                           : smb_decide(request, mount_find_attempt, &asked->find);
+                           : smb_decide(request, tree_connect_find_attempt, &asked->find);
 }
 
 /* Responds to another account's share, or to an invalid name, as to a missing share. */
 enum smb_step smb_tree_connect_decided(struct smb_request *request)
 {
-    const struct tree_connect *asked = request->parameters;
+    const struct connecting_tree *asked = request->parameters;
     struct smb_session *session = request->session;
     struct bytes share = asked->find.share;
     struct smb_tree *tree;
@@ -79,14 +79,14 @@ enum smb_step smb_tree_connect_decided(struct smb_request *request)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
     tree = smb_tree_new(session);
     tree->is_pipes = asked->is_pipes;
-    tree->mount = (struct mount){
+    tree->tree_connect = (struct tree_connect){
         .account = bytes_from_string(session->account),
         .share = bytes_of(memcpy(xmalloc(share.len), share.ptr, share.len), share.len),
         .space = asked->find.space,
     };
     if (session->connection->service->options.enforce_acls) {
-        tree->token = access_token_of_account(tree->mount.account);
-        tree->mount.token = &tree->token;
+        tree->token = access_token_of_account(tree->tree_connect.account);
+        tree->tree_connect.token = &tree->token;
     }
     request->tree = smb_tree_hold(tree);
     request->header.tree_id = request->message->tree_id = tree->id;

@@ -41,7 +41,7 @@ enum smb_step smb_write_begin(struct smb_request *request, struct wire_reader *r
     /* An open with FILE_APPEND_DATA but not FILE_WRITE_DATA writes at the end, whatever the offset.
      * MS-FSA 2.1.5.4 */
     write->write = (struct handle_write){
-        .mount = &request->tree->mount,
+        .tree_connect = &request->tree->tree_connect,
         .handle = &open->handle,
         .offset = offset,
         .at_end = offset == UINT64_MAX || !(open->handle.granted & MAY_WRITE_DATA),

@@ -146,14 +146,13 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
 static enum error copy_all_steps(struct copying *c, struct gathering *g, struct open_source *open)
 {
     const struct copy_verdict complete = { .kind = COPY_COMPLETES };
-    struct content older = { .id = 0 };
-    struct page_walk walk = { .buffer = NULL };
-    enum error e = c->job->of->find_older ? c->job->of->find_older(g, &c->found, open, &older) : OK;
+    struct page_walk walk;
+    enum error e;
 
     open->facts.content.length = open->offset + open->length;
-    if (!e)
-        page_walk_begin(&walk, g, open, c->found.copied);
-    walk.older = older.id != 0 ? &older : NULL;
+    e = page_walk_begin(
+        &walk, g, open,
+        &(struct page_walk_from){ .position = c->found.copied, .previous = c->found.previous });
     while (!e && walk.position < open->facts.content.length) {
         struct arena_mark mark = arena_mark(c->arena);
 

@@ -15,6 +15,7 @@ struct copy_found {
      * once */
     bool by_steps;
     uint64_t copied, total; /* in steps: progress */
+    instant previous;       /* in steps: copies the differences from this snapshot; 0: all */
     bool is_there;          /* in steps: all bytes are copied, but the copy is not completed */
 };
 
@@ -38,10 +39,6 @@ struct pending_copies {
      * job has made progress. */
     enum error (*decide)(struct decision *d, struct copy_found *found,
                          const struct copy_verdict *verdict);
-    /* Finds the content to which the source's differences are copied; leaves *ret_older unchanged
-     * to copy the entire source. NULL: always copy all. */
-    enum error (*find_older)(struct gathering *g, struct copy_found *found,
-                             const struct open_source *open, struct content *ret_older);
     uint64_t steps_max; /* maximum size of a source copied in steps */
 };
 

@@ -1,6 +1,7 @@
 /* See open_source.h. */
 #include "source/open_source.h"
 
+#include "source/cell_source.h"
 #include "source/own_source.h"
 #include "source/remote_source.h"
 
@@ -8,14 +9,20 @@ enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)
 {
     const struct endpoint *endpoint = source_endpoint(g->call, source);
+    enum error e;
 
     *ret_open = (struct open_source){ .inner = NULL };
-    return endpoint ? own_open(g, endpoint, source, ret_open) : remote_open(g, source, ret_open);
+    if (!endpoint)
+        return remote_open(g, source, ret_open);
+    e = own_open(g, endpoint, source, 0, ret_open);
+    return e == E_MisdirectedRequest ? cell_open(g, endpoint, source, ret_open) : e;
 }
 
 void source_close(struct open_source *open)
 {
     own_close(open);
+    if (open->elsewhere)
+        cell_close(open);
     if (open->fetch)
         fetch_close(open->fetch);
 }
@@ -32,7 +39,7 @@ struct pending_source source_pending(const struct gathering *g, const struct cop
                                     .is_other =
                                         source_endpoint(g->call, source) != g->call->endpoint,
                                     .url = url_without(g->call->arena, source->text, "sig"),
-                                    .account = source_read_account(open->inner),
+                                    .account = open->account,
                                     .etag = open->etag };
 }
 
@@ -49,6 +56,15 @@ struct reading {
     uint64_t done, looked;
 };
 
+static enum error read_bytes(struct gathering *g, struct open_source *open, char *to, size_t max,
+                             size_t *ret_count)
+{
+    if (open->elsewhere)
+        return cell_read(g, open, to, max, ret_count);
+    return open->is_own ? own_read(g, open, to, max, ret_count)
+                        : remote_read(g, open, to, max, ret_count);
+}
+
 static enum error read_some(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
 {
     struct reading *reading = (struct reading *)(void *)bytes;
@@ -60,8 +76,7 @@ static enum error read_some(struct gather_source *bytes, char *to, size_t max, s
         e = reading->watch->look(reading->watch, reading->done);
     }
     if (!e)
-        e = reading->open->is_own ? own_read(reading->g, reading->open, to, max, ret_count)
-                                  : remote_read(reading->g, reading->open, to, max, ret_count);
+        e = read_bytes(reading->g, reading->open, to, max, ret_count);
     reading->done += e ? 0 : *ret_count;
     return e;
 }
@@ -75,7 +90,7 @@ static const uint64_t *block_lengths(struct gathering *g, const struct copied_by
     return lengths;
 }
 
-/* Opens the reader of a local source. */
+/* Opens the reader of an own source. */
 static enum error begin_own(struct reading *reading, struct copied_bytes *ret_blocks)
 {
     struct gathering *g = reading->g;
@@ -83,12 +98,14 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     enum error e = OK;
 
     if (ret_blocks && open->facts.content.block_count > 0) {
-        e = own_blocks(g, open, ret_blocks);
+        e = open->elsewhere ? cell_blocks(open, ret_blocks) : own_blocks(g, open, ret_blocks);
         if (!e) {
             reading->bytes.blocks = block_lengths(g, ret_blocks);
             reading->bytes.block_count = ret_blocks->block_count;
         }
     }
+    if (!e && open->elsewhere)
+        return cell_begin(g, open);
     if (!e)
         own_begin(g, open);
     return e;

@@ -1,4 +1,5 @@
-/* An open source of a copy: on this server (own_source.h) or on another (remote_source.h). */
+/* An open source of a copy: on this server (own_source.h), in another cell of its cluster (cell_source.h), or on another server
+ * (remote_source.h). */
 #ifndef LAGRA_SOURCE_OPEN_SOURCE_H
 #define LAGRA_SOURCE_OPEN_SOURCE_H
 
@@ -7,15 +8,22 @@
 #include "source/copied_bytes.h"
 #include "source/pending_source.h"
 
+struct cell_source;
+
 /* A readable source, and its properties. All reads of a local source see one state, even if the
  * blob is then changed or deleted. */
 struct open_source {
-    bool is_own;
-    struct source_read *inner; /* local source */
-    bool by_key; /* local source: the request was signed with the key of its account */
-    struct source_facts facts; /* of a remote source: according to its headers */
-    struct bytes etag;         /* as sent in headers; ptr NULL if none */
-    struct snapshot *snapshot; /* local source, until the reader takes it over */
+    bool is_own; /* on this server, or in another cell */
+    /* Of an own source: */
+    const struct operation *operation; /* that was decided, of the service of the source */
+    const struct result *result;       /* of the operation */
+    struct bytes account;
+    bool by_key;                   /* the request was signed with the key of its account */
+    struct source_read *inner;     /* NULL in another cell */
+    struct cell_source *elsewhere; /* in another cell; NULL here */
+    struct source_facts facts;     /* of a remote source: according to its headers */
+    struct bytes etag;             /* as sent in headers; ptr NULL if none */
+    struct snapshot *snapshot;     /* local source, until the reader takes it over */
     struct content_reader *reader;
     struct fetch *fetch;     /* remote source */
     uint64_t offset, length; /* of the requested bytes; HTTP_LENGTH_UNKNOWN if unknown */

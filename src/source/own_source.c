@@ -25,9 +25,10 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
 {
     bool condition = e == E_ConditionNotMet || e == E_ConditionNotMetOnRead;
 
-    if (e == E_UnsupportedHeader || e == E_NotImplemented || source->rule == SOURCE_COPIED)
+    if (e == E_UnsupportedHeader || e == E_NotImplemented || e == E_MisdirectedRequest ||
+        source->rule == SOURCE_COPIED)
         *g->call->problem = *source_read_problem(open->inner);
-    if (e == E_UnsupportedHeader || e == E_NotImplemented)
+    if (e == E_UnsupportedHeader || e == E_NotImplemented || e == E_MisdirectedRequest)
         return e;
     if (source->rule == SOURCE_READ)
         return source_cannot_verify(g, e);
@@ -71,7 +72,7 @@ static enum error cut(struct gathering *g, const struct copy_source *source,
     return OK;
 }
 
-static struct bytes own_etag(struct gathering *g, struct etag etag)
+struct bytes own_etag(struct gathering *g, struct etag etag)
 {
     char text[ETAG_TEXT_SIZE];
 
@@ -83,8 +84,8 @@ static struct bytes own_etag(struct gathering *g, struct etag etag)
 static enum error refuse_archived(struct gathering *g, const struct copy_source *source,
                                   const struct open_source *open)
 {
-    bool is_copied = source->rule == SOURCE_COPIED &&
-                     bytes_equal(source_read_account(open->inner), g->call->input.account);
+    bool is_copied =
+        source->rule == SOURCE_COPIED && bytes_equal(open->account, g->call->input.account);
 
     return is_copied ? OK : open->facts.archived;
 }
@@ -130,8 +131,14 @@ static struct bytes own_path(struct arena *arena, const struct endpoint *endpoin
     return text_bytes(&out);
 }
 
+/* A container of which the root has no placement does not exist anywhere; another cell cannot know. */
+static bool may_be_elsewhere(const struct endpoint *endpoint, uint64_t placement)
+{
+    return endpoint->peers && !endpoint->places && placement == 0;
+}
+
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,
-                    const struct copy_source *source, struct open_source *open)
+                    const struct copy_source *source, uint64_t placement, struct open_source *open)
 {
     const struct input *input = &g->call->input;
     /* rest: Copy-Blob: within its account the key is sufficient. Otherwise the read is authorized
@@ -147,6 +154,8 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
         .secure = source->url.secure,
         .is_forwarded = g->call->request->is_forwarded,
         .peer = g->call->request->peer,
+        .placement = placement,
+        .may_be_elsewhere = may_be_elsewhere(endpoint, placement),
         .demands = { .letters = source->reads_tags ? "t" : NULL,
                      .actions = source->reads_tags ? ACTION_BLOB_TAGS_READ : 0,
                      .not_public = source->reads_tags },
@@ -158,12 +167,15 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
     if (!open->inner)
         return e;
     open->is_own = true;
-    open->by_key = by_key && bytes_equal(source_read_account(open->inner), input->account);
+    open->account = source_read_account(open->inner);
+    open->by_key = by_key && bytes_equal(open->account, input->account);
     if (!e && !endpoint->service->source)
         e = E_InvalidUri;
-    if (!e)
-        e = endpoint->service->source(source_read_operation(open->inner),
-                                      source_read_result(open->inner), &open->facts);
+    if (!e) {
+        open->operation = source_read_operation(open->inner);
+        open->result = source_read_result(open->inner);
+        e = endpoint->service->source->facts(open->operation, open->result, &open->facts);
+    }
     if (!e)
         e = refuse_archived(g, source, open);
     if (e)

@@ -1,13 +1,18 @@
-/* Internal to source/: a copy source that is a blob or a file of this server, read by an internal
+/* Internal to source/: a copy source that is a blob or a file in the cell that this process serves, read by an internal
  * request. */
 #ifndef LAGRA_SOURCE_OWN_SOURCE_H
 #define LAGRA_SOURCE_OWN_SOURCE_H
 
 #include "source/open_source.h"
 
-/* Like source_open(). */
+/* Like source_open(). Returns E_MisdirectedRequest if the source's container is in another cell, or may be;
+ * g->call->problem->elsewhere says in which one.
+ *
+ * placement  incarnation under which the container was placed in this cell; 0: none is known */
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,
-                    const struct copy_source *source, struct open_source *open);
+                    const struct copy_source *source, uint64_t placement, struct open_source *open);
+/* Formats the ETag of an own source as in headers. */
+struct bytes own_etag(struct gathering *g, struct etag etag);
 /* Returns the committed blocks. Call before own_begin(). */
 enum error own_blocks(struct gathering *g, struct open_source *open,
                       struct copied_bytes *ret_blocks);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "source/cell_source.h"
 #include "source/own_source.h"
 #include "source/remote_source.h"
 
@@ -10,16 +11,35 @@
 /* Bytes read per step from another server's blob. */
 #define BUFFER_BYTES (4u << 20)
 
-void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
-                     uint64_t position)
+static enum error begin_own(struct page_walk *walk, const struct source_functions *functions)
 {
-    *walk = (struct page_walk){ .g = g, .open = open, .position = position, .next = position };
-    if (open->is_own) {
-        own_begin(g, open);
-        content_reader_move(open->reader, position, 0);
-        return;
-    }
+    struct open_source *open = walk->open;
+    enum error e = OK;
+
+    if (walk->previous != 0)
+        e = functions->find_older(walk->g->decision, open->snapshot, walk->previous,
+                                  &open->facts.content, &walk->older);
+    if (e)
+        return e;
+    own_begin(walk->g, open);
+    content_reader_move(open->reader, walk->position, 0);
+    return OK;
+}
+
+enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
+                           const struct page_walk_from *from)
+{
+    *walk = (struct page_walk){ .g = g,
+                                .open = open,
+                                .previous = from->previous,
+                                .position = from->position,
+                                .next = from->position };
+    if (open->elsewhere)
+        return OK;
+    if (open->is_own)
+        return begin_own(walk, g->call->endpoint->service->source);
     walk->buffer = xcalloc(1, BUFFER_BYTES);
+    return OK;
 }
 
 void page_walk_end(struct page_walk *walk)
@@ -63,10 +83,11 @@ static enum error look_dense(struct page_walk *walk)
 static enum error look_own(struct page_walk *walk)
 {
     uint64_t length = walk->open->facts.content.length;
+    bool differs = walk->previous != 0;
     struct content_ranges found;
     enum store_result result = content_reader_ranges(
-        walk->open->reader, walk->g->call->arena, walk->older, walk->position, length,
-        walk->older ? PAGES_DIFFERENCE_RANGES : PAGES_STEP_RANGES, &found);
+        walk->open->reader, walk->g->call->arena, differs ? &walk->older : NULL, walk->position,
+        length, differs ? PAGES_DIFFERENCE_RANGES : PAGES_STEP_RANGES, &found);
 
     if (result)
         return decision_fail_store(walk->g->decision, result);
@@ -74,6 +95,22 @@ static enum error look_own(struct page_walk *walk)
     walk->range_count = found.count;
     walk->next = found.next < length ? found.next : length;
     cut_step(walk);
+    return OK;
+}
+
+static enum error look_elsewhere(struct page_walk *walk)
+{
+    struct content_ranges found;
+    enum error e = cell_step(walk->g, walk->open,
+                             &(struct page_walk_from){ walk->position, walk->previous }, &found);
+
+    if (e)
+        return e;
+    walk->ranges = found.ranges;
+    walk->range_count = found.count;
+    walk->next = found.next;
+    for (size_t i = 0; i < found.count; i++)
+        walk->bytes += found.ranges[i].is_hole ? 0 : found.ranges[i].end - found.ranges[i].start;
     return OK;
 }
 
@@ -132,6 +169,8 @@ enum error page_walk_look(struct page_walk *walk)
     walk->bytes = 0;
     walk->range_count = 0;
     walk->ranges = NULL;
+    if (walk->open->elsewhere)
+        return look_elsewhere(walk);
     if (!walk->open->is_own)
         return look_remote(walk);
     return walk->open->facts.content.form == CONTENT_SPARSE ? look_own(walk) : look_dense(walk);
@@ -139,16 +178,9 @@ enum error page_walk_look(struct page_walk *walk)
 
 /* ---- bytes of a step ---- */
 
-struct range_source {
-    struct gather_source bytes; /* must be first */
-    struct page_walk *walk;
-    size_t range; /* next range */
-    uint64_t at;  /* position in the buffered range */
-};
-
 static enum error read_own(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
 {
-    struct range_source *source = (struct range_source *)(void *)bytes;
+    struct page_walk_bytes *source = (struct page_walk_bytes *)(void *)bytes;
     struct page_walk *walk = source->walk;
     struct content_reader *reader = walk->open->reader;
 
@@ -168,7 +200,7 @@ static enum error read_own(struct gather_source *bytes, char *to, size_t max, si
 
 static enum error read_buffer(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
 {
-    struct range_source *source = (struct range_source *)(void *)bytes;
+    struct page_walk_bytes *source = (struct page_walk_bytes *)(void *)bytes;
     const struct page_walk *walk = source->walk;
     const struct content_range *range = &walk->ranges[source->range];
     uint64_t left;
@@ -187,18 +219,33 @@ static enum error read_buffer(struct gather_source *bytes, char *to, size_t max,
     return OK;
 }
 
-enum error page_walk_gather(struct page_walk *walk)
+static enum error read_elsewhere(struct gather_source *bytes, char *to, size_t max,
+                                 size_t *ret_count)
 {
-    struct range_source source = {
-        .bytes = { .read = walk->open->is_own ? read_own : read_buffer,
-                   .length = walk->bytes,
-                   .max = walk->bytes },
+    struct page_walk *walk = ((struct page_walk_bytes *)(void *)bytes)->walk;
+
+    return cell_read(walk->g, walk->open, to, max, ret_count);
+}
+
+struct page_walk_bytes page_walk_bytes(struct page_walk *walk)
+{
+    return (struct page_walk_bytes){
+        .source = { .read = walk->open->elsewhere ? read_elsewhere
+                            : walk->open->is_own  ? read_own
+                                                  : read_buffer,
+                    .length = walk->bytes,
+                    .max = walk->bytes },
         .walk = walk,
     };
+}
+
+enum error page_walk_gather(struct page_walk *walk)
+{
+    struct page_walk_bytes bytes = page_walk_bytes(walk);
     enum error e;
 
     walk->g->call->input.body = (struct body){ .length = 0 };
-    e = gather_body(walk->g, &source.bytes);
+    e = gather_body(walk->g, &bytes.source);
     if (!e)
         walk->position = walk->next;
     return e;

@@ -1,17 +1,17 @@
 // Lists of an account whose containers, queues, tables and shares are in three cells: the same pages, whoever is asked, as a
 // server with all of them would answer; and never a list without those of a cell that cannot be reached. docs/cells.md
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import tls from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables';
 import { AccountSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member } from '../lib/cell_member.mjs';
+import { encoded, envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -234,17 +234,6 @@ test('what the root has placed in other cells is listed', async (t) => {
 
 /* ---- /-/list, and who may ask for it ---- */
 
-function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0 } = {}) {
-    const bytes = Buffer.alloc(48);
-    bytes.write('LgFw\x02', 'latin1');
-    bytes.writeUInt8(service, 5);
-    bytes.writeUInt8(flags, 6);
-    bytes.writeUInt8(1, 7);
-    bytes.writeUInt32BE(cell, 8);
-    bytes.writeBigUInt64BE(BigInt(incarnation), 12);
-    return bytes;
-}
-
 test('requests between front ends reach the internal endpoint only', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-peers-'));
     const cluster = join(folder, 'shared');
@@ -253,22 +242,8 @@ test('requests between front ends reach the internal endpoint only', async (t) =
     const member = await Member.start(cluster);
     t.after(() => member.end('SIGKILL'));
     await member.until(200);
-    const id = (await readFile(join(cluster, 'cluster'), 'latin1')).split(' ')[2];
-    const secret = Buffer.from((await readFile(join(cluster, 'key'), 'latin1')).split(' ')[2], 'hex');
-    const bytes = (text) => Buffer.concat([Buffer.from([text.length + 1]), Buffer.from(text)]);
-    const list = (...fields) => Buffer.concat([Buffer.from([1]), ...fields.map(bytes)]);
-    const post = (path, body, method = 'POST') => Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: cell-1\r\nContent-Length: ${body.length}\r\n\r\n`), body]);
-    const statusOf = (request) => new Promise((resolve, reject) => {
-        const socket = tls.connect({ host: '127.0.0.1', port: member.ports.cluster, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256',
-            pskCallback: () => ({ psk: secret, identity: id }), checkServerIdentity: () => undefined });
-        socket.on('error', reject);
-        socket.on('close', () => resolve(0));
-        socket.on('data', (data) => {
-            socket.destroy();
-            resolve(Number(/HTTP\/1.1 (\d+)/.exec(data.toString('latin1'))?.[1]));
-        });
-        socket.write(request);
-    });
+    const statusOf = await peerOf(member, cluster);
+    const list = (...fields) => Buffer.concat([Buffer.from([1]), ...fields.map(encoded)]);
     const query = list('blob', `/${account}/`, 'comp=list', '2026-10-06');
 
     for (const service of ['blob', 'queue', 'table', 'file'])

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cost.h"
 #include "fuzz.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/limits.h"
 #include "smb/service.h"
 #include "smb_states.h"
@@ -148,7 +148,7 @@ static void pass_time(struct smb_state *s)
     const struct message message = { .requests = 1, .closed = s->size + FRAMES_MAX };
 
     cost_begin();
-    kept_close_overdue(s->world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
+    scavenger_close_expired(s->world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
     smb_state_settle(s);
     check(s, &message, cost_end());
 }

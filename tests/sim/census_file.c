@@ -253,9 +253,9 @@ static const char *judge_opens(struct store *store, const struct node *node)
     if (!open_set_get(before, arena, &value) &&
         !open_set_decode(arena, value, 0, clock_now(), &set))
         world_fail("census: the record of what is open of a file makes no sense");
-    if (set.open_count + set.left_count != node->handles)
+    if (set.open_count + set.stale_count != node->handles)
         why = "a file whose record has other handles than the index";
-    else if ((set.open_count > 0 || set.left_count == 0) &&
+    else if ((set.open_count > 0 || set.stale_count == 0) &&
              set.lock_count != locks_of(before, arena))
         why = "a file that counts other locks than it has";
     snapshot_close(before);

@@ -13,7 +13,7 @@
 #include "services.h"
 #include "sm_link_private.h"
 #include "sm_watch.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/message.h"
 #include "smb/service.h"
 #include "world.h"
@@ -50,7 +50,7 @@ void sm_link_open(const struct endpoint *endpoint)
     if (!waiting_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
-    if (!kept_start(service->kept))
+    if (!scavenger_start(service->kept))
         world_fail("the thread of handles that are kept does not start");
 }
 

@@ -14,7 +14,7 @@
 #include "sm_plain.h"
 #include "world.h"
 
-#define SM_OPEN_WAIT_NS (60 * UINT64_C(1000000000)) /* GATE_OPEN_WAIT_MAX_S */
+#define SM_OPEN_WAIT_NS (60 * UINT64_C(1000000000)) /* OPEN_WAIT_MAX_S */
 
 static struct sm_expected refusal(uint32_t status)
 {
@@ -127,8 +127,8 @@ static unsigned access_for(enum sm_op op)
 }
 
 /* Others lose what they have cached of the data, and nobody waits for that. MS-FSA 2.1.5.4 */
-static void strip_data(const struct sm_ask *ask, const struct fs_state *state,
-                       const struct fs_node *node)
+static void break_data_caching(const struct sm_ask *ask, const struct fs_state *state,
+                               const struct fs_node *node)
 {
     const struct fs_use use = { .share = MAY_RWD,
                                 .strips = CACHES_ALL,
@@ -156,7 +156,7 @@ static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs
         return refusal(SM_SHARING_VIOLATION);
     if (fs_is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length))
         return refusal(SM_DISK_FULL);
-    strip_data(ask, state, node);
+    break_data_caching(ask, state, node);
     return expected;
 }
 
@@ -174,7 +174,7 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
         fs_locks_count(state, &state->nodes[expected.node]) >= limit_of(LIMIT_LOCKS, UINT_MAX))
         return refusal(SM_NO_RESOURCES);
     if (ask->op == SM_LOCK && !is_barred)
-        strip_data(ask, state, &state->nodes[expected.node]);
+        break_data_caching(ask, state, &state->nodes[expected.node]);
     if (ask->op == SM_LOCK)
         return !is_barred ? expected
                           : refusal(ask->waits_ns > 0 ? SM_CANCELLED : SM_LOCK_NOT_GRANTED);

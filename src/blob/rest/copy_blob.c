@@ -113,8 +113,9 @@ static enum error gather_pages(struct gathering *g, struct open_source *source,
     struct page_walk walk;
     enum error e;
 
-    page_walk_begin(&walk, g, source, 0);
-    e = page_walk_look(&walk);
+    e = page_walk_begin(&walk, g, source, &(struct page_walk_from){ .position = 0 });
+    if (!e)
+        e = page_walk_look(&walk);
     p->has_bytes = !e && walk.next == source->facts.content.length && walk.bytes <= AT_ONCE_MAX;
     if (p->has_bytes) {
         e = page_walk_gather(&walk);

@@ -370,6 +370,6 @@ const struct service blob_service = {
     .restore = &blob_restore,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
-    .source = blob_source,
+    .source = &blob_source_functions,
     .answer_error = website_answer_error,
 };

@@ -25,6 +25,7 @@ static enum error find(struct decision *d, const struct guid *id, struct copy_fo
     *ret_found = (struct copy_found){
         .pending = &pending->source,
         .by_steps = is_page_blob,
+        .previous = pending->previous,
         .copied = copy->copied,
         .total = copy->total,
         .is_there =
@@ -52,32 +53,9 @@ static enum error decide(struct decision *d, struct copy_found *found,
     return E_InternalError;
 }
 
-/* Finds the earlier snapshot that the incremental copy is based on. */
-static enum error find_older(struct gathering *g, struct copy_found *found,
-                             const struct open_source *open, struct content *ret_older)
-{
-    const struct pending_copy *pending = pending_of(found);
-    struct blob previous;
-    enum store_result result;
-
-    if (pending->previous == 0)
-        return OK;
-    result =
-        blob_read(open->snapshot, g->call->arena, blob_snapshot_ref(pending->previous), &previous);
-    if (result == STORE_NOT_FOUND)
-        return E_PreviousSnapshotNotFound;
-    if (result)
-        return decision_fail_store(g->decision, result);
-    if (previous.content.id != open->facts.content.id)
-        return E_BlobOverwritten;
-    *ret_older = previous.content;
-    return OK;
-}
-
 static const struct pending_copies blob_copies = {
     .find = find,
     .decide = decide,
-    .find_older = find_older,
     .steps_max = PAGE_BLOB_MAX,
 };
 

@@ -11,8 +11,8 @@ static const struct blob *blob_of(const struct result *result)
     return &((const struct get_blob_properties_result *)(const void *)result)->blob;
 }
 
-enum error blob_source(const struct operation *operation, const struct result *result,
-                       struct source_facts *ret_facts)
+static enum error read_facts(const struct operation *operation, const struct result *result,
+                             struct source_facts *ret_facts)
 {
     const struct blob *blob;
 
@@ -30,6 +30,44 @@ enum error blob_source(const struct operation *operation, const struct result *r
                ? E_OperationNotAllowedOnIncrementalCopyBlob
                : OK;
 }
+
+static enum error write(struct decision *d, const struct result *result, struct text *out)
+{
+    (void)d;
+    blob_encode(out, blob_of(result));
+    return OK;
+}
+
+static const struct result *read(struct arena *arena, struct bytes text)
+{
+    struct get_blob_properties_result *result = arena_alloc(arena, sizeof *result);
+
+    return blob_decode(text, &result->blob) ? &result->base : NULL;
+}
+
+/* Finds the earlier snapshot that an incremental copy is based on. */
+static enum error find_older(struct decision *d, struct snapshot *of, instant at,
+                             const struct content *content, struct content *ret_older)
+{
+    struct blob previous;
+    enum store_result result = blob_read(of, d->arena, blob_snapshot_ref(at), &previous);
+
+    if (result == STORE_NOT_FOUND)
+        return E_PreviousSnapshotNotFound;
+    if (result)
+        return decision_fail_store(d, result);
+    if (previous.content.id != content->id)
+        return E_BlobOverwritten;
+    *ret_older = previous.content;
+    return OK;
+}
+
+const struct source_functions blob_source_functions = {
+    .facts = read_facts,
+    .write = write,
+    .read = read,
+    .find_older = find_older,
+};
 
 /* Returns the number in a header, at most `max`; 0: none. */
 static uint64_t number_of(const struct open_source *open, const char *name, uint64_t max)
@@ -59,8 +97,8 @@ struct blob source_blob(const struct open_source *open)
 {
     struct blob blob = { .http = open->facts.http, .metadata = open->facts.metadata };
 
-    if (open->is_own && is_blob(source_read_operation(open->inner)))
-        return *blob_of(source_read_result(open->inner));
+    if (open->is_own && is_blob(open->operation))
+        return *blob_of(open->result);
     if (!open->is_own)
         read_type(open, &blob);
     return blob;

@@ -5,9 +5,8 @@
 #include "blob/rest/request.h"
 #include "source/open_source.h"
 
-/* Implements a member of struct service. */
-enum error blob_source(const struct operation *operation, const struct result *result,
-                       struct source_facts *ret_facts);
+/* A member of struct service. */
+extern const struct source_functions blob_source_functions;
 
 /* Returns what is known of an open source: everything for a blob of this server, the headers for a
  * blob of another server, and for a file the properties that a block blob has too. */

@@ -91,6 +91,8 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     if (file) {
         p->file = file->shown.file;
         p->space = file->space;
+        p->is_in_other_cell = source->elsewhere != NULL;
+        p->descriptor = file->descriptor;
     } else if (takes_from_source(&p->smb)) {
         return call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", p->source->text);
     }
@@ -105,8 +107,9 @@ static enum error gather_ranges(struct gathering *g, struct open_source *source,
     struct page_walk walk;
     enum error e;
 
-    page_walk_begin(&walk, g, source, 0);
-    e = page_walk_look(&walk);
+    e = page_walk_begin(&walk, g, source, &(struct page_walk_from){ .position = 0 });
+    if (!e)
+        e = page_walk_look(&walk);
     *ret_done = !e && walk.next == source->facts.content.length;
     if (*ret_done) {
         e = page_walk_gather(&walk);

@@ -5,9 +5,8 @@
 #include "file/file_operations.h"
 #include "source/open_source.h"
 
-/* Returns the facts of a file as a copy source; a member of struct service. */
-enum error file_source(const struct operation *operation, const struct result *result,
-                       struct source_facts *ret_facts);
+/* A member of struct service. */
+extern const struct source_functions file_source_functions;
 /* Returns the file of an open source, or NULL if it is not a file of this server. */
 const struct get_file_properties_result *source_file(const struct open_source *open);
 

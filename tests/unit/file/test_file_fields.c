@@ -249,7 +249,7 @@ static const struct field open_fields[] = {
     VALUE(opened, open.persists),
     VALUE(opened, open.deletes),
     VALUE(opened, open.kept_ticks),
-    VALUE(opened, open.away_until),
+    VALUE(opened, open.disconnected_until),
     VALUE(opened, caching.key),
     VALUE(opened, caching.caching.holds),
     VALUE(opened, caching.caching.breaks_to),
@@ -300,7 +300,7 @@ static void opens(void **state)
                     .open = { .access = ACCESS_READ, .share = ACCESS_WRITE, .meets = 1 },
                     .persists = true,
                     .kept_ticks = 11,
-                    .away_until = 12 },
+                    .disconnected_until = 12 },
           .caching = { .key = { { 13 } },
                        .caching = { .holds = CACHING_READ | CACHING_WRITE,
                                     .breaks_to = CACHING_READ },
@@ -312,7 +312,7 @@ static void opens(void **state)
                     .persists = true,
                     .deletes = true,
                     .kept_ticks = 111,
-                    .away_until = 112 },
+                    .disconnected_until = 112 },
           .caching = { .key = { { 113 } },
                        .caching = { .holds = CACHING_ALL, .breaks_to = 0, .is_oplock = true },
                        .reported = CACHING_READ,
@@ -321,8 +321,8 @@ static void opens(void **state)
           .lock_count = 115 },
     };
     static const struct opened transient[] = {
-        { .open = { .id = 10, .away_until = 5 } },
-        { .open = { .id = 10, .persists = true, .away_until = 5 } },
+        { .open = { .id = 10, .disconnected_until = 5 } },
+        { .open = { .id = 10, .persists = true, .disconnected_until = 5 } },
     };
 
     (void)state;
@@ -380,7 +380,7 @@ static const struct field handle_fields[] = {
     TEXT(handle, client_name),
     VALUE(handle, opened),
     VALUE(handle, reconnected),
-    VALUE(handle, away_until),
+    VALUE(handle, disconnected_until),
     VALUE(handle, kept.ticks),
     VALUE(handle, kept.granted),
     VALUE(handle, kept.times.keeps_accessed),
@@ -401,8 +401,8 @@ static void handle_trip(struct arena *arena, const void *from, void *to)
 
     handle_put(changes, arena, handle);
     assert_true(handle_decode(key, written_index(arena, changes, key), to));
-    assert_true(handle_return_decode(
-        written_index(arena, changes, handle_return_key(arena, handle->id)), &node));
+    assert_true(handle_reconnect_decode(
+        written_index(arena, changes, handle_reconnect_key(arena, handle->id)), &node));
     assert_int_equal(node, handle->node);
 }
 
@@ -419,7 +419,7 @@ static void handles(void **state)
           .client_name = BYTES("6"),
           .opened = 7,
           .reconnected = 8,
-          .away_until = 9,
+          .disconnected_until = 9,
           .kept = { .ticks = 10,
                     .granted = 11,
                     .times = { .shown_written = 12, .shown_until = 13 },
@@ -434,7 +434,7 @@ static void handles(void **state)
           .client_name = BYTES("106"),
           .opened = 107,
           .reconnected = 108,
-          .away_until = 109,
+          .disconnected_until = 109,
           .kept = { .ticks = 110,
                     .granted = 3,
                     .times = { .keeps_accessed = true,

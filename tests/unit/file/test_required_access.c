@@ -1,5 +1,5 @@
-/* Operations of REST beside what SMB clients have open: each row passes the gate as its column says. Handles
- * are made at the gate. semantics 8.2, 8.3 */
+/* Operations of REST beside what SMB clients have open: each row passes the open state as its column says. Handles
+ * are made at the open state. semantics 8.2, 8.3 */
 #include "fixture.h"
 
 #include "file/file.h"
@@ -32,7 +32,7 @@ struct at_gate {
     struct problem problem;
     struct decision d;
     struct tree tree;
-    struct file_gate gate;
+    struct open_state opens;
 };
 
 static void begin(struct fixture *f, struct at_gate *at)
@@ -57,7 +57,7 @@ static void begin(struct fixture *f, struct at_gate *at)
     decision_open(&at->d, tree_partition(at->arena, share.space, id), NULL);
     decision_read_clock(&at->d);
     at->tree.d = &at->d;
-    assert_int_equal(gate_read(&at->gate, &at->tree, &at->d.parts[0], id), OK);
+    assert_int_equal(open_state_read(&at->opens, &at->tree, &at->d.parts[0], id), OK);
 }
 
 static void end(struct at_gate *at)
@@ -70,17 +70,17 @@ static void end(struct at_gate *at)
 
 static uint64_t open_file(struct fixture *f, uint8_t access, uint8_t share)
 {
-    struct gate_open asked = { .access = access,
-                               .share = share,
-                               .meets = MEETS_ALL,
-                               .caching_key = guid_new(),
-                               .client_name = BYTES("client") };
+    struct open_state_open asked = { .access = access,
+                                     .share = share,
+                                     .meets = MEETS_ALL,
+                                     .caching_key = guid_new(),
+                                     .client_name = BYTES("client") };
     struct caching_given given;
     struct at_gate at;
     struct handle handle;
 
     begin(f, &at);
-    assert_int_equal(gate_open(&at.gate, &asked, &handle, &given), OK);
+    assert_int_equal(open_state_open(&at.opens, &asked, &handle, &given), OK);
     end(&at);
     return handle.id;
 }
@@ -147,7 +147,7 @@ static void delete_pending(void **state)
     create(f);
     handle = open_file(f, D, R | W | D);
     begin(f, &at);
-    assert_int_equal(gate_set_delete_pending(&at.gate, handle, true), OK);
+    assert_int_equal(open_state_set_delete_pending(&at.opens, handle, true), OK);
     end(&at);
     for (size_t j = 0; j < REQUESTS; j++)
         assert_answer(ask(f, requests[j].target, requests[j].headers, requests[j].body), 409,
@@ -168,7 +168,7 @@ static void locks(void **state)
     handle = open_file(f, R, R | W | D);
     begin(f, &at);
     wanted.owner = handle;
-    assert_int_equal(gate_lock(&at.gate, handle, &wanted, 1), OK);
+    assert_int_equal(open_state_lock(&at.opens, handle, &wanted, 1), OK);
     end(&at);
     assert_answer(ask(f, "GET /sha/f", NULL, NULL), 409, "FileLockConflict");
     assert_ok(ask(f, "GET /sha/f", "x-ms-range: bytes=0-3", NULL), 206);
@@ -197,7 +197,7 @@ static void handles_follow(void **state)
     create(f);
     assert_answer(ask(f, "GET /sha/f", NULL, NULL), 409, "SharingViolation");
     begin(f, &at);
-    assert_int_equal(gate_close(&at.gate, handle, false, &deletes), OK);
+    assert_int_equal(open_state_close(&at.opens, handle, false, &deletes), OK);
     end(&at);
     assert_ok(ask(f, "GET /sha/f", NULL, NULL), 200);
 }
@@ -319,7 +319,7 @@ static void closes_handles(void **state)
 
     first = open_file(f, D, R | W | D);
     begin(f, &at);
-    assert_int_equal(gate_set_delete_pending(&at.gate, first, true), OK);
+    assert_int_equal(open_state_set_delete_pending(&at.opens, first, true), OK);
     end(&at);
     page = ask(f, "GET /sha/f?comp=listhandles", NULL, NULL);
     body_has(&page, "<AccessRight>Delete</AccessRight>");
@@ -335,12 +335,12 @@ static void renamed_onto_itself(void **state)
 {
     const struct handle_kept kept = { .ticks = HANDLE_KEPT_TICKS_MAX,
                                       .of_client = BYTES("client") };
-    const struct gate_open asked = { .access = R,
-                                     .share = R | W | D,
-                                     .caching = CACHING_READ | CACHING_HANDLE,
-                                     .caching_key = guid_new(),
-                                     .persists = true,
-                                     .kept = &kept };
+    const struct open_state_open asked = { .access = R,
+                                           .share = R | W | D,
+                                           .caching = CACHING_READ | CACHING_HANDLE,
+                                           .caching_key = guid_new(),
+                                           .persists = true,
+                                           .kept = &kept };
     struct fixture *f = *state;
     struct caching_given given;
     struct handle handle;
@@ -348,7 +348,7 @@ static void renamed_onto_itself(void **state)
 
     create(f);
     begin(f, &at);
-    assert_int_equal(gate_open(&at.gate, &asked, &handle, &given), OK);
+    assert_int_equal(open_state_open(&at.opens, &asked, &handle, &given), OK);
     end(&at);
     open_file(f, R, R | W | D);
     open_epoch_begin(); /* one is away, the other is stale */
@@ -358,9 +358,9 @@ static void renamed_onto_itself(void **state)
                   NULL),
               200);
     begin(f, &at);
-    assert_int_equal(at.gate.set.open_count, 1);
-    assert_int_equal(at.gate.set.left_count, 0);
-    assert_int_equal(at.gate.set.cachings[0].caching.holds, CACHING_READ);
+    assert_int_equal(at.opens.set.open_count, 1);
+    assert_int_equal(at.opens.set.stale_count, 0);
+    assert_int_equal(at.opens.set.cachings[0].caching.holds, CACHING_READ);
     end(&at);
 }
 

@@ -12,15 +12,15 @@
 
 /* A program runs one test at a time. */
 static struct {
-    struct mount mount;
+    struct tree_connect tree_connect;
     struct arena *arena;
     char folder[CHOSEN_FOLDER_SIZE];
     instant decided_at;
 } world;
 
-const struct mount *the_mount(void)
+const struct tree_connect *the_mount(void)
 {
-    return &world.mount;
+    return &world.tree_connect;
 }
 
 struct arena *handles_arena(void)
@@ -35,7 +35,7 @@ instant decided_at(void)
 
 int handles_setup(void **state)
 {
-    struct mount_find find = { .account = BYTES("devstoreaccount1"), .share = BYTES("sha") };
+    struct tree_connect_find find = { .account = BYTES("devstoreaccount1"), .share = BYTES("sha") };
     struct store *store;
 
     if (!log_open(LOG_ERROR, "/dev/null"))
@@ -47,8 +47,8 @@ int handles_setup(void **state)
     fixture_serve(*state, &file_service);
     open_epoch_begin();
     assert_ok(ask(*state, "PUT /sha?restype=share", NULL, NULL), 201);
-    assert_int_equal(run(*state, mount_find_attempt, &find), OK);
-    world.mount = (struct mount){ find.account, find.share, find.space, NULL };
+    assert_int_equal(run(*state, tree_connect_find_attempt, &find), OK);
+    world.tree_connect = (struct tree_connect){ find.account, find.share, find.space, NULL };
     return 0;
 }
 
@@ -129,7 +129,7 @@ const struct bytes *names_of(const char *path, size_t *ret_count)
 
 struct handle_open asked(const char *path, uint32_t desired, enum open_disposition disposition)
 {
-    struct handle_open open = { .mount = &world.mount,
+    struct handle_open open = { .tree_connect = &world.tree_connect,
                                 .disposition = disposition,
                                 .desired = desired,
                                 .share = ACCESS_ALL,
@@ -162,7 +162,7 @@ struct held_handle opened_directory(struct fixture *f, const char *path, uint32_
 
 bool closed(struct fixture *f, const struct held_handle *handle)
 {
-    struct handle_close close = { .mount = &world.mount, .handle = handle };
+    struct handle_close close = { .tree_connect = &world.tree_connect, .handle = handle };
 
     assert_int_equal(run(f, handle_close_attempt, &close), OK);
     return close.deleted;
@@ -183,7 +183,9 @@ static void stage(struct write_staging *staging, struct body *ret_body)
 
 enum error writes(struct fixture *f, struct held_handle *handle, uint64_t offset, const char *text)
 {
-    struct handle_write write = { .mount = &world.mount, .handle = handle, .offset = offset };
+    struct handle_write write = { .tree_connect = &world.tree_connect,
+                                  .handle = handle,
+                                  .offset = offset };
     struct write_staging staging;
     struct body body;
     enum error e;
@@ -216,7 +218,7 @@ const char *reads(struct fixture *f, const struct held_handle *handle, uint64_t 
                   uint64_t length, enum error *ret_error)
 {
     struct handle_read read = {
-        .mount = &world.mount, .handle = handle, .offset = offset, .length = length
+        .tree_connect = &world.tree_connect, .handle = handle, .offset = offset, .length = length
     };
     struct input input = { .account = BYTES("devstoreaccount1") };
     char *to = arena_bytes(world.arena, READ_MAX + 1);
@@ -238,7 +240,7 @@ const char *reads(struct fixture *f, const struct held_handle *handle, uint64_t 
 
 struct handle_info shown(struct fixture *f, const struct held_handle *handle)
 {
-    struct handle_query query = { .mount = &world.mount, .handle = handle };
+    struct handle_query query = { .tree_connect = &world.tree_connect, .handle = handle };
 
     assert_int_equal(run(f, handle_query_attempt, &query), OK);
     return query.info;
@@ -246,7 +248,7 @@ struct handle_info shown(struct fixture *f, const struct held_handle *handle)
 
 enum error sets_pending(struct fixture *f, const struct held_handle *handle, bool deletes)
 {
-    struct handle_set_disposition set = { &world.mount, handle, deletes };
+    struct handle_set_disposition set = { &world.tree_connect, handle, deletes };
 
     return run(f, handle_set_disposition_attempt, &set);
 }

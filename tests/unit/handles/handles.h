@@ -25,7 +25,7 @@
 int handles_setup(void **state);
 int handles_teardown(void **state);
 /* The share as it is connected to. */
-const struct mount *the_mount(void);
+const struct tree_connect *the_mount(void);
 struct arena *handles_arena(void);
 
 /* One attempt, and the commit of what it changes. returns what the attempt did */

@@ -49,7 +49,7 @@ static void watch(struct watching *w, uint64_t directory, uint32_t filter, bool 
 
 static enum error renames(struct fixture *f, const struct held_handle *handle, const char *to)
 {
-    struct handle_rename rename = { .mount = the_mount(), .handle = handle };
+    struct handle_rename rename = { .tree_connect = the_mount(), .handle = handle };
 
     rename.names = names_of(to, &rename.name_count);
     return run(f, handle_rename_attempt, &rename);
@@ -60,7 +60,7 @@ static void by_smb(void **state)
 {
     struct fixture *f = *state;
     struct held_handle directory = opened_directory(f, "dir", MAY_READ_DATA), file;
-    struct handle_set_basic basic = { .mount = the_mount(),
+    struct handle_set_basic basic = { .tree_connect = the_mount(),
                                       .handle = &file,
                                       .has_attributes = true,
                                       .attributes = ATTRIBUTE_HIDDEN };
@@ -215,7 +215,7 @@ static void meet_changed(struct watcher *watcher, const struct change_news *news
     meet();
 }
 
-static void meet_asked(struct break_listener *listener, const struct break_news *news,
+static void meet_asked(struct break_listener *listener, const struct break_notification *news,
                        bool is_first)
 {
     (void)listener;
@@ -233,7 +233,7 @@ static void report(uint8_t of, bool is_break)
     struct tree tree = { .d = &d, .space = id };
 
     if (is_break)
-        break_news_add(&d, &(struct break_news){ .key = id });
+        break_notification_add(&d, &(struct break_notification){ .key = id });
     else
         notify_gone(&tree, 7);
     d.news->tell(d.news);

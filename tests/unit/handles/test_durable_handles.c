@@ -28,13 +28,13 @@ static struct held_handle cached(struct fixture *f, uint32_t desired, uint8_t sh
 
 static bool leaves_for(struct fixture *f, const struct held_handle *handle, uint64_t ticks)
 {
-    struct handle_leave leave = { .close = { .mount = the_mount(), .handle = handle },
-                                  .kept = { .ticks = ticks,
-                                            .granted = handle->granted,
-                                            .times = handle->times,
-                                            .of_client = BYTES("kept") } };
+    struct handle_disconnect leave = { .close = { .tree_connect = the_mount(), .handle = handle },
+                                       .kept = { .ticks = ticks,
+                                                 .granted = handle->granted,
+                                                 .times = handle->times,
+                                                 .of_client = BYTES("kept") } };
 
-    assert_int_equal(run(f, handle_leave_attempt, &leave), OK);
+    assert_int_equal(run(f, handle_disconnect_attempt, &leave), OK);
     return leave.stays;
 }
 
@@ -43,15 +43,15 @@ static bool leaves(struct fixture *f, const struct held_handle *handle)
     return leaves_for(f, handle, MINUTE);
 }
 
-static enum error finds(struct fixture *f, uint64_t id, struct handle_away *ret_away)
+static enum error finds(struct fixture *f, uint64_t id, struct disconnected_handle *ret_away)
 {
-    *ret_away = (struct handle_away){ .mount = the_mount(), .id = id };
-    return run(f, handle_away_attempt, ret_away);
+    *ret_away = (struct disconnected_handle){ .tree_connect = the_mount(), .id = id };
+    return run(f, disconnected_handle_attempt, ret_away);
 }
 
 static bool is_away(struct fixture *f, const struct held_handle *handle)
 {
-    struct handle_away away;
+    struct disconnected_handle away;
     enum error e = finds(f, handle->id, &away);
 
     assert_true(e == OK || e == E_ResourceNotFound);
@@ -59,16 +59,16 @@ static bool is_away(struct fixture *f, const struct held_handle *handle)
 }
 
 static enum error returns(struct fixture *f, const struct held_handle *handle, const char *name,
-                          struct handle_return *ret_back)
+                          struct handle_reconnect *ret_back)
 {
-    *ret_back = (struct handle_return){ .mount = the_mount(),
-                                        .handle = handle,
-                                        .session = 9,
-                                        .client_address = BYTES("203.0.113.9:1"),
-                                        .client_name = BYTES("again") };
+    *ret_back = (struct handle_reconnect){ .tree_connect = the_mount(),
+                                           .handle = handle,
+                                           .session = 9,
+                                           .client_address = BYTES("203.0.113.9:1"),
+                                           .client_name = BYTES("again") };
     if (name)
         ret_back->names = names_of(name, &ret_back->name_count);
-    return run(f, handle_return_attempt, ret_back);
+    return run(f, handle_reconnect_attempt, ret_back);
 }
 
 /* What is listed of the handles of "x". */
@@ -86,8 +86,8 @@ static void comes_back(void **state)
 {
     struct fixture *f = *state;
     struct held_handle handle = cached(f, MAY_RWD, 0, C_RWH, false);
-    struct handle_away away;
-    struct handle_return back;
+    struct disconnected_handle away;
+    struct handle_reconnect back;
 
     handle.times.keeps_written = true;
     handle.times.shown_written = 77;
@@ -126,8 +126,8 @@ static void replaced_meanwhile(void **state)
 {
     struct fixture *f = *state;
     struct held_handle handle = cached(f, MAY_RWD, RWD, C_RWH, false);
-    struct handle_away away;
-    struct handle_return back;
+    struct disconnected_handle away;
+    struct handle_reconnect back;
 
     assert_ok(ask(f, "PUT /sha/z", "x-ms-type: file\nx-ms-content-length: 3", NULL), 201);
     assert_true(leaves(f, &handle));
@@ -178,7 +178,7 @@ static void asked_while_it_goes(void **state)
         struct held_handle handle = cached(f, MAY_READ_DATA, RWD, C_RWH, persists);
         struct handle_open open = asked("x", MAY_READ_DATA, OPEN_EXISTING);
         instant waits_until = 0;
-        struct handle_return back;
+        struct handle_reconnect back;
 
         assert_int_equal(run_again(f, handle_open_attempt, &open, &waits_until), DECIDE_WAITS);
         assert_int_equal(leaves(f, &handle), persists);
@@ -249,7 +249,7 @@ static void leaves_nothing(void **state)
 {
     struct fixture *f = *state;
     struct lock_element element = { .range = { 0, 1 }, .action = LOCK_EXCLUSIVE };
-    struct handle_lock lock = { .mount = the_mount(), .elements = &element, .count = 1 };
+    struct handle_lock lock = { .tree_connect = the_mount(), .elements = &element, .count = 1 };
 
     for (int locks = 0; locks < 2; locks++) {
         struct held_handle handle = cached(f, MAY_RWD, RWD, C_RWH, false), other;
@@ -270,7 +270,7 @@ static void locks(void **state)
 {
     struct fixture *f = *state;
     struct lock_element element = { .range = { 0, 1 }, .action = LOCK_EXCLUSIVE };
-    struct handle_lock lock = { .mount = the_mount(), .elements = &element, .count = 1 };
+    struct handle_lock lock = { .tree_connect = the_mount(), .elements = &element, .count = 1 };
     struct held_handle handle = cached(f, MAY_RWD, R, 0, true), other;
 
     lock.handle = &handle;
@@ -303,8 +303,8 @@ static void persists(void **state)
         struct held_handle handle = cached(f, MAY_READ_DATA, R, C_RWH, true);
         struct held_handle other;
         struct handle_open writer = asked("x", MAY_WRITE_DATA, OPEN_EXISTING);
-        struct handle_away away;
-        struct handle_return back;
+        struct disconnected_handle away;
+        struct handle_reconnect back;
 
         if (restarts)
             open_epoch_begin();
@@ -332,7 +332,7 @@ static void wait_until(instant until)
 
 static void close_overdue(struct fixture *f, const struct held_handle *handle, bool *ret_deleted)
 {
-    struct handle_overdue overdue = { .close = { .mount = the_mount(), .handle = handle } };
+    struct handle_overdue overdue = { .close = { .tree_connect = the_mount(), .handle = handle } };
 
     assert_int_equal(run(f, handle_overdue_attempt, &overdue), OK);
     *ret_deleted = overdue.close.deleted;
@@ -385,7 +385,7 @@ static void time_begins_anew(void **state)
 {
     struct fixture *f = *state;
     struct held_handle handle = cached(f, MAY_READ_DATA, 0, C_RWH, true);
-    struct handle_return back;
+    struct handle_reconnect back;
 
     for (int restarts = 0; restarts < 3; restarts++) {
         restart(f);
@@ -408,7 +408,7 @@ static void ends_for_good(void **state)
     struct held_handle handle = cached(f, MAY_RWD, 0, C_RWH, true), other;
     struct lock_element element = { .range = { 0, 1 }, .action = LOCK_EXCLUSIVE };
     struct handle_lock lock = {
-        .mount = the_mount(), .handle = &handle, .elements = &element, .count = 1
+        .tree_connect = the_mount(), .handle = &handle, .elements = &element, .count = 1
     };
 
     assert_int_equal(run(f, handle_lock_attempt, &lock), OK);

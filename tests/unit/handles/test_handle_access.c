@@ -10,14 +10,14 @@
 static struct access_token token;
 
 /* The share as the user is connected to it. */
-static const struct mount *user(void)
+static const struct tree_connect *user(void)
 {
-    static struct mount mount;
+    static struct tree_connect tree_connect;
 
-    mount = *the_mount();
-    token = access_token_of_account(mount.account);
-    mount.token = &token;
-    return &mount;
+    tree_connect = *the_mount();
+    token = access_token_of_account(tree_connect.account);
+    tree_connect.token = &token;
+    return &tree_connect;
 }
 
 static const char *sid_text(struct bytes sid)
@@ -67,7 +67,7 @@ static enum error tries_as(struct fixture *f, const char *path, uint32_t desired
     struct handle_open open = asked(path, desired, disposition);
     enum error e;
 
-    open.mount = user();
+    open.tree_connect = user();
     open.kind = kind;
     e = run(f, handle_open_attempt, &open);
     if (!e)
@@ -156,7 +156,7 @@ static void making(void **state)
 static const char *shown_of(struct fixture *f, const char *path)
 {
     struct held_handle handle = opened(f, path, MAY_READ_CONTROL, OPEN_EXISTING);
-    struct handle_query query = { .mount = the_mount(), .handle = &handle };
+    struct handle_query query = { .tree_connect = the_mount(), .handle = &handle };
     struct security_descriptor sd;
 
     query.wants_descriptor = DESCRIPTOR_ALL;
@@ -235,10 +235,12 @@ static void overwriting(void **state)
 static enum error renames(struct fixture *f, const char *from, const char *to, bool replaces)
 {
     struct handle_open open = asked(from, MAY_DELETE, OPEN_EXISTING);
-    struct handle_rename rename = { .mount = user(), .handle = &open.handle, .replaces = replaces };
+    struct handle_rename rename = { .tree_connect = user(),
+                                    .handle = &open.handle,
+                                    .replaces = replaces };
     enum error e;
 
-    open.mount = user();
+    open.tree_connect = user();
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
     rename.names = names_of(to, &rename.name_count);
     e = run(f, handle_rename_attempt, &rename);
@@ -269,11 +271,11 @@ static enum error sets(struct fixture *f, const char *path, uint32_t parts, stru
 {
     struct handle_open open = asked(path, MAY_WRITE_DAC | MAY_WRITE_OWNER, OPEN_EXISTING);
     struct handle_set_descriptor set = {
-        .mount = user(), .handle = &open.handle, .parts = parts, .descriptor = sd
+        .tree_connect = user(), .handle = &open.handle, .parts = parts, .descriptor = sd
     };
     enum error e;
 
-    open.mount = user();
+    open.tree_connect = user();
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
     e = run(f, handle_set_descriptor_attempt, &set);
     closed(f, &open.handle);
@@ -294,7 +296,7 @@ static void no_privileges(void **state)
     assert_int_equal(sets(f, "f", DESCRIPTOR_SACL, descriptor("@", "")), DENIED);
     assert_int_equal(tries(f, "f", MAY_ACCESS_SACL, OPEN_EXISTING), DENIED);
     assert_int_equal(tries(f, "new", MAY_ACCESS_SACL, OPEN_NEW), DENIED);
-    open.mount = user();
+    open.tree_connect = user();
     open.descriptor = descriptor("LS", "(A;;FA;;;WD)");
     assert_int_equal(run(f, handle_open_attempt, &open), DENIED);
     assert_answer(ask(f, "HEAD /sha/new", NULL, NULL), 404, "ResourceNotFound");

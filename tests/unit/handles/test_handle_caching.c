@@ -10,11 +10,12 @@
 
 struct holder {
     struct break_listener listener;
-    struct break_news news;
+    struct break_notification news;
     unsigned told;
 };
 
-static void told(struct break_listener *listener, const struct break_news *news, bool is_first)
+static void told(struct break_listener *listener, const struct break_notification *news,
+                 bool is_first)
 {
     struct holder *holder = (struct holder *)(void *)listener;
 
@@ -45,7 +46,7 @@ static struct handle_open caches(struct fixture *f, uint8_t wanted, uint8_t give
 
 static enum error answers(struct fixture *f, const struct handle_open *open, uint8_t keeps)
 {
-    struct handle_acknowledge answer = { .mount = the_mount(),
+    struct handle_acknowledge answer = { .tree_connect = the_mount(),
                                          .node = open->handle.node,
                                          .answer = { .key = open->caching_key, .keeps = keeps } };
 
@@ -144,7 +145,7 @@ static void open_waits(void **state)
     instant waits_until = 0;
 
     assert_int_equal(run_again(f, handle_open_attempt, &second, &waits_until), DECIDE_WAITS);
-    assert_true(waits_until == decided_at() + GATE_OPEN_WAIT_MAX_S * TICKS_PER_SECOND);
+    assert_true(waits_until == decided_at() + OPEN_WAIT_MAX_S * TICKS_PER_SECOND);
     closed(f, &first.handle);
     assert_int_equal(run_again(f, handle_open_attempt, &second, &waits_until), OK);
     break_listener_remove(&holder.listener);
@@ -154,7 +155,7 @@ static enum error locks_one(struct fixture *f, const struct held_handle *handle)
 {
     const struct lock_element element = { .range = { 0, 1 }, .action = LOCK_SHARED };
     struct handle_lock lock = {
-        .mount = the_mount(), .handle = handle, .elements = &element, .count = 1
+        .tree_connect = the_mount(), .handle = handle, .elements = &element, .count = 1
     };
 
     return run(f, handle_lock_attempt, &lock);
@@ -170,7 +171,7 @@ static void data_breaks(void **state)
         struct holder holder, own;
         struct handle_open writer = caches(f, 0, 0, &own);
         struct handle_open reader = caches(f, CACHING_READ, CACHING_READ, &holder);
-        struct handle_set_length length = { .mount = the_mount(), .handle = &writer.handle };
+        struct handle_set_length length = { .tree_connect = the_mount(), .handle = &writer.handle };
 
         assert_int_equal(writes(f, &reader.handle, 0, "own"), OK);
         assert_int_equal(holder.told, 0);
@@ -232,7 +233,7 @@ static void overdue(void **state)
     struct handle_open first = caches(f, RWH, RWH, &holder);
     struct handle_open second = asked("x", MAY_READ_DATA, OPEN_EXISTING);
     struct handle_acknowledge late = {
-        .mount = the_mount(),
+        .tree_connect = the_mount(),
         .node = first.handle.node,
         .answer = { .key = first.caching_key, .is_overdue = true },
     };
@@ -305,7 +306,7 @@ static void other_breaks(void **state)
     struct holder holder, none;
     struct handle_open first = caches(f, RWH, RWH, &holder);
     struct handle_open looks = asked("x", MAY_READ_ATTRIBUTES, OPEN_EXISTING);
-    struct handle_rename rename = { .mount = the_mount(), .handle = &looks.handle };
+    struct handle_rename rename = { .tree_connect = the_mount(), .handle = &looks.handle };
 
     rename.names = names_of("y", &rename.name_count);
     hears(&none, looks.caching_key);
@@ -327,7 +328,8 @@ static void takes_handles(void **state)
     struct handle_open first = asked("x", MAY_READ_DATA, OPEN_NEW);
     struct handle_open second = asked("x", MAY_DELETE | MAY_WRITE_DAC, OPEN_EXISTING);
     struct handle_set_disposition disposition = { the_mount(), &second.handle, true };
-    struct handle_set_descriptor descriptor = { .mount = the_mount(), .handle = &second.handle };
+    struct handle_set_descriptor descriptor = { .tree_connect = the_mount(),
+                                                .handle = &second.handle };
     struct fixture *f = *state;
     struct holder holder, own;
 

@@ -6,7 +6,7 @@
 
 static struct handle_set_basic setting(const struct held_handle *handle)
 {
-    return (struct handle_set_basic){ .mount = the_mount(), .handle = handle };
+    return (struct handle_set_basic){ .tree_connect = the_mount(), .handle = handle };
 }
 
 static void sets(struct fixture *f, struct held_handle *handle, struct handle_set_basic *set)
@@ -82,7 +82,9 @@ static void set_shows(void **state)
     struct fixture *f = *state;
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
     struct handle_set_basic set = setting(&handle);
-    struct handle_set_length length = { .mount = the_mount(), .handle = &handle, .length = 1 };
+    struct handle_set_length length = { .tree_connect = the_mount(),
+                                        .handle = &handle,
+                                        .length = 1 };
     instant written;
 
     assert_int_equal(writes(f, &handle, 0, "a"), OK);
@@ -143,7 +145,7 @@ static void lengths(void **state)
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        struct handle_set_length set = { .mount = the_mount(),
+        struct handle_set_length set = { .tree_connect = the_mount(),
                                          .handle = &handle,
                                          .length = steps[i].length,
                                          .is_allocation = steps[i].is_allocation };
@@ -159,7 +161,9 @@ static void path(void **state)
     struct fixture *f = *state;
     struct held_handle directory = opened_directory(f, "dir", MAY_RWD);
     struct held_handle handle = opened(f, "dir\\x", MAY_RWD, OPEN_NEW);
-    struct handle_query query = { .mount = the_mount(), .handle = &handle, .wants_path = true };
+    struct handle_query query = { .tree_connect = the_mount(),
+                                  .handle = &handle,
+                                  .wants_path = true };
 
     assert_int_equal(run(f, handle_query_attempt, &query), OK);
     assert_bytes(query.path, "dir/x");
@@ -194,8 +198,8 @@ static void descriptors(void **state)
 {
     struct handle_open open = asked("x", MAY_ALL, OPEN_NEW);
     struct fixture *f = *state;
-    struct handle_query query = { .mount = the_mount() };
-    struct handle_set_descriptor set = { .mount = the_mount() };
+    struct handle_query query = { .tree_connect = the_mount() };
+    struct handle_set_descriptor set = { .tree_connect = the_mount() };
     struct security_descriptor descriptor;
 
     open.descriptor = binary_of("O:BAG:BAD:(A;;FA;;;BA)");

@@ -32,7 +32,7 @@ static void bytes(void **state)
 static void at_end(void **state)
 {
     struct body body = { .length = 3, .inline_bytes = BYTES("end") };
-    struct handle_write write = { .mount = the_mount(), .at_end = true, .body = &body };
+    struct handle_write write = { .tree_connect = the_mount(), .at_end = true, .body = &body };
     struct fixture *f = *state;
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
 
@@ -89,7 +89,7 @@ static void seen_by_rest(void **state)
 /* Rule: zeros within the file; what lies behind it stays away. */
 static void zeros(void **state)
 {
-    struct handle_zero zero = { .mount = the_mount(), .offset = 2, .end = 100 };
+    struct handle_zero zero = { .tree_connect = the_mount(), .offset = 2, .end = 100 };
     struct fixture *f = *state;
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
     enum error e;
@@ -120,7 +120,7 @@ static void one_state(void **state)
 {
     struct fixture *f = *state;
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
-    struct handle_read read = { .mount = the_mount(), .handle = &handle, .length = 10 };
+    struct handle_read read = { .tree_connect = the_mount(), .handle = &handle, .length = 10 };
     struct input input = { .account = BYTES("devstoreaccount1") };
     struct problem problem;
     struct decision d = { .service = &file_service,
@@ -150,7 +150,7 @@ static void one_state(void **state)
 
 static void flushes(struct fixture *f, struct held_handle *handle)
 {
-    struct handle_flush flush = { .mount = the_mount(), .handle = handle };
+    struct handle_flush flush = { .tree_connect = the_mount(), .handle = handle };
 
     assert_int_equal(run(f, handle_flush_attempt, &flush), OK);
     handle->times = flush.times;

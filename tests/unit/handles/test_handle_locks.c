@@ -8,7 +8,7 @@ static enum error locks(struct fixture *f, const struct held_handle *handle,
                         const struct lock_element *elements, size_t count, enum error *ret_stopped)
 {
     struct handle_lock lock = {
-        .mount = the_mount(), .handle = handle, .elements = elements, .count = count
+        .tree_connect = the_mount(), .handle = handle, .elements = elements, .count = count
     };
     enum error e = run(f, handle_lock_attempt, &lock);
 
@@ -138,9 +138,11 @@ static void waits(void **state)
     struct fixture *f = *state;
     struct held_handle first = opened(f, "x", MAY_RWD, OPEN_NEW);
     struct held_handle second = opened(f, "x", MAY_RWD, OPEN_EXISTING);
-    struct handle_lock lock = {
-        .mount = the_mount(), .handle = &second, .elements = &element, .count = 1, .waits = true
-    };
+    struct handle_lock lock = { .tree_connect = the_mount(),
+                                .handle = &second,
+                                .elements = &element,
+                                .count = 1,
+                                .waits = true };
     instant waits_until = 0;
     uint64_t turn;
 

@@ -163,7 +163,7 @@ static const char *page(struct fixture *f, const struct held_handle *handle, con
                         size_t max, size_t room, struct list_position *from)
 {
     struct collecting c = { .sink = { begin, add }, .room = room };
-    struct handle_list list = { .mount = the_mount(),
+    struct handle_list list = { .tree_connect = the_mount(),
                                 .handle = handle,
                                 .pattern = bytes_from_string(pattern),
                                 .from = *from,
@@ -252,7 +252,9 @@ static void rest_hides(void **state)
 static enum error renames(struct fixture *f, const struct held_handle *handle, const char *to,
                           bool replaces)
 {
-    struct handle_rename rename = { .mount = the_mount(), .handle = handle, .replaces = replaces };
+    struct handle_rename rename = { .tree_connect = the_mount(),
+                                    .handle = handle,
+                                    .replaces = replaces };
 
     rename.names = names_of(to, &rename.name_count);
     return run(f, handle_rename_attempt, &rename);
@@ -288,7 +290,9 @@ static void rename_files(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_OR_NEW);
         struct held_handle other = opened(f, "y", MAY_RWD, OPEN_OR_NEW);
-        struct handle_query query = { .mount = the_mount(), .handle = &handle, .wants_path = true };
+        struct handle_query query = { .tree_connect = the_mount(),
+                                      .handle = &handle,
+                                      .wants_path = true };
 
         closed(f, &other);
         assert_int_equal(renames(f, &handle, cases[i].to, cases[i].replaces), cases[i].error);
@@ -306,12 +310,12 @@ static void rename_files(void **state)
 static void rename_in_a_snapshot(void **state)
 {
     struct fixture *f = *state;
-    struct mount_snapshots dates = { .mount = the_mount() };
+    struct tree_connect_snapshots dates = { .tree_connect = the_mount() };
     struct held_handle today = opened(f, "x", MAY_RWD, OPEN_NEW);
     struct handle_open old = asked("x", MAY_READ_DATA, OPEN_EXISTING);
 
     assert_ok(ask(f, "PUT /sha?restype=share&comp=snapshot", NULL, NULL), 201);
-    assert_int_equal(run(f, mount_snapshots_attempt, &dates), OK);
+    assert_int_equal(run(f, tree_connect_snapshots_attempt, &dates), OK);
     assert_int_equal(dates.count, 1);
     old.snapshot = dates.dates[0];
     assert_int_equal(run(f, handle_open_attempt, &old), OK);
@@ -416,9 +420,11 @@ static void open_beside_rename(void **state)
 {
     struct fixture *f = *state;
     struct held_handle directory = opened_directory(f, "dir", MAY_DELETE), file;
-    struct handle_rename rename = { .mount = the_mount(), .handle = &directory };
+    struct handle_rename rename = { .tree_connect = the_mount(), .handle = &directory };
     struct handle_open open = asked("dir\\x", MAY_RWD, OPEN_EXISTING);
-    struct handle_query query = { .mount = the_mount(), .handle = &file, .wants_path = true };
+    struct handle_query query = { .tree_connect = the_mount(),
+                                  .handle = &file,
+                                  .wants_path = true };
     enum error e;
 
     make(f, "dir\\x");

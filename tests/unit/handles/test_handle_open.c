@@ -509,7 +509,7 @@ static void replaced_by_rest(void **state)
 static void snapshots(void **state)
 {
     struct fixture *f = *state;
-    struct mount_snapshots dates = { .mount = the_mount() };
+    struct tree_connect_snapshots dates = { .tree_connect = the_mount() };
     struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
     struct handle_open old;
     enum error e;
@@ -519,7 +519,7 @@ static void snapshots(void **state)
     assert_int_equal(writes(f, &handle, 0, "after!"), OK);
     assert_int_equal(sets_pending(f, &handle, true), OK);
     assert_true(closed(f, &handle));
-    assert_int_equal(run(f, mount_snapshots_attempt, &dates), OK);
+    assert_int_equal(run(f, tree_connect_snapshots_attempt, &dates), OK);
     assert_int_equal(dates.count, 1);
     old = asked("x", MAY_WRITE_DATA, OPEN_EXISTING);
     old.snapshot = dates.dates[0];
@@ -541,11 +541,11 @@ static void snapshots(void **state)
 /* Rule: its size is its quota, and what its files have of it. */
 static void size(void **state)
 {
-    struct mount_size size = { .mount = the_mount() };
+    struct tree_connect_size size = { .tree_connect = the_mount() };
     struct fixture *f = *state;
 
     make(f, A_FILE);
-    assert_int_equal(run(f, mount_size_attempt, &size), OK);
+    assert_int_equal(run(f, tree_connect_size_attempt, &size), OK);
     assert_int_equal(size.quota_bytes, (uint64_t)SHARE_QUOTA_DEFAULT_GIB << 30);
     assert_int_equal(size.used_bytes, 7);
 }

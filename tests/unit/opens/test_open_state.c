@@ -1,4 +1,4 @@
-/* The gate over its records: what SMB clients have open of a file, as decisions read, judge and commit it.
+/* The open state over its records: what SMB clients have open of a file, as decisions read, judge and commit it.
  * The rules themselves: tests/unit/concurrency/test_opens.c, test_byte_locks.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ struct world {
     struct problem problem;
     struct input input;
     struct decision d;
-    struct file_gate gate;
+    struct open_state opens;
     bool is_leased, is_read_only;
 };
 
@@ -65,7 +65,7 @@ static int tear_down(void **state)
 }
 
 /* Begins a decision; what waited before goes on if `again`. */
-static struct file_gate *begin_again(struct world *w, bool again)
+static struct open_state *begin_again(struct world *w, bool again)
 {
     instant until = again ? w->d.waits_until : 0;
 
@@ -81,13 +81,13 @@ static struct file_gate *begin_again(struct world *w, bool again)
     decision_open(&w->d, (struct partition){ .space = w->space, .key = BYTES("file") }, NULL);
     decision_read_clock(&w->d);
     w->tree.d = &w->d;
-    assert_int_equal(gate_read(&w->gate, &w->tree, &w->d.parts[0], NODE), OK);
-    w->gate.is_leased = w->is_leased;
-    w->gate.is_read_only = w->is_read_only;
-    return &w->gate;
+    assert_int_equal(open_state_read(&w->opens, &w->tree, &w->d.parts[0], NODE), OK);
+    w->opens.is_leased = w->is_leased;
+    w->opens.is_read_only = w->is_read_only;
+    return &w->opens;
 }
 
-static struct file_gate *begin(struct world *w)
+static struct open_state *begin(struct world *w)
 {
     return begin_again(w, false);
 }
@@ -102,16 +102,16 @@ static enum error end(struct world *w, enum error e)
 }
 
 /* An open with access to data or to delete meets what others cache. */
-static enum error try_open(struct world *w, const struct gate_open *asked, uint64_t *ret_handle,
-                           uint8_t *ret_caching)
+static enum error try_open(struct world *w, const struct open_state_open *asked,
+                           uint64_t *ret_handle, uint8_t *ret_caching)
 {
-    struct gate_open open = *asked;
+    struct open_state_open open = *asked;
     struct caching_given given = { .holds = 0 };
     struct handle handle = { .id = 0 };
     enum error e;
 
     open.meets = asked->access ? MEETS_ALL : asked->meets;
-    e = gate_open(begin(w), &open, &handle, &given);
+    e = open_state_open(begin(w), &open, &handle, &given);
     *ret_handle = handle.id;
     *ret_caching = given.holds;
     return end(w, e);
@@ -119,7 +119,7 @@ static enum error try_open(struct world *w, const struct gate_open *asked, uint6
 
 static uint64_t open_with(struct world *w, uint8_t access, uint8_t share)
 {
-    struct gate_open asked = { .access = access, .share = share, .caching_key = guid_new() };
+    struct open_state_open asked = { .access = access, .share = share, .caching_key = guid_new() };
     uint64_t handle;
     uint8_t caching;
 
@@ -130,7 +130,7 @@ static uint64_t open_with(struct world *w, uint8_t access, uint8_t share)
 /* An open of everything that shares everything and caches; its key. */
 static struct guid open_caching(struct world *w, uint8_t caching, uint64_t *ret_handle)
 {
-    struct gate_open asked = {
+    struct open_state_open asked = {
         .access = R, .share = RWD, .caching = caching, .caching_key = guid_new()
     };
     uint8_t given;
@@ -142,14 +142,14 @@ static struct guid open_caching(struct world *w, uint8_t caching, uint64_t *ret_
 
 static enum error answer(struct world *w, const struct guid *key, uint8_t keeps)
 {
-    const struct gate_answer answer = { .key = *key, .keeps = keeps };
+    const struct break_acknowledgment answer = { .key = *key, .keeps = keeps };
 
-    return end(w, gate_acknowledge(begin(w), &answer));
+    return end(w, open_state_acknowledge(begin(w), &answer));
 }
 
 static enum error close_handle(struct world *w, uint64_t handle, bool by_force, bool *ret_deletes)
 {
-    return end(w, gate_close(begin(w), handle, by_force, ret_deletes));
+    return end(w, open_state_close(begin(w), handle, by_force, ret_deletes));
 }
 
 static void closes(struct world *w, uint64_t handle)
@@ -162,10 +162,10 @@ static void closes(struct world *w, uint64_t handle)
 
 static enum error pass(struct world *w, enum rest_use use)
 {
-    enum error e = gate_pass(begin(w), use);
+    enum error e = open_state_check_rest(begin(w), use);
 
     if (!e)
-        gate_write(&w->gate);
+        open_state_write(&w->opens);
     return end(w, e);
 }
 
@@ -175,8 +175,8 @@ static struct file_caching caching_now(struct world *w)
     struct file_caching caching;
 
     begin(w);
-    assert_int_equal(w->gate.set.caching_count, 1);
-    caching = w->gate.set.cachings[0].caching;
+    assert_int_equal(w->opens.set.caching_count, 1);
+    caching = w->opens.set.cachings[0].caching;
     end(w, OK);
     return caching;
 }
@@ -274,7 +274,9 @@ static void leases(void **state)
     struct world *w = *state;
 
     for (uint8_t access = 0; access <= RWD; access++) {
-        struct gate_open asked = { .access = access, .share = RWD, .caching_key = guid_new() };
+        struct open_state_open asked = { .access = access,
+                                         .share = RWD,
+                                         .caching_key = guid_new() };
         uint64_t handle = open_with(w, access, RWD);
         uint8_t caching;
 
@@ -293,7 +295,7 @@ static void leases(void **state)
 static void opens_against_opens(void **state)
 {
     struct world *w = *state;
-    struct gate_open asked = { .access = W, .share = RW, .caching_key = guid_new() };
+    struct open_state_open asked = { .access = W, .share = RW, .caching_key = guid_new() };
     uint64_t first = open_with(w, R, R), second;
     uint8_t caching;
 
@@ -319,28 +321,30 @@ static void delete_pending(void **state)
 {
     struct world *w = *state;
     uint64_t reader = open_with(w, R, RWD), deleter = open_with(w, D, RWD);
-    struct gate_open asked = { .access = 0, .share = RWD };
+    struct open_state_open asked = { .access = 0, .share = RWD };
     bool deletes;
     uint64_t handle;
     uint8_t caching;
 
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), reader, true)), E_SharingViolation);
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), 1, true)), E_ResourceNotFound);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), reader, true)),
+                     E_SharingViolation);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), 1, true)), E_ResourceNotFound);
     w->is_read_only = true;
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), deleter, true)), E_ReadOnlyAttribute);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), deleter, true)),
+                     E_ReadOnlyAttribute);
     w->is_read_only = false;
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), deleter, true)), OK);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), deleter, true)), OK);
     assert_int_equal(indexed(w, "p"), 1);
     for (unsigned use = 0; use < REST_USES; use++)
         assert_int_equal(pass(w, (enum rest_use)use), use == REST_LISTS ? OK : E_DeletePending);
     assert_int_equal(try_open(w, &asked, &handle, &caching), E_DeletePending);
 
     /* The client takes it back. */
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), deleter, false)), OK);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), deleter, false)), OK);
     assert_int_equal(indexed(w, "p"), 0);
     assert_int_equal(pass(w, REST_READS), OK);
 
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), deleter, true)), OK);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), deleter, true)), OK);
     closes(w, deleter);
     assert_int_equal(pass(w, REST_READS), E_DeletePending);
     assert_int_equal(close_handle(w, reader, false, &deletes), OK);
@@ -353,7 +357,7 @@ static void delete_pending(void **state)
 static void delete_on_close(void **state)
 {
     struct world *w = *state;
-    struct gate_open asked = {
+    struct open_state_open asked = {
         .access = D, .share = RWD, .deletes = true, .caching_key = guid_new()
     };
     uint64_t first, second;
@@ -414,7 +418,7 @@ static void breaks(void **state)
         assert_int_equal(caching_now(w).breaks_to, cells[i].to);
         if (cells[i].waits) {
             /* It goes on waiting, and asks no second time. */
-            assert_int_equal(gate_pass(begin(w), cells[i].use), DECIDE_WAITS);
+            assert_int_equal(open_state_check_rest(begin(w), cells[i].use), DECIDE_WAITS);
             assert_true(deciding_is_empty(&w->d));
             assert_int_equal(answer(w, &key, cells[i].to), OK);
             assert_int_equal(pass(w, cells[i].use),
@@ -470,14 +474,15 @@ static void waits_end(void **state)
         instant until;
 
         w->input.timeout_s = cases[i].timeout_s;
-        assert_int_equal(gate_pass(begin(w), REST_READS), DECIDE_WAITS);
+        assert_int_equal(open_state_check_rest(begin(w), REST_READS), DECIDE_WAITS);
         until = w->d.waits_until;
         assert_int_equal(until, w->d.now + cases[i].waits_s * TICKS_PER_SECOND);
         end(w, DECIDE_WAITS);
-        assert_int_equal(gate_pass(begin_again(w, true), REST_READS), DECIDE_WAITS);
+        assert_int_equal(open_state_check_rest(begin_again(w, true), REST_READS), DECIDE_WAITS);
         assert_int_equal(w->d.waits_until, until);
         clock_advance((cases[i].waits_s + 1) * TICKS_PER_SECOND);
-        assert_int_equal(gate_pass(begin_again(w, true), REST_READS), E_ClientCacheFlushDelay);
+        assert_int_equal(open_state_check_rest(begin_again(w, true), REST_READS),
+                         E_ClientCacheFlushDelay);
     }
 }
 
@@ -487,10 +492,10 @@ static void granting(void **state)
     struct world *w = *state;
     uint64_t first, second;
     struct guid key = open_caching(w, CACHING_ALL, &first);
-    struct gate_open same = {
+    struct open_state_open same = {
         .access = RW, .share = RWD, .caching = CACHING_ALL, .caching_key = key
     };
-    struct gate_open other = same;
+    struct open_state_open other = same;
     uint8_t caching;
 
     assert_int_equal(try_open(w, &same, &second, &caching), OK);
@@ -512,9 +517,9 @@ static void writes_break(void **state)
 
     open_caching(w, CACHING_READ, &reader);
     writer = open_with(w, W, RWD);
-    assert_int_equal(end(w, gate_write_bytes(begin(w), reader, &range)), OK);
+    assert_int_equal(end(w, open_state_write_bytes(begin(w), reader, &range)), OK);
     assert_int_equal(caching_now(w).breaks_to, CACHING_READ);
-    assert_int_equal(end(w, gate_write_bytes(begin(w), writer, &range)), OK);
+    assert_int_equal(end(w, open_state_write_bytes(begin(w), writer, &range)), OK);
     assert_int_equal(caching_now(w).breaks_to, 0);
 }
 
@@ -525,28 +530,28 @@ static enum error lock(struct world *w, uint64_t handle, uint64_t offset, uint64
 {
     const struct byte_lock wanted = { { offset, length }, handle, is_exclusive };
 
-    return end(w, gate_lock(begin(w), handle, &wanted, 1));
+    return end(w, open_state_lock(begin(w), handle, &wanted, 1));
 }
 
 static enum error unlock(struct world *w, uint64_t handle, uint64_t offset, uint64_t length)
 {
     const struct byte_range range = { offset, length };
 
-    struct file_gate *gate = begin(w);
-    enum error e = gate_unlock(gate, handle, &range, 1);
+    struct open_state *opens = begin(w);
+    enum error e = open_state_unlock(opens, handle, &range, 1);
 
-    gate_write(gate);
+    open_state_write(opens);
     return end(w, e);
 }
 
 static enum error reads(struct world *w, uint64_t offset, uint64_t length)
 {
-    return end(w, gate_pass_read(begin(w), offset, length));
+    return end(w, open_state_check_read(begin(w), offset, length));
 }
 
 static enum error writes(struct world *w)
 {
-    return end(w, gate_pass_write(begin(w)));
+    return end(w, open_state_check_write(begin(w)));
 }
 
 /* Rule: an exclusive lock keeps Get File from its range; any lock keeps Put Range from the file.
@@ -586,14 +591,14 @@ static void locks_of_handles(void **state)
     assert_int_equal(lock(w, b, 10, 1, true), OK);
     assert_int_equal(lock(w, b, UINT64_MAX, 2, true), E_InvalidRange);
     assert_int_equal(lock(w, 1, 0, 1, true), E_ResourceNotFound);
-    assert_int_equal(end(w, gate_read_bytes(begin(w), a, &inside)), OK);
-    assert_int_equal(end(w, gate_read_bytes(begin(w), b, &inside)), E_FileLockConflict);
-    assert_int_equal(end(w, gate_write_bytes(begin(w), b, &inside)), E_FileLockConflict);
-    assert_int_equal(end(w, gate_write_bytes(begin(w), 1, &inside)), E_ResourceNotFound);
+    assert_int_equal(end(w, open_state_read_bytes(begin(w), a, &inside)), OK);
+    assert_int_equal(end(w, open_state_read_bytes(begin(w), b, &inside)), E_FileLockConflict);
+    assert_int_equal(end(w, open_state_write_bytes(begin(w), b, &inside)), E_FileLockConflict);
+    assert_int_equal(end(w, open_state_write_bytes(begin(w), 1, &inside)), E_ResourceNotFound);
     closes(w, a);
-    assert_int_equal(end(w, gate_write_bytes(begin(w), b, &inside)), OK);
+    assert_int_equal(end(w, open_state_write_bytes(begin(w), b, &inside)), OK);
     begin(w);
-    assert_int_equal(w->gate.set.lock_count, 1);
+    assert_int_equal(w->opens.set.lock_count, 1);
 }
 
 /* ---- epochs ---- */
@@ -605,7 +610,7 @@ static void epochs(void **state)
     struct world *w = *state;
     const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
                                        .of_client = bytes_from_string("x") };
-    struct gate_open persistent = {
+    struct open_state_open persistent = {
         .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
     };
     uint64_t lost = open_with(w, RW, 0), kept;
@@ -615,7 +620,7 @@ static void epochs(void **state)
     assert_int_equal(pass(w, REST_READS), E_SharingViolation);
     open_epoch_begin();
     assert_int_equal(reads(w, 0, 10), OK);
-    assert_int_equal(gate_pass(begin(w), REST_DELETES), OK);
+    assert_int_equal(open_state_check_rest(begin(w), REST_DELETES), OK);
     assert_true(deciding_is_empty(&w->d));
     assert_int_equal(indexed(w, "h"), 1);
     assert_int_equal(pass(w, REST_WRITES), OK); /* clears it away */
@@ -623,7 +628,7 @@ static void epochs(void **state)
     assert_true(is_empty(w));
 
     lost = open_with(w, D, RWD);
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), lost, true)), OK);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), lost, true)), OK);
     assert_int_equal(indexed(w, "p"), 1);
     open_epoch_begin();
     closes(w, open_with(w, R, RWD));
@@ -645,7 +650,7 @@ static void reopened(void **state)
     struct world *w = *state;
     const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
                                        .of_client = bytes_from_string("x") };
-    struct gate_open persistent = {
+    struct open_state_open persistent = {
         .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
     };
     uint64_t old = open_with(w, RW, R), kept;
@@ -658,7 +663,7 @@ static void reopened(void **state)
     assert_int_equal(pass(w, REST_WRITES), E_SharingViolation);
     begin(w);
     w->tree.state.reopened = w->d.now;
-    assert_int_equal(end(w, gate_close(begin(w), old, false, &(bool){ false })),
+    assert_int_equal(end(w, open_state_close(begin(w), old, false, &(bool){ false })),
                      E_ResourceNotFound);
     assert_int_equal(pass(w, REST_WRITES), OK);
     assert_true(is_empty(w));
@@ -674,11 +679,11 @@ static void epoch_of_pending(void **state)
     struct world *w = *state;
     uint64_t handle = open_with(w, D, RWD);
 
-    assert_int_equal(end(w, gate_set_delete_pending(begin(w), handle, true)), OK);
+    assert_int_equal(end(w, open_state_set_delete_pending(begin(w), handle, true)), OK);
     open_epoch_begin();
     assert_int_equal(pass(w, REST_READS), OK);
-    assert_int_equal(gate_pass(begin(w), REST_DELETES), OK);
-    gate_delete(&w->gate);
+    assert_int_equal(open_state_check_rest(begin(w), REST_DELETES), OK);
+    open_state_delete(&w->opens);
     end(w, OK);
     assert_true(is_empty(w));
     assert_int_equal(indexed(w, "h") + indexed(w, "p"), 0);
@@ -690,7 +695,7 @@ static void epoch_of_pending(void **state)
 static void bounds(void **state)
 {
     struct world *w = *state;
-    struct gate_open asked = { .share = RWD, .caching = CACHING_READ };
+    struct open_state_open asked = { .share = RWD, .caching = CACHING_READ };
     struct handle handle;
     uint8_t caching;
     size_t granted = 0;
@@ -704,12 +709,12 @@ static void bounds(void **state)
     for (size_t i = 0; i < BYTE_LOCKS_MAX; i++) {
         const struct byte_lock wanted = { { UINT64_MAX - i, 1 }, handle.id, true };
 
-        assert_int_equal(end(w, gate_lock(begin(w), handle.id, &wanted, 1)), OK);
+        assert_int_equal(end(w, open_state_lock(begin(w), handle.id, &wanted, 1)), OK);
     }
     assert_int_equal(lock(w, handle.id, 0, 1, true), E_ServerBusy);
     assert_int_equal(try_open(w, &asked, &handle.id, &caching), E_ServerBusy);
     begin(w);
-    assert_int_equal(w->gate.set.open_count, OPENS_MAX);
+    assert_int_equal(w->opens.set.open_count, OPENS_MAX);
     assert_int_equal(indexed(w, "h"), OPENS_MAX);
 }
 
@@ -771,8 +776,8 @@ static void version_1(void **state)
     assert_true(open_set_decode(w->arena, bytes_of(bytes, sizeof bytes - 1), 0, 0, &set));
     assert_true(set.is_delete_pending);
     assert_int_equal(set.lock_count, 2);
-    assert_int_equal(set.left_count, 1);
-    assert_int_equal(set.left[0].id, 4);
+    assert_int_equal(set.stale_count, 1);
+    assert_int_equal(set.stale[0].id, 4);
     assert_int_equal(set.open_count, 1);
     assert_int_equal(set.opens[0].id, 6);
     assert_int_equal(set.opens[0].open.access, ACCESS_READ | ACCESS_WRITE);
@@ -780,7 +785,7 @@ static void version_1(void **state)
     assert_int_equal(set.opens[0].open.meets, MEETS_ALL);
     assert_true(set.opens[0].persists && set.opens[0].deletes);
     assert_int_equal(set.opens[0].kept_ticks, 100);
-    assert_int_equal(set.opens[0].away_until, open_epoch() + 100);
+    assert_int_equal(set.opens[0].disconnected_until, open_epoch() + 100);
     assert_int_equal(set.caching_count, 1);
     assert_int_equal(set.cachings[0].key.b[15], 16);
     assert_int_equal(set.cachings[0].caching.holds, C_RH);
@@ -809,7 +814,7 @@ static void handle_of_version_1(void **state)
     assert_null(handle.client_name.ptr);
     assert_int_equal(handle.opened, 6);
     assert_int_equal(handle.reconnected, 7);
-    assert_int_equal(handle.away_until, 8);
+    assert_int_equal(handle.disconnected_until, 8);
     assert_int_equal(handle.kept.ticks, 9);
     assert_int_equal(handle.kept.granted, 10);
     assert_true(handle.kept.times.keeps_accessed && handle.kept.times.keeps_written);
@@ -833,7 +838,7 @@ static void assert_same_handle(const struct handle *handle, const struct handle 
     assert_true(bytes_equal(handle->client_name, as->client_name));
     assert_int_equal(handle->opened, as->opened);
     assert_int_equal(handle->reconnected, as->reconnected);
-    assert_int_equal(handle->away_until, as->away_until);
+    assert_int_equal(handle->disconnected_until, as->disconnected_until);
     assert_int_equal(handle->kept.ticks, as->kept.ticks);
     assert_int_equal(handle->kept.granted, as->kept.granted);
     assert_int_equal(times->keeps_accessed, of->keeps_accessed);
@@ -861,7 +866,7 @@ static void each_of_a_handle(void **state)
                                  .client_name = BYTES("name"),
                                  .opened = 1004,
                                  .reconnected = 1005,
-                                 .away_until = 1006,
+                                 .disconnected_until = 1006,
                                  .kept = { .ticks = 1007,
                                            .granted = 1008,
                                            .times = { flag == 0, flag == 1, flag == 2, 1009, 1010,
@@ -909,14 +914,14 @@ static void each_of_a_set(void **state)
     for (size_t i = 0; i < 3; i++)
         opens[i].epoch = open_epoch();
     opens[0].deletes = true;
-    opens[1].away_until = w->d.now + 3001;
+    opens[1].disconnected_until = w->d.now + 3001;
     opens[2].kept_ticks = 3002;
     begin(w);
     w->d.parts[0].changes = changes_new(w->arena);
     open_set_write(w->d.parts[0].changes, w->arena, &set);
     end(w, OK);
     begin(w);
-    read = w->gate.set;
+    read = w->opens.set;
     assert_true(read.is_delete_pending);
     assert_int_equal(read.open_count, 3);
     assert_int_equal(read.caching_count, 2);
@@ -932,7 +937,7 @@ static void each_of_a_set(void **state)
         assert_int_equal(open->persists, opens[i].persists);
         assert_int_equal(open->deletes, opens[i].deletes);
         assert_int_equal(open->kept_ticks, opens[i].kept_ticks);
-        assert_int_equal(open->away_until, opens[i].away_until);
+        assert_int_equal(open->disconnected_until, opens[i].disconnected_until);
     }
     for (size_t i = 0; i < 2; i++) {
         const struct caching_entry *entry = &read.cachings[i];
@@ -969,7 +974,7 @@ static void damage(void **state)
     end(w, OK);
     deciding_end(&w->d);
     decision_open(&w->d, (struct partition){ .space = w->space, .key = BYTES("file") }, NULL);
-    assert_int_equal(gate_read(&w->gate, &w->tree, &w->d.parts[0], NODE), E_InternalError);
+    assert_int_equal(open_state_read(&w->opens, &w->tree, &w->d.parts[0], NODE), E_InternalError);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -3,7 +3,7 @@
 #include "client.h"
 
 #include "base/endian.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/limits.h"
 
 static struct client *begin(struct world *world, enum smb_dialect dialect)

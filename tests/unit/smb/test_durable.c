@@ -10,7 +10,7 @@
 #include "base/endian.h"
 #include "opens/open_record.h"
 #include "smb/durable.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/limits.h"
 
 /* ---- pure rules ---- */
@@ -202,7 +202,7 @@ static void is_sent_once_more(void **state)
             assert_int_equal(again, file.persistent);
             assert_int_equal(durable_replay(c, flags, BATCH, &again), 0);
             assert_int_equal(again, file.persistent);
-            assert_int_equal(kept_count(world->service->kept), 0);
+            assert_int_equal(scavenger_count(world->service->kept), 0);
         }
         client_free(c);
         c = client_begin(world, SMB_311);
@@ -213,7 +213,7 @@ static void is_sent_once_more(void **state)
         assert_int_equal(durable_replay(c, flags, 0, &again), 0);
         assert_int_not_equal(again, file.persistent);
         client_free(c);
-        kept_close_overdue(world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
+        scavenger_close_expired(world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
         c = client_begin(world, SMB_311);
         client_open(c, "x", &alone);
         assert_int_equal(client_close(c, &alone), 0);
@@ -252,13 +252,13 @@ static void comes_back(void **state)
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(client_write(c, &file, 0, "abc"), 0);
     client_free(c);
-    assert_int_equal(kept_count(world->service->kept), 1);
+    assert_int_equal(scavenger_count(world->service->kept), 1);
     c = client_begin(world, SMB_311);
     assert_int_equal(client_read(c, &file, 0, 3, &bytes), nt_status_value(STATUS_FILE_CLOSED));
     assert_int_equal(durable_return(c, &file, 2, &again),
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(durable_return(c, &file, 0, &again), 0);
-    assert_int_equal(kept_count(world->service->kept), 0);
+    assert_int_equal(scavenger_count(world->service->kept), 0);
     assert_int_equal(again.persistent, file.persistent);
     assert_int_equal(again.level, BATCH);
     assert_int_equal(client_read(c, &again, 0, 3, &bytes), 0);
@@ -404,7 +404,7 @@ static void returns_each(void **state)
 static void goes_often(void **state)
 {
     struct world *world = *state;
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     struct client *c = client_begin(world, SMB_311);
     struct open_file file;
 
@@ -413,14 +413,14 @@ static void goes_often(void **state)
                      nt_status_value(STATUS_DUPLICATE_OBJECTID));
     for (unsigned i = 0; i < 300; i++) {
         client_free(c);
-        assert_int_equal(kept_count(kept), 1);
+        assert_int_equal(scavenger_count(kept), 1);
         c = client_begin(world, SMB_311);
         assert_int_equal(durable_return(c, &file, 0, &file), 0);
-        assert_int_equal(kept_count(kept), 0);
+        assert_int_equal(scavenger_count(kept), 0);
     }
     assert_int_equal(client_close(c, &file), 0);
     client_free(c);
-    assert_int_equal(kept_count(kept), 0);
+    assert_int_equal(scavenger_count(kept), 0);
 }
 
 /* Handles that a connection does not close at once (SMB_CLOSED_AT_ONCE). */

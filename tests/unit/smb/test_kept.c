@@ -1,5 +1,5 @@
 /* Handles that are kept when their client has gone, and what becomes of those that nobody comes back to. ms-smb2: 3.3.7.1 */
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
@@ -14,21 +14,21 @@ static void is_overdue(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     struct open_file file;
     instant next;
 
     assert_int_equal(durable_open(c, 1, 2, BATCH, &file), 0);
     client_free(c);
-    next = kept_next(kept);
+    next = scavenger_next(kept);
     assert_true(next > 0);
     while (clock_now() <= next)
         ;
-    kept_close_overdue(kept, next - 1);
-    assert_int_equal(kept_count(kept), 1);
-    kept_close_overdue(kept, clock_now());
-    assert_int_equal(kept_count(kept), 0);
-    assert_int_equal(kept_next(kept), 0);
+    scavenger_close_expired(kept, next - 1);
+    assert_int_equal(scavenger_count(kept), 1);
+    scavenger_close_expired(kept, clock_now());
+    assert_int_equal(scavenger_count(kept), 0);
+    assert_int_equal(scavenger_next(kept), 0);
     c = client_begin(world, SMB_311);
     assert_int_equal(durable_return(c, &file, 2, &file),
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
@@ -52,28 +52,28 @@ static void is_closed_later(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     struct open_file file;
     instant next;
 
     assert_int_equal(durable_open(c, 1, 2, BATCH, &file), 0);
     client_free(c);
-    next = kept_next(kept);
+    next = scavenger_next(kept);
     while (clock_now() <= next)
         ;
     refused = 1;
-    kept_close_overdue(kept, clock_now());
+    scavenger_close_expired(kept, clock_now());
     assert_int_equal(refused, 0);
-    assert_int_equal(kept_count(kept), 1);
-    next = kept_next(kept);
+    assert_int_equal(scavenger_count(kept), 1);
+    next = scavenger_next(kept);
     assert_true(next > clock_now());
     refused = 1;
-    kept_close_overdue(kept, next - 1);
+    scavenger_close_expired(kept, next - 1);
     assert_int_equal(refused, 1); /* not before */
     refused = 0;
-    kept_close_overdue(kept, next);
-    assert_int_equal(kept_count(kept), 0);
-    assert_int_equal(kept_next(kept), 0);
+    scavenger_close_expired(kept, next);
+    assert_int_equal(scavenger_count(kept), 0);
+    assert_int_equal(scavenger_next(kept), 0);
 }
 
 static unsigned refused_closes; /* by clients */
@@ -92,7 +92,7 @@ static void closes_for_the_store(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     struct open_file asked, left;
 
     client_open(c, "x", &asked);
@@ -101,14 +101,14 @@ static void closes_for_the_store(void **state)
     assert_int_not_equal(client_close(c, &asked), 0);
     client_free(c);
     assert_int_equal(refused_closes, 0);
-    assert_int_equal(kept_count(kept), 2);
+    assert_int_equal(scavenger_count(kept), 2);
     refused_closes = 1;
-    kept_close_overdue(kept, kept_next(kept) - 1);
+    scavenger_close_expired(kept, scavenger_next(kept) - 1);
     assert_int_equal(refused_closes, 1); /* not before */
-    kept_close_overdue(kept, clock_now() + 10 * TICKS_PER_SECOND);
-    assert_int_equal(kept_count(kept), 1); /* the other one is tried again */
-    kept_close_overdue(kept, clock_now() + 20 * TICKS_PER_SECOND);
-    assert_int_equal(kept_count(kept), 0);
+    scavenger_close_expired(kept, clock_now() + 10 * TICKS_PER_SECOND);
+    assert_int_equal(scavenger_count(kept), 1); /* the other one is tried again */
+    scavenger_close_expired(kept, clock_now() + 20 * TICKS_PER_SECOND);
+    assert_int_equal(scavenger_count(kept), 0);
     c = client_begin(world, SMB_311);
     assert_int_equal(durable_open(c, 0, 0, BATCH, &asked), 0);
     assert_int_equal(asked.reply.bytes.ptr[SMB_HEADER_SIZE + 2],
@@ -153,7 +153,7 @@ static void its_close_is_the_last_write(void **state)
         client_free(c);
         before = when_written(world);
         clock_advance(2 * KEPT_MS * (TICKS_PER_SECOND / 1000));
-        kept_close_overdue(world->service->kept, clock_now());
+        scavenger_close_expired(world->service->kept, clock_now());
         assert_int_equal(when_written(world) > before, writes == 2);
     }
 }
@@ -174,7 +174,7 @@ static void its_close_deletes(void **state)
     assert_int_equal(client_create(c, "x", &deletes, &file),
                      nt_status_value(STATUS_DELETE_PENDING));
     clock_advance(2 * KEPT_MS * (TICKS_PER_SECOND / 1000));
-    kept_close_overdue(world->service->kept, clock_now());
+    scavenger_close_expired(world->service->kept, clock_now());
     client_open(c, "x", &file);
     assert_int_equal(file.action, 2); /* FILE_CREATED */
     assert_int_equal(client_close(c, &file), 0);
@@ -185,27 +185,27 @@ static void its_close_deletes(void **state)
 static void has_a_bound(void **state)
 {
     struct world *world = *state;
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     struct bytes one = bytes_from_string("one"), two = bytes_from_string("two");
     struct client *c;
     struct open_file file;
 
     for (unsigned i = 0; i < SMB_KEPT_OF_ACCOUNT_MAX; i++)
-        assert_true(kept_reserve(kept, one));
-    assert_false(kept_reserve(kept, one));
-    assert_true(kept_reserve(kept, two));
-    kept_release(kept, two);
+        assert_true(scavenger_reserve(kept, one));
+    assert_false(scavenger_reserve(kept, one));
+    assert_true(scavenger_reserve(kept, two));
+    scavenger_release(kept, two);
     c = client_begin(world, SMB_311);
     assert_int_equal(durable_open(c, 0, 0, BATCH, &file), 0);
     client_free(c); /* closed */
-    assert_int_equal(kept_count(kept), SMB_KEPT_OF_ACCOUNT_MAX);
+    assert_int_equal(scavenger_count(kept), SMB_KEPT_OF_ACCOUNT_MAX);
     c = client_begin(world, SMB_311);
     assert_int_equal(durable_return(c, &file, 0, &file),
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     client_free(c);
     for (unsigned i = 0; i < SMB_KEPT_OF_ACCOUNT_MAX; i++)
-        kept_release(kept, one);
-    assert_int_equal(kept_count(kept), 0);
+        scavenger_release(kept, one);
+    assert_int_equal(scavenger_count(kept), 0);
 }
 
 static struct bytes account_of(unsigned number)
@@ -220,18 +220,18 @@ static struct bytes account_of(unsigned number)
 static void has_a_bound_of_all(void **state)
 {
     const struct world *world = *state;
-    struct kept_handles *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->kept;
     const unsigned accounts = SMB_KEPT_MAX / SMB_KEPT_OF_ACCOUNT_MAX;
 
     for (unsigned i = 0; i < SMB_KEPT_MAX; i++)
-        assert_true(kept_reserve(kept, account_of(i % accounts)));
-    assert_false(kept_reserve(kept, account_of(accounts)));
-    kept_release(kept, account_of(0));
-    assert_true(kept_reserve(kept, account_of(accounts)));
-    kept_release(kept, account_of(accounts));
+        assert_true(scavenger_reserve(kept, account_of(i % accounts)));
+    assert_false(scavenger_reserve(kept, account_of(accounts)));
+    scavenger_release(kept, account_of(0));
+    assert_true(scavenger_reserve(kept, account_of(accounts)));
+    scavenger_release(kept, account_of(accounts));
     for (unsigned i = 1; i < SMB_KEPT_MAX; i++)
-        kept_release(kept, account_of(i % accounts));
-    assert_int_equal(kept_count(kept), 0);
+        scavenger_release(kept, account_of(i % accounts));
+    assert_int_equal(scavenger_count(kept), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)

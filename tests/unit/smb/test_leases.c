@@ -331,7 +331,7 @@ static void a_break_between_two_opens(void **state)
 
 /* ---- breaks that are reported out of order ---- */
 
-static void asked(struct client *c, uint8_t key, const struct break_news *news)
+static void asked(struct client *c, uint8_t key, const struct break_notification *news)
 {
     struct guid lease_key = key_of(key);
     struct smb_caching *caching = caching_find(client_machine(c), &lease_key);
@@ -348,10 +348,10 @@ static void two_breaks_at_once(void **state)
 
     opens_with(c, 1, RH, 0, RH, 1, &f);
     for (unsigned i = 0; i < 2; i++) {
-        const struct break_news first = { .holds = CACHING_READ,
-                                          .epoch = 2,
-                                          .at = INSTANT_MAX - 2 };
-        const struct break_news second = {
+        const struct break_notification first = { .holds = CACHING_READ,
+                                                  .epoch = 2,
+                                                  .at = INSTANT_MAX - 2 };
+        const struct break_notification second = {
             .holds = RH, .to = CACHING_READ, .epoch = 4, .at = INSTANT_MAX - 1
         };
 
@@ -366,8 +366,10 @@ static void two_breaks_at_once(void **state)
 /* Rule: a break that is reported after a newer one does not end the wait for the acknowledgement of the newer one. */
 static void an_overtaken_break(void **state)
 {
-    const struct break_news first = { .holds = CACHING_READ, .epoch = 2, .at = INSTANT_MAX - 2 };
-    const struct break_news second = { .holds = RH, .epoch = 4, .at = INSTANT_MAX - 1 };
+    const struct break_notification first = { .holds = CACHING_READ,
+                                              .epoch = 2,
+                                              .at = INSTANT_MAX - 2 };
+    const struct break_notification second = { .holds = RH, .epoch = 4, .at = INSTANT_MAX - 1 };
     struct client *c = client_begin(*state, SMB_311);
     struct guid lease_key = key_of(1);
     struct open_file f;
@@ -607,7 +609,7 @@ static void a_wait_in_vain_ends(void **state)
     opens_with(c, 1, RWH, 0, RWH, 1, &f);
     waits = send_create(d, &opens);
     assert_status(client_next(d), STATUS_PENDING);
-    clock_advance((GATE_OPEN_WAIT_MAX_S + 1) * (uint64_t)TICKS_PER_SECOND);
+    clock_advance((OPEN_WAIT_MAX_S + 1) * (uint64_t)TICKS_PER_SECOND);
     assert_status(client_receive(d, waits), STATUS_SHARING_VIOLATION);
     client_free(d);
     client_free(c);

@@ -82,7 +82,7 @@ static uint64_t lock_all(struct fixture *f, const struct held_handle *handle, un
 {
     struct lock_element *elements = arena_array(handles_arena(), size, sizeof *elements);
     struct handle_lock lock = {
-        .mount = the_mount(), .handle = handle, .elements = elements, .count = size
+        .tree_connect = the_mount(), .handle = handle, .elements = elements, .count = size
     };
     uint64_t before = steps_now();
 
@@ -112,7 +112,8 @@ static uint64_t unlocks(struct fixture *f, unsigned size)
 static void open_and_leave(struct fixture *f)
 {
     struct handle_open open = asked("x", MAY_READ_DATA, OPEN_OR_NEW);
-    struct handle_leave leave = { .close = { .mount = the_mount(), .handle = &open.handle } };
+    struct handle_disconnect leave = { .close = { .tree_connect = the_mount(),
+                                                  .handle = &open.handle } };
 
     open.share = RWD;
     open.caching = CACHING_READ | CACHING_HANDLE;
@@ -120,7 +121,7 @@ static void open_and_leave(struct fixture *f)
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
     leave.kept = open.kept;
     leave.kept.granted = open.handle.granted;
-    assert_int_equal(run(f, handle_leave_attempt, &leave), OK);
+    assert_int_equal(run(f, handle_disconnect_attempt, &leave), OK);
     assert_true(leave.stays);
 }
 
@@ -151,7 +152,7 @@ static uint64_t lists_handles(struct fixture *f, unsigned size)
 static uint64_t renames_a_directory(struct fixture *f, unsigned size)
 {
     struct held_handle directory = opened_directory(f, "d", MAY_RWD);
-    struct handle_rename rename = { .mount = the_mount(), .handle = &directory };
+    struct handle_rename rename = { .tree_connect = the_mount(), .handle = &directory };
     uint64_t before;
 
     for (unsigned i = 0; i < size; i++)

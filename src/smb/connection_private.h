@@ -1,7 +1,7 @@
 /* Internal to smb/: the state of a connection, whose interface is connection.h. connection.c,
- * post.c, answer.c */
-#ifndef LAGRA_SMB_MACHINE_H
-#define LAGRA_SMB_MACHINE_H
+ * connection_events.c, answer.c */
+#ifndef LAGRA_SMB_CONNECTION_PRIVATE_H
+#define LAGRA_SMB_CONNECTION_PRIVATE_H
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* Encoding of file information, shared by all commands. */
-#include "smb/shown.h"
+#include "smb/file_information.h"
 
 #include "base/endian.h"
 #include "smb/sessions.h"
@@ -26,5 +26,5 @@ uint32_t smb_attributes(const struct handle_info *info)
 
 uint64_t smb_volume_id(const struct smb_tree *tree)
 {
-    return le64_get(tree->mount.space.b);
+    return le64_get(tree->tree_connect.space.b);
 }

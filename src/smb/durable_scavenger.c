@@ -1,5 +1,5 @@
-/* See kept.h. */
-#include "smb/kept.h"
+/* See durable_scavenger.h. */
+#include "smb/durable_scavenger.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,14 +22,14 @@
 struct kept {
     struct kept *next; /* in the bucket by id, or in the list of expired handles */
     struct kept *next_create;
-    struct kept_create by;
-    struct mount mount;
+    struct scavenger_create by;
+    struct tree_connect tree_connect;
     struct held_handle handle;
     instant until;
     bool is_abandoned; /* closed by its client, but not in the store */
 };
 
-struct kept_handles {
+struct durable_scavenger {
     struct store *store;
     struct account_uses *uses;
     struct thread thread;
@@ -43,9 +43,9 @@ struct kept_handles {
     instant next;                  /* no handle expires before this; 0 if there is none */
 };
 
-struct kept_handles *kept_new(struct store *store, struct account_uses *uses)
+struct durable_scavenger *scavenger_new(struct store *store, struct account_uses *uses)
 {
-    struct kept_handles *kept = xcalloc(1, sizeof *kept);
+    struct durable_scavenger *kept = xcalloc(1, sizeof *kept);
 
     kept->store = store;
     kept->uses = uses;
@@ -61,8 +61,8 @@ static struct bytes copy(struct bytes from)
 
 static void free_one(struct kept *one)
 {
-    free((char *)(uintptr_t)one->mount.account.ptr);
-    free((char *)(uintptr_t)one->mount.share.ptr);
+    free((char *)(uintptr_t)one->tree_connect.account.ptr);
+    free((char *)(uintptr_t)one->tree_connect.share.ptr);
     free(one);
 }
 
@@ -76,7 +76,7 @@ static void free_all(struct kept *first)
     }
 }
 
-void kept_free(struct kept_handles *kept)
+void scavenger_free(struct durable_scavenger *kept)
 {
     assert(!kept->thread.running);
     for (unsigned i = 0; i < BUCKETS; i++)
@@ -88,7 +88,7 @@ void kept_free(struct kept_handles *kept)
 
 /* ---- slots ---- */
 
-bool kept_reserve(struct kept_handles *kept, struct bytes account)
+bool scavenger_reserve(struct durable_scavenger *kept, struct bytes account)
 {
     bool has_room;
 
@@ -99,14 +99,14 @@ bool kept_reserve(struct kept_handles *kept, struct bytes account)
     return has_room;
 }
 
-static void give_place(struct kept_handles *kept, struct bytes account)
+static void give_place(struct durable_scavenger *kept, struct bytes account)
 {
     assert(kept->count > 0);
     kept->count--;
     account_use_end(kept->uses, account, USES_KEPT);
 }
 
-void kept_release(struct kept_handles *kept, struct bytes account)
+void scavenger_release(struct durable_scavenger *kept, struct bytes account)
 {
     lock_take(&kept->lock);
     give_place(kept, account);
@@ -117,12 +117,12 @@ void kept_release(struct kept_handles *kept, struct bytes account)
 
 static const struct guid no_create;
 
-static struct kept **creates_of(struct kept_handles *kept, const struct kept_create *by)
+static struct kept **creates_of(struct durable_scavenger *kept, const struct scavenger_create *by)
 {
     return &kept->creates[guid_hash(&by->create) % BUCKETS];
 }
 
-static void forget_create(struct kept_handles *kept, struct kept *one)
+static void forget_create(struct durable_scavenger *kept, struct kept *one)
 {
     struct kept **at = creates_of(kept, &one->by);
 
@@ -134,21 +134,21 @@ static void forget_create(struct kept_handles *kept, struct kept *one)
     *at = one->next_create;
 }
 
-uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
-                   const struct kept_create *by)
+uint64_t scavenger_find(struct durable_scavenger *kept, const struct guid *space,
+                        const struct scavenger_create *by)
 {
     uint64_t id = 0;
 
     lock_take(&kept->lock);
     for (const struct kept *one = *creates_of(kept, by); one && id == 0; one = one->next_create)
         if (guid_equal(&one->by.create, &by->create) && guid_equal(&one->by.client, &by->client) &&
-            guid_equal(&one->mount.space, space))
+            guid_equal(&one->tree_connect.space, space))
             id = one->handle.id;
     lock_give(&kept->lock);
     return id;
 }
 
-static void put(struct kept_handles *kept, struct kept *one)
+static void put(struct durable_scavenger *kept, struct kept *one)
 {
     struct kept **at = &kept->buckets[one->handle.id % BUCKETS];
 
@@ -159,37 +159,38 @@ static void put(struct kept_handles *kept, struct kept *one)
         kept->next = one->until;
 }
 
-static struct kept *new_one(const struct mount *mount, const struct held_handle *handle,
-                            instant until)
+static struct kept *new_one(const struct tree_connect *tree_connect,
+                            const struct held_handle *handle, instant until)
 {
     struct kept *one = xcalloc(1, sizeof *one);
 
-    one->mount = (struct mount){ .account = copy(mount->account),
-                                 .share = copy(mount->share),
-                                 .space = mount->space };
+    one->tree_connect = (struct tree_connect){ .account = copy(tree_connect->account),
+                                               .share = copy(tree_connect->share),
+                                               .space = tree_connect->space };
     one->handle = *handle;
     one->until = until;
     return one;
 }
 
-void kept_close_later(struct kept_handles *kept, const struct mount *mount,
-                      const struct held_handle *handle)
+void scavenger_close_later(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+                           const struct held_handle *handle)
 {
-    struct kept *one = new_one(mount, handle, clock_now() + SOON_TICKS);
+    struct kept *one = new_one(tree_connect, handle, clock_now() + SOON_TICKS);
 
     one->is_abandoned = true;
     lock_take(&kept->lock);
-    account_use_add(kept->uses, one->mount.account, USES_KEPT);
+    account_use_add(kept->uses, one->tree_connect.account, USES_KEPT);
     kept->count++;
     put(kept, one);
     pthread_cond_signal(&kept->changed);
     lock_give(&kept->lock);
 }
 
-void kept_add(struct kept_handles *kept, const struct mount *mount,
-              const struct held_handle *handle, const struct kept_create *by, instant until)
+void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+                   const struct held_handle *handle, const struct scavenger_create *by,
+                   instant until)
 {
-    struct kept *one = new_one(mount, handle, until);
+    struct kept *one = new_one(tree_connect, handle, until);
 
     one->by = *by;
     lock_take(&kept->lock);
@@ -202,7 +203,7 @@ void kept_add(struct kept_handles *kept, const struct mount *mount,
     lock_give(&kept->lock);
 }
 
-void kept_remove(struct kept_handles *kept, uint64_t id)
+void scavenger_remove(struct durable_scavenger *kept, uint64_t id)
 {
     struct kept **at = &kept->buckets[id % BUCKETS];
     struct kept *one;
@@ -214,13 +215,13 @@ void kept_remove(struct kept_handles *kept, uint64_t id)
     if (one) {
         *at = one->next;
         forget_create(kept, one);
-        give_place(kept, one->mount.account);
+        give_place(kept, one->tree_connect.account);
         free_one(one);
     }
     lock_give(&kept->lock);
 }
 
-instant kept_next(struct kept_handles *kept)
+instant scavenger_next(struct durable_scavenger *kept)
 {
     instant next;
 
@@ -230,7 +231,7 @@ instant kept_next(struct kept_handles *kept)
     return next;
 }
 
-unsigned kept_count(struct kept_handles *kept)
+unsigned scavenger_count(struct durable_scavenger *kept)
 {
     unsigned count;
 
@@ -243,7 +244,7 @@ unsigned kept_count(struct kept_handles *kept)
 /* ---- expired handles ---- */
 
 /* Removes the expired handles, without releasing their slots, and updates `next`. */
-static struct kept *take_overdue(struct kept_handles *kept, instant now)
+static struct kept *take_overdue(struct durable_scavenger *kept, instant now)
 {
     struct kept *overdue = NULL;
 
@@ -276,8 +277,9 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
 static bool close_one(struct store *store, const struct kept *one)
 {
     struct arena *arena = arena_new_background(HANDLE_ARENA_MAX);
-    struct handle_overdue overdue = { .close = { .mount = &one->mount, .handle = &one->handle } };
-    struct input input = { .account = one->mount.account,
+    struct handle_overdue overdue = { .close = { .tree_connect = &one->tree_connect,
+                                                 .handle = &one->handle } };
+    struct input input = { .account = one->tree_connect.account,
                            .identity = { .kind = IDENTITY_ACCOUNT_KEY, .at = clock_wall() } };
     struct problem problem;
     struct decision d = { .service = &file_service,
@@ -300,13 +302,13 @@ static bool close_one(struct store *store, const struct kept *one)
     return !e || is_gone;
 }
 
-static void end_or_try_again(struct kept_handles *kept, struct kept *one, instant now)
+static void end_or_try_again(struct durable_scavenger *kept, struct kept *one, instant now)
 {
     bool is_closed = close_one(kept->store, one);
 
     lock_take(&kept->lock);
     if (is_closed) {
-        give_place(kept, one->mount.account);
+        give_place(kept, one->tree_connect.account);
     } else {
         one->by.create = no_create;
         one->until = now + (one->is_abandoned ? SOON_TICKS : AGAIN_TICKS);
@@ -317,7 +319,7 @@ static void end_or_try_again(struct kept_handles *kept, struct kept *one, instan
         free_one(one);
 }
 
-void kept_close_overdue(struct kept_handles *kept, instant now)
+void scavenger_close_expired(struct durable_scavenger *kept, instant now)
 {
     struct kept *overdue = take_overdue(kept, now);
 
@@ -331,7 +333,7 @@ void kept_close_overdue(struct kept_handles *kept, instant now)
 
 /* ---- thread ---- */
 
-static void sleep_until_next(struct kept_handles *kept)
+static void sleep_until_next(struct durable_scavenger *kept)
 {
     instant now = clock_now();
     int timeout_ms = -1;
@@ -346,26 +348,26 @@ static void sleep_until_next(struct kept_handles *kept)
 
 static void *run(void *argument)
 {
-    struct kept_handles *kept = argument;
+    struct durable_scavenger *kept = argument;
 
     thread_give_way();
     lock_take(&kept->lock);
     while (!kept->stops) {
         sleep_until_next(kept);
         lock_give(&kept->lock);
-        kept_close_overdue(kept, clock_now());
+        scavenger_close_expired(kept, clock_now());
         lock_take(&kept->lock);
     }
     lock_give(&kept->lock);
     return NULL;
 }
 
-bool kept_start(struct kept_handles *kept)
+bool scavenger_start(struct durable_scavenger *kept)
 {
     return thread_start(&kept->thread, run, kept);
 }
 
-void kept_stop(struct kept_handles *kept)
+void scavenger_stop(struct durable_scavenger *kept)
 {
     lock_take(&kept->lock);
     kept->stops = true;

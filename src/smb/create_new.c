@@ -1,6 +1,19 @@
 /* A create that is neither a reconnect nor a replay: prepares the open. ms-smb2: 3.3.5.9 */
 #include "smb/create.h"
 
+struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
+{
+    const struct durable_asked *asked = &create->contexts.durable;
+    const struct durable_open opened = { .is_available = create->open.persists,
+                                         .is_file = is_file,
+                                         .caches_handle = caches_handle };
+    struct smb_durable durable = { .kind = durable_granted(asked, &opened) };
+
+    if (durable.kind != DURABLE_NONE)
+        durable.timeout_ms = durable_timeout_ms(asked);
+    return durable;
+}
+
 /* Requests the oplock or lease. */
 static void ask_caching(struct smb_open *place, struct create *create)
 {
@@ -41,11 +54,11 @@ static void ask_persistence(struct smb_request *request, struct create *create)
     create->open.kept.of_client = open_kept(place, request->message->arena);
 }
 
-enum smb_step create_anew(struct smb_request *request, struct create *create)
+enum smb_step create_new(struct smb_request *request, struct create *create)
 {
     const struct durable_asked *durable = &create->contexts.durable;
 
-    create->open.mount = &request->tree->mount;
+    create->open.tree_connect = &request->tree->tree_connect;
     create->open.snapshot = create->contexts.snapshot;
     create->open.descriptor = create->contexts.descriptor;
     create->open.session = request->session->id;

@@ -4,51 +4,52 @@
  * then ignored, with its locks and delete-on-close (open_set_decode()), and removed with the next
  * change of the file's opens.
  *
- * The thread of kept_start() is optional: tests call kept_close_overdue() instead. */
-#ifndef LAGRA_SMB_KEPT_H
-#define LAGRA_SMB_KEPT_H
+ * The thread of scavenger_start() is optional: tests call scavenger_close_expired() instead. */
+#ifndef LAGRA_SMB_DURABLE_SCAVENGER_H
+#define LAGRA_SMB_DURABLE_SCAVENGER_H
 
 #include "handles/durable_handle.h"
 #include "smb/account_uses.h"
 
-struct kept_handles;
+struct durable_scavenger;
 
-struct kept_handles *kept_new(struct store *store, struct account_uses *uses);
-/* Frees the list, after kept_stop(). */
-void kept_free(struct kept_handles *kept);
+struct durable_scavenger *scavenger_new(struct store *store, struct account_uses *uses);
+/* Frees the list, after scavenger_stop(). */
+void scavenger_free(struct durable_scavenger *kept);
 /* Starts the thread that closes expired handles. Returns false on failure. Called on the main
  * thread. */
-bool kept_start(struct kept_handles *kept);
+bool scavenger_start(struct durable_scavenger *kept);
 /* Stops the thread, if started. Called on the main thread. */
-void kept_stop(struct kept_handles *kept);
+void scavenger_stop(struct durable_scavenger *kept);
 
 /* Reserves a slot for a handle before its disconnect is decided. Returns false if SMB_KEPT_MAX or
  * SMB_KEPT_OF_ACCOUNT_MAX is reached. Thread-safe. */
-bool kept_reserve(struct kept_handles *kept, struct bytes account);
+bool scavenger_reserve(struct durable_scavenger *kept, struct bytes account);
 /* Releases a reserved slot. Thread-safe. */
-void kept_release(struct kept_handles *kept, struct bytes account);
+void scavenger_release(struct durable_scavenger *kept, struct bytes account);
 /* Identifies a create for replay detection. All zeros once the handle has been used. */
-struct kept_create {
+struct scavenger_create {
     struct guid client, create; /* ClientGuid, CreateGuid */
 };
 /* Adds a disconnected handle, in a reserved slot. Thread-safe. */
-void kept_add(struct kept_handles *kept, const struct mount *mount,
-              const struct held_handle *handle, const struct kept_create *by, instant until);
+void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+                   const struct held_handle *handle, const struct scavenger_create *by,
+                   instant until);
 /* Takes over a handle whose close the store rejected, and retries once a second until it succeeds.
  * Such handles are counted but not limited. Thread-safe. */
-void kept_close_later(struct kept_handles *kept, const struct mount *mount,
-                      const struct held_handle *handle);
+void scavenger_close_later(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+                           const struct held_handle *handle);
 /* Returns the id of the handle opened by this create in the share, or 0. Thread-safe. */
-uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
-                   const struct kept_create *by);
+uint64_t scavenger_find(struct durable_scavenger *kept, const struct guid *space,
+                        const struct scavenger_create *by);
 /* Removes a handle whose client has reconnected, if present. Thread-safe. */
-void kept_remove(struct kept_handles *kept, uint64_t id);
+void scavenger_remove(struct durable_scavenger *kept, uint64_t id);
 
 /* Closes expired handles. If the store cannot close one, retries it a minute later. May block on
  * the store. */
-void kept_close_overdue(struct kept_handles *kept, instant now);
+void scavenger_close_expired(struct durable_scavenger *kept, instant now);
 /* Returns when the next handle expires, or 0 if there is none. Thread-safe. */
-instant kept_next(struct kept_handles *kept);
-unsigned kept_count(struct kept_handles *kept);
+instant scavenger_next(struct durable_scavenger *kept);
+unsigned scavenger_count(struct durable_scavenger *kept);
 
 #endif

@@ -1,6 +1,6 @@
 /* Disconnect: preserves durable opens whose connection or session ends. ms-smb2: 3.3.7.1 */
 #include "smb/create.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/service.h"
 
 #include <assert.h>
@@ -30,11 +30,11 @@ struct bytes open_kept(const struct smb_open *open, struct arena *arena)
 
 static enum smb_step leaving_begin(struct smb_request *request, struct wire_reader *r)
 {
-    struct handle_leave *leave = arena_alloc(request->message->arena, sizeof *leave);
+    struct handle_disconnect *leave = arena_alloc(request->message->arena, sizeof *leave);
     const struct smb_open *open = request->open;
 
     (void)r;
-    leave->close.mount = &request->tree->mount;
+    leave->close.tree_connect = &request->tree->tree_connect;
     leave->close.handle = &open->handle;
     leave->kept = (struct handle_kept){
         .ticks = open->durable.timeout_ms * (TICKS_PER_SECOND / 1000),
@@ -43,30 +43,30 @@ static enum smb_step leaving_begin(struct smb_request *request, struct wire_read
         .of_client = open_kept(open, request->message->arena),
     };
     request->parameters = leave;
-    return smb_decide(request, handle_leave_attempt, leave);
+    return smb_decide(request, handle_disconnect_attempt, leave);
 }
 
 /* Returns the identity of the create for replay detection: zeros if the open was used, since its
  * client then has the response. */
-static struct kept_create known_by(const struct smb_open *open)
+static struct scavenger_create known_by(const struct smb_open *open)
 {
     if (!open->is_fresh || !open->has_create)
-        return (struct kept_create){ .create = { { 0 } } };
-    return (struct kept_create){ .client = open->tree->session->connection->agreed.client_guid,
-                                 .create = open->create };
+        return (struct scavenger_create){ .create = { { 0 } } };
+    return (struct scavenger_create){ .client = open->tree->session->connection->agreed.client_guid,
+                                      .create = open->create };
 }
 
 static enum smb_step leaving_decided(struct smb_request *request)
 {
-    const struct handle_leave *leave = request->parameters;
-    struct kept_handles *kept = request->message->connection->service->kept;
-    const struct mount *mount = &request->tree->mount;
-    const struct kept_create by = known_by(request->open);
+    const struct handle_disconnect *leave = request->parameters;
+    struct durable_scavenger *kept = request->message->connection->service->kept;
+    const struct tree_connect *tree_connect = &request->tree->tree_connect;
+    const struct scavenger_create by = known_by(request->open);
 
     if (!request->error && leave->stays)
-        kept_add(kept, mount, &request->open->handle, &by, leave->until);
+        scavenger_add(kept, tree_connect, &request->open->handle, &by, leave->until);
     else
-        kept_release(kept, mount->account);
+        scavenger_release(kept, tree_connect->account);
     return open_closed(request);
 }
 
@@ -79,10 +79,11 @@ static const struct smb_row leaving = {
 
 void open_leave_unfound(struct smb_open *open)
 {
-    struct kept_handles *kept = open->tree->session->connection->service->kept;
+    struct durable_scavenger *kept = open->tree->session->connection->service->kept;
 
     assert(!open->is_open);
-    if (open->durable.kind == DURABLE_NONE || !kept_reserve(kept, open->tree->mount.account))
+    if (open->durable.kind == DURABLE_NONE ||
+        !scavenger_reserve(kept, open->tree->tree_connect.account))
         open_close_unfound(open);
     else
         smb_run(request_of_own(open, &leaving));

@@ -1,21 +1,8 @@
 /* Replay of a create whose response the client may not have received: responds with the existing
  * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
-#include "smb/kept.h"
+#include "smb/durable_scavenger.h"
 #include "smb/service.h"
-
-struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
-{
-    const struct durable_asked *asked = &create->contexts.durable;
-    const struct durable_open opened = { .is_available = create->open.persists,
-                                         .is_file = is_file,
-                                         .caches_handle = caches_handle };
-    struct smb_durable durable = { .kind = durable_granted(asked, &opened) };
-
-    if (durable.kind != DURABLE_NONE)
-        durable.timeout_ms = durable_timeout_ms(asked);
-    return durable;
-}
 
 static bool is_of_lease(const struct smb_open *open, const struct lease_asked *lease)
 {
@@ -25,8 +12,8 @@ static bool is_of_lease(const struct smb_open *open, const struct lease_asked *l
            (!has_lease || guid_equal(&open->caching->lease.key, &lease->key));
 }
 
-enum nt_status create_again_find(const struct smb_request *request, const struct create *create,
-                                 struct smb_open **ret_open)
+enum nt_status create_replayed_find(const struct smb_request *request, const struct create *create,
+                                    struct smb_open **ret_open)
 {
     struct smb_open *open = NULL;
 
@@ -47,31 +34,32 @@ enum nt_status create_again_find(const struct smb_request *request, const struct
     return STATUS_SUCCESS;
 }
 
-void create_again_find_kept(const struct smb_request *request, struct create *create)
+void create_replayed_find_kept(const struct smb_request *request, struct create *create)
 {
     const struct smb_connection *connection = request->message->connection;
     struct durable_asked *durable = &create->contexts.durable;
-    const struct kept_create by = { .client = connection->agreed.client_guid,
-                                    .create = durable->create };
+    const struct scavenger_create by = { .client = connection->agreed.client_guid,
+                                         .create = durable->create };
 
     if (!durable->wants_2 || !(request->header.flags & SMB_FLAG_REPLAY))
         return;
-    durable->id = kept_find(connection->service->kept, &request->tree->mount.space, &by);
+    durable->id =
+        scavenger_find(connection->service->kept, &request->tree->tree_connect.space, &by);
     durable->returns_2 = durable->id > 0;
 }
 
-enum smb_step create_again_begin(struct smb_request *request, struct create *create,
-                                 struct smb_open *open)
+enum smb_step create_replayed_begin(struct smb_request *request, struct create *create,
+                                    struct smb_open *open)
 {
     request->open = open_hold(open);
     request->parameters = create;
-    create->is_again = true;
-    create->again.mount = &request->tree->mount;
-    create->again.handle = &open->handle;
-    return smb_decide(request, handle_again_attempt, &create->again);
+    create->is_replay = true;
+    create->replay.tree_connect = &request->tree->tree_connect;
+    create->replay.handle = &open->handle;
+    return smb_decide(request, handle_replay_attempt, &create->replay);
 }
 
-enum smb_step create_again_decided(struct smb_request *request, struct create *create)
+enum smb_step create_replayed_decided(struct smb_request *request, struct create *create)
 {
     struct smb_open *open = request->open;
     bool is_file = open->handle.kind == TREE_FILE;
@@ -79,9 +67,9 @@ enum smb_step create_again_decided(struct smb_request *request, struct create *c
     if (request->error)
         return smb_refuse(request, nt_status_of_handle(request->error));
     create->open.action = (enum open_action)open->action;
-    create->open.info = create->again.info;
+    create->open.info = create->replay.info;
     open_show_allocated(open, &create->open.info);
-    create->open.given = create->again.given;
+    create->open.given = create->replay.given;
     create->open.persists = open->durable.kind == DURABLE_PERSISTENT;
     if (!create->contexts.lease.is_lease)
         create->open.given.holds &= caching_of_level(create->level);

@@ -1,0 +1,44 @@
+// A cluster of several cells for tests: a front end for each cell, and where containers are created.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Member } from './cell_member.mjs';
+import { run } from './program.mjs';
+import { DEVELOPMENT } from './sign.mjs';
+
+const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
+const KNOWN_MS = 300; // until the owners of all cells are known to each other
+
+/** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell. */
+export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false } = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
+    const cluster = join(folder, 'shared');
+
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
+    assert.equal(code, 0, errors);
+    const start = async (name, more) => {
+        const log = join(folder, `${name}.log`);
+        const member = await Member.start(cluster, { args: ['--accessLog', log, ...args, ...more], env });
+
+        t.after(() => member.end('SIGKILL'));
+        member.lines = () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
+        return member;
+    };
+    const owners = await Promise.all(Array.from({ length: cells }, (_, i) => start(`cell${i + 1}`, ['--cell', `${i + 1}`])));
+    await Promise.all(owners.map((owner) => owner.until(200)));
+    const standby = withStandby ? await start('standby', []) : null;
+    await Promise.all([...owners, ...standby ? [standby] : []].map((member) => member.until(200, '/-/ready')));
+    await delay(KNOWN_MS);
+    /** Has new containers of the account created in this cell. */
+    const place = async (cell, account = DEVELOPMENT.account) => {
+        const placed = await run(['cluster', 'place', cluster, account, `${cell}`]);
+
+        assert.equal(placed.code, 0, placed.errors);
+        await delay(PINS_READ_MS);
+    };
+    return { cluster, owners, standby, place };
+}
