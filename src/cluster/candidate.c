@@ -10,7 +10,7 @@
 #define POLL_MS 200u
 #define STEP_MS 20u
 
-/* ---- what others see ---- */
+/* ---- results for callers ---- */
 
 static void begin(struct candidate *c)
 {

@@ -106,7 +106,7 @@ static enum http_step after_loss(struct forward *f)
     return AGAIN;
 }
 
-/* ---- what happens to the link ---- */
+/* ---- events of the link ---- */
 
 /* Responds while the client is still sending its body; no other call would do so. */
 static void respond_early(struct forward *f)

@@ -16,7 +16,7 @@ enum forward_counter {
 
 enum forward_result {
     FORWARD_RESPONDED, /* the owner's response was passed on */
-    FORWARD_BUSY,      /* 503: the owner did not receive it */
+    FORWARD_BUSY,      /* 503: not executed */
     FORWARD_LOST, /* the client's connection was closed, because the owner may have executed it */
     FORWARD_ABANDONED, /* the client disconnected */
     FORWARD_RESULTS,

@@ -24,7 +24,7 @@ struct forward {
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;
     uint64_t avoided;  /* incarnation that could not be reached */
-    uint64_t after_ns; /* the record must have been read after this time; 1 if any read suffices */
+    uint64_t after_ns; /* the record must have been read after this time; 0 and 1: at any time */
     bool is_tried;     /* an attempt was made */
     /* The request. */
     struct bytes unsent; /* rest of envelope and header */

@@ -35,7 +35,7 @@ static void unlist(struct link *link)
     idle_count--;
 }
 
-/* ---- what net/ calls ---- */
+/* ---- callbacks from net/ ---- */
 
 static void begin(struct connection *connection)
 {

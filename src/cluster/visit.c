@@ -10,7 +10,7 @@ struct visit {
     bool is_local; /* executed in this process */
 };
 
-/* ---- where it goes ---- */
+/* ---- destination ---- */
 
 /* Returns the key "service account container"; only the container may contain any character except
  * a slash. Returns an empty key if the request names no container, or one that is too long to
@@ -60,7 +60,7 @@ static struct visit *visit_new(struct exchange *exchange, const struct front_doo
     return visit;
 }
 
-/* ---- executed here ---- */
+/* ---- local execution ---- */
 
 static void begin_here(struct visit *visit, struct exchange *exchange)
 {
