@@ -17,10 +17,11 @@
  *
  * Failures. Until any byte of the request was given to the kernel, it may be tried again for up to
  * FORWARD_PATIENCE_MS, with another link, or with another owner once the cell's record names one.
- * The same applies to a request that the receiver refused because it does not own the cell, if none
- * of its body was read from the client. After that, a 503 reports that the request was not
- * executed. Once any byte was sent, the owner may have executed the request. It is then never sent
- * again, and the client's connection is closed, as if the server had died. decision: 951 */
+ * The same applies to a request that the receiver refused because it does not own the cell, unless
+ * part of its body was read from the client and not kept. After that, a 503 reports that the
+ * request was not executed. Once any byte was sent and was not refused, the owner may have executed
+ * the request. It is then never sent again, and the client's connection is closed, as if the server
+ * had died. decision: 951 */
 #ifndef LAGRA_CLUSTER_FORWARD_H
 #define LAGRA_CLUSTER_FORWARD_H
 

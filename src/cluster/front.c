@@ -30,7 +30,7 @@ static bool is_get(const struct request *request)
     return request->method == METHOD_GET || request->method == METHOD_HEAD;
 }
 
-/* Returns true for health checks, to which every front end responds itself. */
+/* Returns true for health checks of this process. */
 static bool is_health(const struct request *request)
 {
     return is_get(request) &&
