@@ -10,7 +10,7 @@
 #define POLL_MS 200u
 #define STEP_MS 20u
 
-/* ---- what others see ---- */
+/* ---- results for callers ---- */
 
 static void begin(struct candidate *c)
 {
@@ -61,7 +61,8 @@ static void pause_polls(const struct candidate *c)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
 }
 
-/* Opens the file, again and again: its folder may be unreachable for a while. */
+/* Opens the file. Retries until it succeeds or the candidate ends, because the file's directory may
+ * be unreachable for a while. */
 static bool open_file(struct candidate *c)
 {
     char *path = cluster_owner_path(c->of->path, c->cell);
@@ -90,7 +91,7 @@ static bool open_file(struct candidate *c)
     return is_open;
 }
 
-/* Reads the record and notes it. Returns OWNER_OK, OWNER_DAMAGED or OWNER_FAILED. */
+/* Reads the record and stores it in the watch. Returns OWNER_OK, OWNER_DAMAGED or OWNER_FAILED. */
 static enum owner_result read_record(struct candidate *c)
 {
     struct owner_record record;
@@ -107,7 +108,7 @@ static enum owner_result read_record(struct candidate *c)
     return OWNER_OK;
 }
 
-/* The first of a process's candidates that gets here owns its cell. */
+/* Claims the cell for the process. Returns false if another candidate of the process was first. */
 static bool claim(const struct candidate *c)
 {
     bool nobody = false;
@@ -115,7 +116,7 @@ static bool claim(const struct candidate *c)
     return atomic_compare_exchange_strong(&c->of->is_taken, &nobody, true);
 }
 
-/* Writes that the cell is ours. Caller has claimed it. */
+/* Writes a record that names this process as owner. Caller has claimed the cell. */
 static void write_record(struct candidate *c)
 {
     struct owner_record record = c->found.watch.record;
@@ -140,8 +141,9 @@ static void write_record(struct candidate *c)
     end(c, CANDIDATE_WON, "");
 }
 
-/* The lock is ours. The record is read again, since its owner may have renewed it until just now:
- * only a read that no write can follow shows when its lease ends. */
+/* Takes the cell over. Caller holds the file lock. Reads the record again, because the previous
+ * owner may have renewed it until just now. Only a read that no write can follow shows when the
+ * previous lease ends. */
 static void take_over(struct candidate *c)
 {
     enum owner_result result = read_record(c);
@@ -156,7 +158,8 @@ static void take_over(struct candidate *c)
         write_record(c);
 }
 
-/* Returns false if the file cannot be read. */
+/* Tries once to own the cell, or only reads the record. Returns false if the file cannot be
+ * read. */
 static bool attempt(struct candidate *c)
 {
     enum owner_result result;
@@ -167,7 +170,7 @@ static bool attempt(struct candidate *c)
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
         return false;
     }
-    /* A damaged record is not judged before the lock is ours: it may be half written. */
+    /* A damaged record is checked only under the file lock, because it may be half written. */
     result = is_wanted(c) ? owner_file_lock(&c->file) : OWNER_HELD;
     if (result == OWNER_OK)
         take_over(c);
@@ -178,18 +181,18 @@ static bool attempt(struct candidate *c)
     return true;
 }
 
-/* Opens the file again: after an eviction of this machine the open file remains unusable, even once the file system has
- * been mounted again. decision: 1020 */
+/* Reopens the file. After an eviction of this machine the open descriptor remains unusable, even
+ * once the file system has been mounted again. decision: 1020 */
 static bool open_again(struct candidate *c)
 {
     owner_file_close(&c->file);
     return open_file(c);
 }
 
-/* Waits until the next attempt. Returns false if the candidate has ended meanwhile and no file is open. */
+/* Waits until the next attempt. Returns false if the candidate ended while it reopened the file. */
 static bool pause_attempts(struct candidate *c, bool is_readable)
 {
-    /* It was locked, and then its record was not read, or another cell was taken. */
+    /* Locked, but the record could not be read, or this process owns another cell. */
     if (c->wants)
         owner_file_unlock(&c->file);
     pause_polls(c);
@@ -245,7 +248,7 @@ void candidate_nudge(struct candidate *candidate)
 {
     if (atomic_load(&candidate->nudges))
         return;
-    thread_join(&candidate->nudger); /* of the one before, which has ended */
+    thread_join(&candidate->nudger); /* the previous one, which has ended */
     atomic_store(&candidate->nudges, true);
     if (!thread_start(&candidate->nudger, nudge, candidate))
         atomic_store(&candidate->nudges, false);

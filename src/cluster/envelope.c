@@ -52,7 +52,8 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     return ENVELOPE_BYTES + length;
 }
 
-/* The fixed part, of which nothing has two spellings. */
+/* Reads the fixed part. Accepts only the one encoding that envelope_write() produces for given
+ * values. */
 static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_length)
 {
     static const char zeros[ADDRESS_SIZE];

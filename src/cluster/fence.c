@@ -16,8 +16,8 @@
 
 extern char **environ;
 
-/* In a process group of its own, so that its children are killed with it, and with default
- * signals, since ours are blocked. */
+/* Starts the command in its own process group, so that its children are killed with it, and with
+ * default signal handling, because our signals are blocked. */
 static int start(const char *command, char **words, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
@@ -37,7 +37,7 @@ static int start(const char *command, char **words, pid_t *ret_pid)
     return error;
 }
 
-/* Returns false if it had to be killed. */
+/* Waits for the command. Returns false if it had to be killed or cannot be waited for. */
 static bool wait_for(pid_t pid, int *ret_status)
 {
     uint64_t end_ms = clock_monotonic_ms() + FENCE_LIMIT_MS;
@@ -116,7 +116,7 @@ static void *run(void *argument)
 bool fence_start(struct fence *fence, const char *command, const struct owner_record *record,
                  const struct owner_identity *self)
 {
-    thread_join(&fence->thread); /* of the one before, which has ended */
+    thread_join(&fence->thread); /* the previous one, which has ended */
     fence->command = command;
     fence->record = *record;
     fence->self = *self;

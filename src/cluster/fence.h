@@ -1,13 +1,13 @@
-/* Fencing: a command of the operator's that makes sure that a silent owner writes no more, such as
- * the eviction of its CephFS client. It is run without a shell, with these arguments:
+/* Fencing: an operator's command that makes sure that a silent owner can no longer write, for
+ * example by evicting its CephFS client. It is run without a shell, with these arguments:
  *
  *   CELL NAME ADDRESS CLIENT PID BOOT OWN-CLIENT
  *
- * the number of the cell, then of the owner: the name of its machine, the address of its Blob
- * service, its CephFS client ("" if that is not known), its process id, and the boot id of its
- * machine; last the CephFS client of the machine that runs the command. It exits with 0 only once
- * no write of the owner can reach the file system any more. After FENCE_LIMIT_MS it is killed, and
- * counts as failed. */
+ * CELL is the number of the cell. The next five describe its owner: the machine name, the address
+ * of its Blob service, its CephFS client ("" if unknown), its process id, and the boot id of its
+ * machine. OWN-CLIENT is the CephFS client of the machine that runs the command. The command must
+ * exit with 0 only once no write of the owner can reach the file system any more. After
+ * FENCE_LIMIT_MS it is killed and counts as failed. */
 #ifndef LAGRA_CLUSTER_FENCE_H
 #define LAGRA_CLUSTER_FENCE_H
 
@@ -18,7 +18,7 @@
 
 #define FENCE_LIMIT_MS 60000u
 
-/* A fence command in progress. Zeroed: none was ever started. */
+/* A fence command. Zeroed if none was ever started. */
 struct fence {
     struct thread thread;
     atomic_bool runs;
@@ -27,11 +27,12 @@ struct fence {
     struct owner_identity self;
 };
 
-/* Starts the command against the owner in the record, on a thread of its own; command stays the
- * caller's. Not while one runs. Returns false if no thread can be started. */
+/* Starts the command against the owner in the record, on a separate thread. The caller keeps
+ * ownership of `command`. Must not be called while a command is running. Returns false if the
+ * thread cannot be started. */
 bool fence_start(struct fence *fence, const char *command, const struct owner_record *record,
                  const struct owner_identity *self);
-/* Runs the command to its end. Returns whether it succeeded; problems are logged. */
+/* Runs the command and waits for its end. Returns true if it succeeded. Logs problems. */
 bool fence_run(const char *command, const struct owner_record *record,
                const struct owner_identity *self);
 

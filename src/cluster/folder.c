@@ -104,7 +104,7 @@ static bool make_cell(int cells, const struct guid *id, unsigned number, const c
     return is_made;
 }
 
-/* Written after everything else: with this file the folder is a cluster. */
+/* Written last, because this file makes the directory a cluster. */
 static bool write_cluster(int folder, const struct guid *id)
 {
     char text[CLUSTER_TEXT_BYTES];
@@ -194,8 +194,8 @@ unsigned cluster_folder_cells(const char *path, unsigned cells[CLUSTER_CELLS_MAX
 
 /* ---- add ---- */
 
-/* A cell appears with all that it has. What a call that did not finish has left is used; a cell of that name is not
- * replaced, since its folder is not empty. */
+/* Creates a cell under a temporary name, so that it appears complete. Reuses what an interrupted
+ * call has left. An existing cell is never replaced, because its directory is not empty. */
 static bool add_cell(int cells, const struct guid *id, unsigned number)
 {
     char name[16], new[32], owner[48];

@@ -7,7 +7,7 @@
 
 /* ---- finding an owner and a link ---- */
 
-/* On the main thread, while nothing else touches the forward. */
+/* Called on the main thread, while no other thread uses the forward. */
 static void on_read(struct waiter *waiter)
 {
     struct forward *f =
@@ -26,11 +26,11 @@ static enum http_step await_owner(struct forward *f)
     f->waiter.wake = on_read;
     f->is_paused = true;
     exchange_suspend(f->exchange);
-    route_wait(f->of->route, &f->waiter); /* touch it no more */
+    route_wait(f->of->route, &f->waiter); /* f may be in use by another thread from here */
     return HTTP_WAIT;
 }
 
-/* DNS has no name that is as long. */
+/* Refuses an authority that is too long for the envelope; no DNS name is that long. */
 static enum http_step refuse_authority(struct forward *f)
 {
     f->is_busy = true;
@@ -38,7 +38,7 @@ static enum http_step refuse_authority(struct forward *f)
                            bytes_from_string("the host name is too long\n"));
 }
 
-/* Has head() called again, since this front end may own the cell by now. */
+/* Has head() called again, because this front end may own the cell by now. */
 static enum http_step call_again(struct forward *f)
 {
     if (f->is_closed || f->in_body)
@@ -49,7 +49,8 @@ static enum http_step call_again(struct forward *f)
     return HTTP_WAIT;
 }
 
-/* Returns HTTP_WANT_BODY if there is a link, which may not be up yet. */
+/* Finds the owner and a link to it. Returns HTTP_WANT_BODY if there is a link, which may not be up
+ * yet. */
 static enum http_step find_link(struct forward *f)
 {
     struct net_peer peer = { .key = f->of->key };
@@ -86,7 +87,7 @@ static enum http_step find_link(struct forward *f)
     return await_owner(f);
 }
 
-/* Returns HTTP_WANT_BODY once there is a link that is up. */
+/* Waits for a link that is up. Returns HTTP_WANT_BODY once there is one. */
 static enum http_step ready_link(struct forward *f)
 {
     enum http_step step = f->link ? HTTP_WANT_BODY : find_link(f);
@@ -96,7 +97,7 @@ static enum http_step ready_link(struct forward *f)
     return f->link->is_up ? HTTP_WANT_BODY : pause_exchange(f);
 }
 
-/* The link was closed before there was a response. */
+/* Handles a link that was closed before the response arrived. */
 static enum http_step after_loss(struct forward *f)
 {
     if (f->is_sent)
@@ -105,17 +106,17 @@ static enum http_step after_loss(struct forward *f)
     return AGAIN;
 }
 
-/* ---- what happens to the link ---- */
+/* ---- events of the link ---- */
 
-/* The client is still sending its body, and nothing else would notice. */
+/* Responds while the client is still sending its body; no other call would do so. */
 static void respond_early(struct forward *f)
 {
     enum http_step step;
 
-    if (forward_may_move(f)) /* with the next part of the body */
+    if (forward_may_move(f)) /* moves with the next part of the body */
         return;
     step = forward_respond(f);
-    if (step == AGAIN) /* there is no call of the exchange's from which to try again */
+    if (step == AGAIN) /* no call of the exchange is in progress that could try again */
         step = forward_refuse(f);
     f->in_body = false;
     exchange_end_body(f->exchange, step);
@@ -127,7 +128,7 @@ static bool on_turn(struct link_user *user)
     bool had_continue = f->has_continue;
 
     if (!f->is_sent || f->has_response) {
-        resume(f); /* the link is up; or the response's body */
+        resume(f); /* the link is up, or has more of the response's body */
         return true;
     }
     if (!forward_receive_head(f))
@@ -157,7 +158,7 @@ static void on_lost(struct link_user *user)
 
 /* ---- steps ---- */
 
-/* Brings the request to where its next part can be sent. Returns HTTP_WANT_BODY there. */
+/* Advances the request until its next part can be sent. Returns HTTP_WANT_BODY at that point. */
 static enum http_step advance(struct forward *f)
 {
     enum http_step step;
@@ -187,7 +188,8 @@ static struct forward *forward_new(struct exchange *exchange, const struct forwa
     return f;
 }
 
-/* A body without Expect goes out together with its head. */
+/* Sends the request header. If a body follows that is not announced, the header is sent together
+ * with the first part of the body. */
 static enum http_step step_head(struct forward *f)
 {
     bool sends_now = !has_body(f) || is_announced(f);
@@ -223,7 +225,7 @@ enum http_step forward_head(struct exchange *exchange, const struct forwarding *
     return step;
 }
 
-/* Sends from the data. Returns HTTP_WANT_BODY if some was taken. */
+/* Sends from `data`. Returns HTTP_WANT_BODY if some of it was sent. */
 static enum http_step step_body(struct forward *f, struct bytes data, size_t *ret_taken)
 {
     enum http_step step = advance(f);
@@ -246,7 +248,7 @@ enum http_step forward_body(struct exchange *exchange, struct bytes data, size_t
     enum http_step step;
 
     *ret_taken = 0;
-    if (!f) /* refused by the front end itself */
+    if (!f) /* this front end refused the request itself */
         return HTTP_RESPOND;
     begin_call(f);
     if (exchange->server_is_busy)

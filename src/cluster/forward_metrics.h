@@ -1,4 +1,4 @@
-/* Metrics of forwarding, on both sides. Thread-safe. */
+/* Metrics of forwarding, as sender and as receiver. Thread-safe. */
 #ifndef LAGRA_CLUSTER_FORWARD_METRICS_H
 #define LAGRA_CLUSTER_FORWARD_METRICS_H
 
@@ -7,30 +7,32 @@
 
 enum forward_counter {
     FORWARD_LINK_OPENED,
-    FORWARD_LINK_CLOSED, /* after it was up */
+    FORWARD_LINK_CLOSED, /* after it had been up */
     FORWARD_LINK_FAILED, /* before it was up */
-    FORWARD_RETRIED,     /* a request that had not been sent */
-    FORWARD_WAITED,      /* a request without an owner */
+    FORWARD_RETRIED,     /* a request of which nothing had been sent */
+    FORWARD_WAITED,      /* a request whose cell had no owner */
     FORWARD_COUNTERS,
 };
 
 enum forward_result {
     FORWARD_RESPONDED, /* the owner's response was passed on */
-    FORWARD_BUSY,      /* 503: the owner has not received it */
-    FORWARD_LOST,      /* the connection to the client was closed: the owner may have executed it */
-    FORWARD_ABANDONED, /* the client has gone */
+    FORWARD_BUSY,      /* 503: not executed */
+    FORWARD_LOST, /* the client's connection was closed, because the owner may have executed it */
+    FORWARD_ABANDONED, /* the client disconnected */
     FORWARD_RESULTS,
 };
 
 #define FORWARD_SERVICES 4u
 
-/* Creates the series. Main thread, once, before any other function. services: names of the services. */
+/* Creates the series. Called once on the main thread, before any other function. services: names of
+ * the services. */
 void forward_metrics_start(const char *const services[FORWARD_SERVICES]);
 void forward_count(enum forward_counter counter);
-/* A request that another front end was asked to execute. to, from: bytes of bodies to the owner and from it. */
+/* Counts a request that was forwarded to another front end. to, from: body bytes to and from the
+ * owner. */
 void forward_count_request(unsigned service, enum forward_result result, uint64_t ns, uint64_t to,
                            uint64_t from);
-/* A request of another front end. */
+/* Counts a request received from another front end. */
 void forward_count_received(unsigned service, bool is_executed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Internal to cluster/forward*.c: a request while it is forwarded. See forward.h. */
+/* Internal to cluster/forward*.c: state of a forwarded request. See forward.h. */
 #ifndef LAGRA_CLUSTER_FORWARD_PRIVATE_H
 #define LAGRA_CLUSTER_FORWARD_PRIVATE_H
 
@@ -11,44 +11,46 @@
 
 struct forward {
     struct link_user user; /* first */
-    struct waiter waiter;  /* for another read of the owner's record */
+    struct waiter waiter;  /* waits for another read of the owner's record */
     struct body_source source;
     struct exchange *exchange;
     const struct forwarding *of;
     struct forward_to *to;
-    unsigned moves;             /* to other cells */
-    bool rests;                 /* the root and a cell do not agree: they will in a moment */
-    struct owner_target target; /* of the last attempt */
+    unsigned moves; /* number of moves to other cells */
+    /* set if the root and a cell disagree, which lasts only a moment; waits before the next
+     * attempt */
+    bool rests;
+    struct owner_target target; /* owner used by the last attempt */
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;
-    uint64_t avoided;  /* incarnation that cannot be reached */
-    uint64_t after_ns; /* the record must have been read later than this */
-    bool is_tried;     /* there was an attempt */
+    uint64_t avoided;  /* incarnation that could not be reached */
+    uint64_t after_ns; /* the record must have been read after this time; 0 and 1: at any time */
+    bool is_tried;     /* an attempt was made */
     /* The request. */
-    struct bytes unsent; /* of envelope and head */
-    struct bytes frame;  /* of the framing of a chunked body, not sent yet */
+    struct bytes unsent; /* rest of envelope and header */
+    struct bytes frame;  /* unsent framing of a chunked body */
     char frame_text[FRAME_BYTES];
-    size_t chunk_left;   /* of the chunk that is being sent */
-    uint64_t taken;      /* bytes of the body */
+    size_t chunk_left;   /* unsent bytes of the current chunk */
+    uint64_t taken;      /* body bytes read from the client */
     bool has_chunk;      /* a chunk was sent */
-    bool has_last_chunk; /* its frame was made */
-    bool is_sent;        /* some of it may have been */
-    bool is_complete;    /* all of it was */
-    bool is_broken;      /* it cannot be sent any more; there may be a response */
+    bool has_last_chunk; /* the frame of the last chunk was created */
+    bool is_sent;        /* some of it may have been sent */
+    bool is_complete;    /* all of it was sent */
+    bool is_broken;      /* sending failed, but a response may still arrive */
     bool is_lost;        /* the link was closed */
-    bool in_body;        /* body() comes next, or is paused */
-    bool is_paused;      /* the exchange waits for the link or for an owner, until its next call */
+    bool in_body;        /* the next call is body(), or body() is paused */
+    bool is_paused;      /* the exchange waits for the link or an owner, until its next call */
     bool is_resumed;     /* that call is due */
-    bool is_closed;      /* nothing is forwarded any more; perhaps it can be executed here */
+    bool is_closed;      /* nothing is forwarded any more; it may be executed here */
     /* The response. */
-    size_t searched; /* bytes of its head that were looked through */
+    size_t searched; /* bytes of its header that were searched */
     struct response_head head;
     bool has_continue, has_response;
-    bool is_busy;  /* we respond 503 ourselves */
-    uint64_t left; /* of its body */
+    bool is_busy;  /* this front end responds with 503 itself */
+    uint64_t left; /* remaining bytes of its body */
 };
 
-/* Beside those of enum http_step: another attempt. */
+/* Additional value of enum http_step: try again. */
 #define AGAIN ((enum http_step)99)
 
 static inline struct forward *forward_of(struct exchange *exchange)
@@ -66,13 +68,13 @@ static inline bool is_chunked(const struct forward *f)
     return f->exchange->request.content_length == HTTP_LENGTH_UNKNOWN;
 }
 
-/* A health check asks how things are now. */
+/* Returns true for a health check, which reports the current state and does not wait. */
 static inline bool is_probe(const struct forward *f)
 {
     return bytes_is(f->exchange->request.path, FORWARD_PATH_READY);
 }
 
-/* Is the body sent only after the receiver has asked for it? */
+/* Returns true if the body is sent only after the receiver has asked for it (100 response). */
 static inline bool is_announced(const struct forward *f)
 {
     uint64_t length = f->exchange->request.content_length;
@@ -95,7 +97,7 @@ static inline void resume(struct forward *f)
     exchange_resume(f->exchange);
 }
 
-/* The next call of a function of the exchange, perhaps after a pause. */
+/* Marks the start of the next call of the exchange, perhaps after a pause. */
 static inline void begin_call(struct forward *f)
 {
     f->is_paused = f->is_resumed = false;
@@ -103,30 +105,33 @@ static inline void begin_call(struct forward *f)
 
 /* ---- forward_send.c ---- */
 
-/* Makes envelope and head ready to be sent to f->target. Returns false if the authority is too long. */
+/* Prepares envelope and header for f->target. Returns false if the authority is too long. */
 bool forward_prepare(struct forward *f);
-/* Notes that the owner of the last attempt cannot be reached, unless it has only closed a link that was idle: nothing was
- * sent by it. */
+/* Marks the owner of the last attempt as unreachable, unless the failed link was a reused one,
+ * which the owner may have closed as idle. */
 void forward_avoid(struct forward *f);
-/* Returns the part of the run that is sent next, in a chunk if the client sent chunks. */
+/* Returns the part of the run to send next, framed as a chunk if the client sent chunks. */
 struct bytes forward_next_run(struct forward *f, struct bytes data);
-/* Makes the end of a chunked body ready to be sent. */
+/* Prepares the end of a chunked body. */
 void forward_end_chunks(struct forward *f);
-/* Sends the rest of head and framing, and from the run. Returns HTTP_WANT_BODY if something was sent, HTTP_WAIT, or AGAIN
- * after a failure. */
+/* Sends the rest of header and framing, then from the run. Returns HTTP_WANT_BODY if something was
+ * sent, HTTP_WAIT, or AGAIN after a failure. */
 enum http_step forward_send(struct forward *f, struct bytes run, size_t *ret_taken);
-/* Sends the rest of head and framing. Returns HTTP_WANT_BODY when it is sent, HTTP_WAIT, or AGAIN after a failure. */
+/* Sends the rest of header and framing. Returns HTTP_WANT_BODY when all is sent, HTTP_WAIT, or
+ * AGAIN after a failure. */
 enum http_step forward_flush(struct forward *f);
 
 /* ---- forward_response.c ---- */
 
-/* Responds ourselves: the request was not executed. */
+/* Responds that the request was not executed. */
 enum http_step forward_refuse(struct forward *f);
-/* Reads heads from the link, the last one of which is the response's. Returns false if the link must be closed. In its turn. */
+/* Reads response headers from the link, up to that of the final response. Returns false if the link
+ * must be closed. Called in the link's turn. */
 bool forward_receive_head(struct forward *f);
-/* Does the response say that the request may be sent elsewhere? */
+/* Returns true if the response allows the request to be sent elsewhere. */
 bool forward_may_move(const struct forward *f);
-/* Passes the response on, once its head is there. Returns AGAIN if the request may be tried again. */
+/* Passes the response on, once its header has arrived. Returns AGAIN if the request may be tried
+ * again. */
 enum http_step forward_respond(struct forward *f);
 
 #endif

@@ -23,7 +23,7 @@ enum http_step forward_refuse(struct forward *f)
     return refusal_busy(exchange, f->of->is_json);
 }
 
-/* The link has done its part. */
+/* Returns the link for reuse, or closes it if it cannot be reused. */
 static void finish_link(struct forward *f)
 {
     struct link *link = f->link;
@@ -42,7 +42,8 @@ bool forward_may_move(const struct forward *f)
            (f->taken == 0 || f->to->is_kept);
 }
 
-/* The receiver does not own the cell, or the container is elsewhere: nothing was executed. */
+/* Handles a refusal: the receiver does not own the cell, or the container is elsewhere. Nothing was
+ * executed. */
 static enum http_step after_refusal(struct forward *f)
 {
     bool may_move = forward_may_move(f), is_moved;
@@ -67,7 +68,7 @@ static enum http_step after_refusal(struct forward *f)
 
 /* ---- body ---- */
 
-/* A receive into less is left to the next block. */
+/* Smallest remaining space worth another receive; otherwise the next block continues. */
 #define LEAST_BYTES ((size_t)32 * 1024)
 
 static long receive_body(struct forward *f, char *to, size_t max)

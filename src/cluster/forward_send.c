@@ -9,7 +9,8 @@
 
 /* ---- the head ---- */
 
-/* The authority goes along if a proxy has said it. Returns false if it is too long. */
+/* Finds the authority to send, which is needed only if a proxy supplied it. Returns false if it is
+ * too long. */
 static bool find_authority(const struct request *request, struct bytes *ret_authority)
 {
     struct bytes host = request_header(request, "host");
@@ -46,7 +47,7 @@ bool forward_prepare(struct forward *f)
     all = arena_alloc(f->exchange->arena, size + head.len + kept.len);
     memcpy(all, written, size);
     memcpy(all + size, head.ptr, head.len);
-    if (kept.len > 0) /* of the body, which is not chunked: kept_max */
+    if (kept.len > 0) /* body data; never chunked, see kept_max */
         memcpy(all + size + head.len, kept.ptr, kept.len);
     f->unsent = bytes_of(all, size + head.len + kept.len);
     f->frame = bytes_of("", 0);
@@ -71,7 +72,8 @@ static void use(struct bytes *part, size_t *sent)
     *sent -= some;
 }
 
-/* Sends the rest of head and framing, and from the run. Returns like transport_send(). */
+/* Sends the rest of header and framing, then from the run. Returns the same values as
+ * transport_send(). */
 static ssize_t send_some(struct forward *f, struct bytes run, size_t *ret_taken)
 {
     struct bytes of[] = { f->unsent, f->frame, run };
@@ -88,7 +90,8 @@ static ssize_t send_some(struct forward *f, struct bytes run, size_t *ret_taken)
     if (!f->link->net.writable)
         return TRANSPORT_WAITS;
     n = transport_send(&f->link->net, parts, count, false);
-    f->is_sent |= n != TRANSPORT_FAILED; /* also a record that the socket has not taken yet */
+    /* includes a TLS record that the socket has not accepted yet */
+    f->is_sent |= n != TRANSPORT_FAILED;
     if (n < 0)
         return n;
     sent = (size_t)n;
@@ -99,7 +102,7 @@ static ssize_t send_some(struct forward *f, struct bytes run, size_t *ret_taken)
     return n;
 }
 
-/* The socket takes nothing more. Perhaps the owner has responded before it closed the connection. */
+/* Handles a failed send. The owner may have responded before it closed the connection. */
 static void send_failed(struct forward *f)
 {
     if (f->is_sent) {

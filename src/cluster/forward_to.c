@@ -1,4 +1,4 @@
-/* Where a forwarded request goes, and what its receivers say of that: see forward.h. */
+/* Destination of a forwarded request, and what receivers report about it: see forward.h. */
 #include "cluster/forward.h"
 
 #include "base/clock.h"

@@ -30,7 +30,7 @@ static bool is_get(const struct request *request)
     return request->method == METHOD_GET || request->method == METHOD_HEAD;
 }
 
-/* Paths of this process, which every front end answers itself. */
+/* Returns true for health checks of this process. */
 static bool is_health(const struct request *request)
 {
     return is_get(request) &&
@@ -45,7 +45,7 @@ static struct forward_to *to_root(struct exchange *exchange)
     return to;
 }
 
-/* A health check of a front end that serves no cell. */
+/* Responds to a health check while the front end serves no cell. */
 static enum http_step stand_by_health(struct exchange *exchange, const struct front_door *door)
 {
     const struct request *request = &exchange->request;
@@ -63,7 +63,7 @@ static enum http_step execute(struct exchange *exchange, const struct front_door
     return exchange_pass_on(exchange, door->application, door->tag);
 }
 
-/* Control requests of test builds are about one process (base/gate.h). */
+/* Returns true for control requests of test builds, which concern one process (base/gate.h). */
 static bool is_control(const struct request *request)
 {
 #ifdef LAGRA_GATES
@@ -154,8 +154,9 @@ static bool is_loopback(const uint8_t address[ADDRESS_SIZE])
                                   : memcmp(address, v6, sizeof v6) == 0;
 }
 
-/* Does the client sit on this machine, and has it asked a front end of this machine? What is confined to the machine, such as
- * the published development key, is refused to all others, whatever address the owner itself listens on. */
+/* Returns true if the client runs on this machine and sent the request to a front end on this
+ * machine. Everything confined to the machine, such as the published development key, is refused to
+ * all other clients, whatever address the owner itself listens on. */
 static bool is_of_this_machine(const struct request *request, const struct http_introduction *said)
 {
     uint8_t peer[ADDRESS_SIZE];
@@ -165,14 +166,15 @@ static bool is_of_this_machine(const struct request *request, const struct http_
            address_read(request->via, peer, &port) && is_loopback(peer);
 }
 
-/* Counts a request of another front end until it has ended. Called before hands_over is read: see front_hand_over(). */
+/* Counts a request of another front end until it has ended. Called before hands_over is read: see
+ * front_hand_over(). */
 static void count_executing(struct exchange *exchange, struct front *front)
 {
     atomic_fetch_add(&front->executing, 1);
     exchange->counted_in = &front->executing;
 }
 
-/* A request of another front end on its own behalf. */
+/* Starts a front end's own request. */
 static enum http_step on_peer_head(struct exchange *exchange, struct front *front,
                                    const struct envelope *envelope)
 {
@@ -193,7 +195,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     bool is_executed;
 
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
-        return HTTP_CUT; /* a malformed head */
+        return HTTP_CUT; /* malformed header */
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];
@@ -214,7 +216,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
 
 static void set_round(struct http_application *application, const struct http_application *service)
 {
-    application->round = service->round; /* it is of a worker, not of an exchange */
+    application->round = service->round; /* belongs to a worker, not to an exchange */
 }
 
 struct http_application front_application_for(const struct http_application *service)
@@ -230,7 +232,7 @@ struct http_application front_application_for(const struct http_application *ser
     return application;
 }
 
-/* Bodies of refused requests only. */
+/* Discards the body of a refused request. */
 static enum http_step on_internal_body(struct exchange *exchange, struct bytes data,
                                        size_t *ret_taken)
 {

@@ -8,7 +8,7 @@ void lease_watch_saw(struct lease_watch *watch, const struct owner_record *recor
 {
     watch->asked_ns = asked_ns;
     if (watch->has_record && record->renewal <= watch->record.renewal)
-        return; /* not new; an older one is read while the newer one is being written */
+        return; /* not new; a read may return an older record while a newer one is being written */
     watch->has_record = true;
     watch->record = *record;
     watch->changed_ns = now_ns;

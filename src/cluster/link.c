@@ -5,7 +5,7 @@
 
 #include "cluster/forward_metrics.h"
 
-/* The worker's. A list suffices, since nearly all links are to one owner. */
+/* Idle links of the worker. A list suffices, because nearly all links go to one owner. */
 static _Thread_local struct link *idle;
 static _Thread_local unsigned idle_count;
 
@@ -35,7 +35,7 @@ static void unlist(struct link *link)
     idle_count--;
 }
 
-/* ---- what net/ calls ---- */
+/* ---- callbacks from net/ ---- */
 
 static void begin(struct connection *connection)
 {
@@ -43,7 +43,8 @@ static void begin(struct connection *connection)
     forward_count(FORWARD_LINK_OPENED);
 }
 
-/* The owner sends nothing that was not asked for: whatever can be read is the end. */
+/* Runs an idle link. The owner never sends anything unrequested, so any readable input means that
+ * the link ends. */
 static enum turn take_idle_turn(struct link *link)
 {
     char byte;
@@ -94,7 +95,8 @@ static const struct net_protocol protocol = {
 
 /* ---- use ---- */
 
-/* Returns an idle link that will not be closed. */
+/* Finds an idle link to the peer, and reserves it so that it is not closed as idle. Returns NULL if
+ * there is none. */
 static struct link *claim_idle(uint64_t tag)
 {
     struct link *link = idle;

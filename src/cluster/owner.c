@@ -8,17 +8,17 @@
 #include "base/log.h"
 #include "cluster/lease.h"
 
-/* How often the thread checks whether it is to end. */
+/* Interval at which the thread checks whether it must end. */
 #define STEP_MS         20u
-/* While the store is opened, for 10 s at most, renewals are more frequent and are settled too: see
- * owner_file_settle(). decision: 943 */
+/* While the store is being opened, for at most 10 s, renewals are more frequent and are also
+ * settled: see owner_file_settle(). decision: 943 */
 #define SETTLES         50u
 #define SETTLE_EVERY_MS 200u
 
 enum renewal {
     RENEWED,
-    RENEWAL_LOST,   /* the record is another's */
-    RENEWAL_FAILED, /* the file system refused it */
+    RENEWAL_LOST,   /* the record belongs to another owner */
+    RENEWAL_FAILED, /* the file system reported an error */
 };
 
 static bool is_ours(const struct owner *owner, const struct owner_record *record)
@@ -27,13 +27,14 @@ static bool is_ours(const struct owner *owner, const struct owner_record *record
            guid_equal(&record->cluster, &owner->record.cluster);
 }
 
-/* Renewals are settled while the store is opened, but not for ever. */
+/* Returns true while renewals are settled: the store is being opened, and the limit is not
+ * reached. */
 static bool is_opening(const struct owner *owner)
 {
     return owner->settles > 0 && !atomic_load(&owner->serves);
 }
 
-/* One renewal. Leaves errno where it failed. */
+/* Renews the lease once. Sets errno on RENEWAL_FAILED. */
 static enum renewal renew(struct owner *owner)
 {
     uint64_t began_ns = clock_boot_ns();
@@ -59,7 +60,7 @@ static enum renewal renew(struct owner *owner)
     return RENEWED;
 }
 
-/* Logs once that responses stopped because of slow renewals, and once that they resumed. */
+/* Logs once when slow renewals stop responses, and once when they resume. */
 static void log_lapse(struct owner *owner)
 {
     if (!owner->was_in_time && !owner->has_lapsed)

@@ -1,14 +1,16 @@
-/* A cell that this process owns: a thread that renews its lease each second, and its end.
+/* A cell that this process owns. A thread renews its lease each second until the cell is released
+ * or lost.
  *
  *   acquired  --- owner_start() --->  owned: the tenure holds while renewals succeed in time
- *   owned     --- owner_release() ->  given up: the record says so, the lock is free
- *   owned     --- (lost) ---------->  the process must end: another front end has the cell, or may
+ *   owned     --- owner_release() ->  released: the record says so and the lock is free
+ *   owned     --- (lost) ---------->  the process must end, because another front end has or may
+ *                                     have the cell
  *
  * Each renewal first reads the record and compares its incarnation with ours. The lock is not
- * enough: a CephFS client that was evicted and reconnects has lost it without notice.
+ * enough, because a CephFS client that was evicted and reconnects has lost it without notice.
  *
- * A renewal that the file system delays lets the tenure lapse by itself; it holds again once one
- * has succeeded, since no other front end can have written to the cell in between. */
+ * If the file system delays a renewal, the tenure lapses by itself. It holds again after the next
+ * successful renewal, because no other front end can have written to the cell in between. */
 #ifndef LAGRA_CLUSTER_OWNER_H
 #define LAGRA_CLUSTER_OWNER_H
 
@@ -18,32 +20,32 @@
 
 struct owner {
     struct owner_file file;     /* locked */
-    struct owner_record record; /* as it was written last */
+    struct owner_record record; /* as last written */
     struct tenure tenure;
-    /* Called once on the owner's thread when the cell is lost; why: words for the log. */
+    /* Called once on the owner's thread when the cell is lost. why: text for the log. */
     void (*lost)(void *context, const char *why);
-    void (*renewed)(void *context); /* called on that thread after each renewal */
+    void (*renewed)(void *context); /* called on the owner's thread after each renewal */
     void *context;
     struct thread thread;
     atomic_bool ends;
-    _Atomic uint64_t used_bytes; /* for the record */
-    atomic_bool serves;          /* owner_serves() */
-    /* Of the owner's thread. */
-    unsigned settles; /* renewals that are still to be settled */
-    bool was_in_time; /* the last renewal: the tenure still held */
-    bool has_lapsed;  /* it did not, which was logged */
+    _Atomic uint64_t used_bytes; /* to be written to the record */
+    atomic_bool serves;          /* set by owner_serves() */
+    /* Used by the owner's thread only. */
+    unsigned settles; /* number of renewals still to be settled */
+    bool was_in_time; /* the tenure still held at the last renewal */
+    bool has_lapsed;  /* the tenure had lapsed, which was logged */
 };
 
-/* Takes over the file, which is locked and has this record of ours, written by a write that started
- * at `began_ns` (clock_boot_ns()). The tenure starts at once; the caller waits for the end of the
- * previous owner's lease before it serves. Returns false if no thread can be started. */
+/* Takes over a locked file and our record in it, whose write started at `began_ns`
+ * (clock_boot_ns()). The tenure starts at once, but the caller must wait for the end of the
+ * previous owner's lease before it serves. Returns false if the thread cannot be started. */
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
                  uint64_t began_ns, void (*lost)(void *context, const char *why),
                  void (*renewed)(void *context), void *context);
-/* Notes that the store is open: renewals wait for the MDS no more. Thread-safe. */
+/* Reports that the store is open, so that renewals need not be settled any more. Thread-safe. */
 void owner_serves(struct owner *owner);
-/* Ends the tenure and the thread, writes that the cell is free, and unlocks it. Everything else
- * that writes to the cell must have ended. Main thread. */
+/* Ends the tenure and the thread, marks the cell as free, and unlocks it. All other writers to the
+ * cell must have ended. Main thread. */
 void owner_release(struct owner *owner);
 
 #endif

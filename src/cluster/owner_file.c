@@ -11,10 +11,11 @@
 #include "base/file.h"
 #include "base/log.h"
 
-/* Alignment for direct I/O that suits all file systems. */
+/* Alignment for direct I/O that all file systems accept. */
 #define ALIGNMENT    4096u
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
-/* Of ceph-fuse since 16, of the kernel's client since Linux 5.10. */
+/* Extended attribute with the client's name: ceph-fuse 16 or later, kernel client since Linux
+ * 5.10. */
 #define CLIENT_XATTR "ceph.client_id"
 
 static bool write_all(int fd, const char *from, size_t size, uint64_t offset)
@@ -57,7 +58,7 @@ bool owner_file_open(const char *path, bool for_lock, struct owner_file *ret_fil
     int flags = (for_lock ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW;
 
     *ret_file = (struct owner_file){ .fd = open(path, flags | O_DIRECT) };
-    if (ret_file->fd < 0 && errno == EINVAL) /* it has no direct I/O */
+    if (ret_file->fd < 0 && errno == EINVAL) /* no direct I/O */
         ret_file->fd = open(path, flags);
     if (ret_file->fd < 0)
         return false;
@@ -122,7 +123,7 @@ void owner_file_close(struct owner_file *file)
     *file = (struct owner_file){ .fd = -1 };
 }
 
-/* ---- who asks ---- */
+/* ---- identity ---- */
 
 static void read_boot(struct guid *ret_boot)
 {
@@ -139,7 +140,7 @@ static void read_boot(struct guid *ret_boot)
         memset(ret_boot, 0, sizeof *ret_boot);
 }
 
-/* Makes a string fit for a record: without control characters. */
+/* Replaces control characters, which a record must not contain. */
 static void clean(char *text)
 {
     for (; *text; text++)

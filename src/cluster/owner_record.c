@@ -76,8 +76,8 @@ static bool has_crc(const char *slot)
     return crc == crc_of(slot);
 }
 
-/* Copies a string; false if it is too long, or has characters that could mislead a terminal or a
- * fence command. */
+/* Decodes a string. Returns false if it is too long or contains control characters, which could
+ * mislead a terminal or a fence command. */
 static bool decode_string(struct decoder *d, char *to, size_t max)
 {
     struct bytes value = decode_bytes(d);

@@ -1,4 +1,4 @@
-/* The record in the file `owner` of a cell: who owns it, or who owned it last. Pure.
+/* The record in the file `owner` of a cell: its owner, or its last owner. Pure.
  *
  * A slot of the file, OWNER_SLOT_BYTES long:
  *
@@ -10,9 +10,10 @@
  *          also used_bytes
  *   ..     zeros
  *
- * The file has two slots, which are written in turn, so a write that is torn by a crash leaves the
- * record before it. The newest valid one counts. To change the format, raise the version, keep the
- * reader of the old one, and add its bytes to tests/unit/cluster/test_owner_record.c. */
+ * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
+ * the previous record intact. The newest valid record counts. To change the format, raise the
+ * version, keep the reader for the old version, and add its bytes to
+ * tests/unit/cluster/test_owner_record.c. */
 #ifndef LAGRA_CLUSTER_OWNER_RECORD_H
 #define LAGRA_CLUSTER_OWNER_RECORD_H
 
@@ -28,37 +29,38 @@
 #define OWNER_LEASE_MAX_MS 60000u
 #define OWNER_CELL_MAX     9999u
 
-/* A front end, as it identifies itself to others. The strings have no control characters. */
+/* Identity of a front end. The strings contain no control characters. */
 struct owner_identity {
-    struct guid boot; /* of its machine: changes at each start of the kernel */
+    struct guid boot; /* boot id of its machine; changes at each boot */
     uint64_t pid;
-    char name[OWNER_NAME_MAX + 1];       /* of its machine */
+    char name[OWNER_NAME_MAX + 1];       /* machine name */
     char address[OWNER_ADDRESS_MAX + 1]; /* "host:port" of its Blob service */
-    char client[OWNER_CLIENT_MAX + 1];   /* "client4123" of its CephFS mount; "": not known */
-    /* "192.0.2.1:10020" where other front ends forward requests to (address_read()); "": nowhere */
+    /* "client4123", the client of its CephFS mount; "" if unknown */
+    char client[OWNER_CLIENT_MAX + 1];
+    /* "192.0.2.1:10020", where other front ends forward requests (address_read()); "" if nowhere */
     char forward[OWNER_FORWARD_MAX + 1];
 };
 
 struct owner_record {
     struct guid cluster;
     uint32_t cell;
-    uint64_t incarnation; /* raised by each owner; 0 if the cell never had one */
-    uint64_t renewal;     /* raised by each write of the record */
-    bool is_held;         /* false: the owner gave it up in good order */
+    uint64_t incarnation; /* incremented by each new owner; 0 if the cell never had one */
+    uint64_t renewal;     /* incremented by each write of the record */
+    bool is_held;         /* false if the owner released the cell */
     uint32_t lease_ms;
     instant renewed; /* the owner's wall clock at the renewal, for operators only */
     struct owner_identity owner;
-    uint64_t used_bytes; /* of contents and records in the cell, as the owner last counted them */
+    uint64_t used_bytes; /* of contents and records in the cell, as last counted by the owner */
 };
 
-/* Encodes the record into a slot, all OWNER_SLOT_BYTES of it. */
+/* Encodes the record into a slot and fills all OWNER_SLOT_BYTES of it. */
 void owner_record_write(const struct owner_record *record, char slot[OWNER_SLOT_BYTES]);
-/* Decodes a slot. Returns false if it holds anything else than a record that
- * owner_record_write() has written; *ret_record is undefined then. */
+/* Decodes a slot. Returns false if it contains anything other than a record written by
+ * owner_record_write(); *ret_record is then undefined. */
 bool owner_record_read(const char slot[OWNER_SLOT_BYTES], struct owner_record *ret_record);
-/* Finds the newest record of a whole file. Returns false if neither slot has a valid one. */
+/* Finds the newest record of a complete file. Returns false if neither slot has a valid record. */
 bool owner_record_newest(const char file[OWNER_FILE_BYTES], struct owner_record *ret_record);
-/* Returns the offset in the file of the slot that this record goes to. */
+/* Returns the file offset of the slot in which this record belongs. */
 uint64_t owner_record_offset(const struct owner_record *record);
 
 #endif

@@ -13,7 +13,7 @@
 #include "cluster/owner_record.h"
 
 #define NAME    "pins"
-#define DRAINED "-" /* instead of an account: the cell is drained */
+#define DRAINED "-" /* in place of an account: the cell is drained */
 
 /* ---- pins ---- */
 
@@ -88,7 +88,7 @@ bool pins_set(struct pins *pins, struct bytes account, uint32_t cell)
     return true;
 }
 
-/* Returns false if there is such a line already, or it makes no pin. */
+/* Adds a line's pin or drained cell. Returns false if it is a duplicate or invalid. */
 static bool add_line(struct pins *pins, struct bytes account, uint32_t cell)
 {
     if (bytes_is(account, DRAINED))

@@ -1,6 +1,7 @@
-/* The file `pins` of a cluster: accounts whose new containers are created in a certain cell, one "ACCOUNT CELL" a line, and cells in
- * which nothing new is created, one "- CELL" a line. Written by `lagra cluster place` and `drain`, and read by the owner of the
- * root. What exists already stays where it is. */
+/* The file `pins` of a cluster. It lists accounts whose new containers are created in a certain
+ * cell, one "ACCOUNT CELL" per line, and cells in which nothing new is created, one "- CELL" per
+ * line. It is written by `lagra cluster place` and `drain`, and read by the owner of the root. It
+ * has no effect on existing containers. */
 #ifndef LAGRA_CLUSTER_PINS_H
 #define LAGRA_CLUSTER_PINS_H
 
@@ -24,21 +25,22 @@ struct pins {
     uint32_t drained[DRAINED_MAX];
 };
 
-/* Returns the cell of the account, or 0. */
+/* Returns the cell to which the account is pinned, or 0. */
 uint32_t pins_find(const struct pins *pins, struct bytes account);
-/* Returns true if nothing new is created in the cell, whatever is pinned to it. */
+/* Returns true if nothing new is created in the cell, even if accounts are pinned to it. */
 bool pins_is_drained(const struct pins *pins, uint32_t cell);
-/* Marks a cell as drained, or not any more. Returns false if there are too many. Pure. */
+/* Marks a cell as drained or not drained. Returns false if there are too many. Pure. */
 bool pins_set_drained(struct pins *pins, uint32_t cell, bool is_drained);
-/* Sets or, with cell 0, removes the pin of an account. Returns false if the name cannot be one, or there are too many. Pure. */
+/* Sets the pin of an account, or removes it if `cell` is 0. Returns false if the name is invalid or
+ * there are too many pins. Pure. */
 bool pins_set(struct pins *pins, struct bytes account, uint32_t cell);
-/* Reads the contents of the file. Returns false if they are malformed. Pure. */
+/* Parses the file's contents. Returns false if they are malformed. Pure. */
 bool pins_parse(struct bytes text, struct pins *ret_pins);
 
-/* Reads the file of the cluster; a missing one has no pins. Returns false with *ret_problem (static). May block for as long as the
- * file system does. */
+/* Reads the cluster's file. A missing file contains no pins. Returns false with *ret_problem
+ * (static) on failure. May block for as long as the file system does. */
 bool pins_read(const char *path, struct pins *ret_pins, const char **ret_problem);
-/* Replaces it, durably. Returns false with *ret_problem (static). */
+/* Replaces the file, durably. Returns false with *ret_problem (static) on failure. */
 bool pins_write(const char *path, const struct pins *pins, const char **ret_problem);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/crc.h"
 
 struct placement_entry {
-    struct placement_entry *next;          /* of its bucket */
+    struct placement_entry *next;          /* next entry of the bucket */
     struct placement_entry *newer, *older; /* by last use */
     struct placed placed;
     uint64_t since_s;
@@ -16,7 +16,8 @@ struct placement_entry {
     char key[];
 };
 
-/* Account owners choose the names of their containers; the worst choice makes a bucket a list of PLACEMENTS_MAX entries. */
+/* Clients choose the names of their containers. In the worst case one bucket is a list of
+ * PLACEMENTS_MAX entries. */
 static size_t bucket_of(struct bytes key)
 {
     return crc32c(0, key.ptr, key.len) % PLACEMENT_BUCKETS;

@@ -1,6 +1,7 @@
-/* What a front end knows of placements: in which cell a container, queue, table or share is, and under which incarnation. A
- * name that is not here is asked for at the root. What is here may have become wrong; the cell then refuses the request, which
- * goes to the root. So the cache has no part in what is right; its bounds are for memory. Thread-safe. */
+/* A front end's cache of placements: the cell and incarnation of each container, queue, table or
+ * share. Requests for a name that is not cached go to the root. An entry may be out of date. The
+ * cell then refuses the request, which goes to the root. So correctness does not depend on the
+ * cache, and its limits only bound memory. Thread-safe. */
 #ifndef LAGRA_CLUSTER_PLACEMENTS_H
 #define LAGRA_CLUSTER_PLACEMENTS_H
 
@@ -11,7 +12,8 @@
 
 #define PLACEMENTS_MAX    16384u
 #define PLACEMENT_KEY_MAX 192u
-/* An entry is used for so long: much less than a cell remembers what it has released (service/placement.h). */
+/* Lifetime of an entry; much shorter than a cell remembers the names that it has released
+ * (service/placement.h). */
 #define PLACEMENT_USED_S  600u
 
 #define PLACEMENT_BUCKETS 8192u
@@ -32,14 +34,14 @@ struct placements {
 
 void placements_init(struct placements *placements);
 void placements_release(struct placements *placements);
-/* Returns false if nothing is known of the name. now_s: of the monotonic clock */
+/* Looks up a name. Returns false if it is not cached. now_s: monotonic clock */
 bool placements_find(struct placements *placements, struct bytes key, uint64_t now_s,
                      struct placed *ret_placed);
-/* Notes where a name is; the entry that was used least recently makes way. A key that is empty or too long is not noted, nor is
- * an older incarnation than the one that is known. */
+/* Stores the placement of a name, and evicts the least recently used entry if the cache is full.
+ * Ignores a key that is empty or too long, and an incarnation older than the cached one. */
 void placements_put(struct placements *placements, struct bytes key, struct placed placed,
                     uint64_t now_s);
-/* Forgets the name, unless it is known under a newer incarnation than this one. */
+/* Removes a name, unless it is cached with a newer incarnation. */
 void placements_drop(struct placements *placements, struct bytes key, uint64_t incarnation);
 
 #endif

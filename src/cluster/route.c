@@ -8,9 +8,10 @@
 #include "base/clock.h"
 #include "cluster/folder.h"
 
-/* Without a read of the record, since the file system hangs, waiters check their own deadlines this often. */
+/* If the file system hangs and no record is read, waiters are woken at this interval to check their
+ * own deadlines. */
 #define WAKE_NS          ((uint64_t)500000000)
-/* A cell that is taken over each second has as many incarnations in nine million years. */
+/* Enough for nine million years if a cell is taken over each second. */
 #define INCARNATION_BITS 48u
 
 uint64_t route_tag(uint32_t cell, uint64_t incarnation)
@@ -30,7 +31,7 @@ void route_init(struct route *route)
     route->is_open = true;
 }
 
-/* Returns NULL if the cell is not known. */
+/* Finds a cell. Returns NULL if it is not known. */
 static struct route_cell *cell_of(struct route *route, uint32_t cell)
 {
     lock_assert_held(&route->lock);
@@ -107,7 +108,8 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
-/* Returns NULL if no cell that is not drained has an owner. pins may be NULL. */
+/* Finds the cell with the fewest bytes that has an owner and is not drained. Returns NULL if there
+ * is none. pins may be NULL. */
 static const struct route_cell *least_used(const struct route *route, const struct pins *pins)
 {
     const struct route_cell *least = NULL;
@@ -195,7 +197,7 @@ void route_wait(struct route *route, struct waiter *waiter)
 static void wake(struct waiter *waiter)
 {
     while (waiter) {
-        struct waiter *next = waiter->next; /* before it is woken: it may be gone then */
+        struct waiter *next = waiter->next; /* the waiter may be freed once woken */
 
         waiter->wake(waiter);
         waiter = next;
@@ -221,7 +223,7 @@ void route_wake(struct route *route)
     wake(waiting);
 }
 
-/* ---- what is known of owners ---- */
+/* ---- owners ---- */
 
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {

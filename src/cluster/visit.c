@@ -7,13 +7,14 @@
 struct visit {
     const struct front_door *door;
     struct forward_to to;
-    bool is_local; /* executed here */
+    bool is_local; /* executed in this process */
 };
 
-/* ---- where it goes ---- */
+/* ---- destination ---- */
 
-/* "service account container", of which only the last may have any character but a slash. Empty: the request names none, or one that is
- * too long to exist. */
+/* Returns the key "service account container"; only the container may contain any character except
+ * a slash. Returns an empty key if the request names no container, or one that is too long to
+ * exist. */
 static struct bytes key_of(struct exchange *exchange, const struct front_door *door)
 {
     struct bytes account, container;
@@ -26,7 +27,8 @@ static struct bytes key_of(struct exchange *exchange, const struct front_door *d
     return key.len <= PLACEMENT_KEY_MAX ? key : bytes_of("", 0);
 }
 
-/* An entity group transaction says in its body which table it is about. */
+/* Returns how much of the body may be kept. An entity group transaction names its table only in its
+ * body. */
 static size_t kept_max(const struct request *request, const struct front_door *door)
 {
     static const struct bytes batch = BYTES("/$batch");
@@ -58,7 +60,7 @@ static struct visit *visit_new(struct exchange *exchange, const struct front_doo
     return visit;
 }
 
-/* ---- executed here ---- */
+/* ---- local execution ---- */
 
 static void begin_here(struct visit *visit, struct exchange *exchange)
 {
@@ -68,7 +70,8 @@ static void begin_here(struct visit *visit, struct exchange *exchange)
     exchange->request.placement = visit->to.placement;
 }
 
-/* Returns true if the request is to be forwarded instead: the response says where its container is. */
+/* Returns true if the request must be forwarded after all, because the response reports where its
+ * container is. */
 static bool is_elsewhere(struct visit *visit, struct exchange *exchange, enum http_step step)
 {
     if (step != HTTP_RESPOND || exchange->response.status != FORWARD_NOT_OWNER ||

@@ -1,5 +1,5 @@
-/* The listening socket. What is wrong with it is said in words: a second server on the same port, an
- * address of another machine. */
+/* The listening socket. Errors such as a port in use or an address of another machine get a message
+ * for the operator. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 
 #define PROBLEM_MAX 512
 
-/* Kept until the next one: main thread. */
+/* Formats a message, which is valid until the next call. Main thread. */
 static const char *problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static const char *problem(const char *format, ...)
@@ -29,8 +29,8 @@ static const char *problem(const char *format, ...)
     return text;
 }
 
-/* The first IPv4 address, else the first: "localhost" means 127.0.0.1 to the clients of the
- * service, whose connection strings name that address. */
+/* Returns the first IPv4 address, or else the first address. Clients of the services expect
+ * "localhost" to mean 127.0.0.1, which their connection strings contain. */
 static const struct addrinfo *prefer_ipv4(const struct addrinfo *list)
 {
     for (const struct addrinfo *a = list; a; a = a->ai_next) {

@@ -14,13 +14,13 @@
 
 _Static_assert(sizeof((struct sockaddr_un *)0)->sun_path == LOCAL_PATH_SIZE, "as callers have it");
 
-/* A socket's address, and the folder that it goes through; -1: through none. */
+/* A socket address, and the descriptor of the directory in its path; -1 if the path needs none. */
 struct place {
     struct sockaddr_un address;
     int folder;
 };
 
-/* False: errno. */
+/* Builds an address through the directory's descriptor. Returns false with errno. */
 static bool place_long(const char *path, struct place *place)
 {
     const char *slash = strrchr(path, '/');
@@ -64,7 +64,7 @@ static bool remove_socket(const char *path)
     return unlink(path) == 0;
 }
 
-/* Nobody can connect before it listens, so nobody before it has its mode. */
+/* Binds the socket and sets its mode before it listens, so no process can connect earlier. */
 static bool serve_at(int fd, const struct place *place)
 {
     const struct sockaddr *address = (const struct sockaddr *)(const void *)&place->address;

@@ -1,29 +1,29 @@
-/* Servers of connections over TCP, plain or with TLS, of whatever protocol: an acceptor, places for
- * connections, workers, deadlines. This room knows no protocol; http/ and others stand on it.
+/* TCP servers for any protocol, plain or with TLS: an acceptor, connection slots, workers and
+ * deadlines. This module knows no protocol; http/ and others are built on it.
  *
- * A protocol is a small table of functions (struct net_protocol). They are called on a worker, for a
- * connection that has its turn, and never block:
+ * A protocol is a small table of functions (struct net_protocol). They are called on a worker, in
+ * the connection's turn, and never block:
  *
- *   begin()    once, before the first turn, when it is known whose connection it is
- *   turn()     there may be something to do: bytes arrived, the socket takes bytes again, it was posted
+ *   begin()    once, before the first turn, when the client's address is known
+ *   turn()     bytes may have arrived, the socket may accept bytes again, or the connection was
+ *              posted
  *   posted()   connection_post() was called, perhaps by another thread; a turn follows
- *   round()    all connections that were ready have had their turn: what they left to be done for several of
- *              them at once
+ *   round()    after the turns of all ready connections: does work batched across connections
  *   end()      once, before the socket is closed, if begin() was called
  *
- * In its turn a protocol receives and sends (net/connection.h), and says by what phase it left the
- * connection in what the client owes now: the acceptor closes who is late with that.
+ * In its turn a protocol receives and sends (net/connection.h), and sets the phase that says what
+ * the client must do next. The acceptor closes connections whose client is late.
  *
- * What a server does itself:
- *   - each connection goes to the worker that has the fewest
- *   - of too many connections, idle ones are closed for new ones: first those on which nobody was
- *     authenticated. If none is idle, a new one is passed to the protocol as refused, to be answered so
- *     and closed
- *   - the same among the connections of one address, if there is a limit for that
- *   - a proxy may introduce its client, by the PROXY protocol (struct net_proxies)
- *   - the handshake of TLS
- *   - idle and slow connections are cut
- *   - a connection may close by and by, when its client is still sending (linger.c) */
+ * The server itself does the following:
+ *   - assigns each connection to the worker with the fewest connections
+ *   - at the connection limit, closes idle connections for new ones, first those without
+ *     authentication. If none is idle, it passes the new connection to the protocol as refused; the
+ *     protocol sends a refusal and closes it
+ *   - does the same among the connections of one address, if that has a limit
+ *   - lets proxies introduce their clients with the PROXY protocol (struct net_proxies)
+ *   - performs the TLS handshake
+ *   - closes idle and slow connections
+ *   - closes a connection in two steps if its client is still sending (linger.c) */
 #ifndef LAGRA_NET_NET_H
 #define LAGRA_NET_NET_H
 
@@ -33,122 +33,128 @@ struct connection;
 struct net_server;
 
 struct net_limits {
-    unsigned workers; /* 0: one a core */
+    unsigned workers; /* 0: one per core */
     unsigned connections_max;
-    unsigned connections_per_address_max; /* 0: as many as in all */
-    unsigned outgoing_max;  /* connections that its protocols open (connection_open()) */
-    unsigned stranger_s;    /* without authentication for so long: closed; 0: that may stay so */
-    unsigned idle_s;        /* a connection that does not begin a request for so long is closed */
-    unsigned body_stall_s;  /* no byte of the rest of it for so long: closed */
-    unsigned body_rate_min; /* bytes a second on average ... */
-    unsigned body_rate_grace_s; /* ... once the rest has taken so long */
-    unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
-    unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
-    unsigned answer_rate_s;     /* ... so long: else closed */
-    /* Of what a client still sends after its last answer so much is read, for so long, that it can
-     * read that answer. */
+    unsigned connections_per_address_max; /* 0: no separate limit */
+    unsigned outgoing_max;      /* connections opened by the protocols (connection_open()) */
+    unsigned stranger_s;        /* time limit for authentication; 0: none */
+    unsigned idle_s;            /* time limit for starting a request */
+    unsigned body_stall_s;      /* maximum pause between bytes of the rest of a request */
+    unsigned body_rate_min;     /* minimum average rate in bytes per second, checked ... */
+    unsigned body_rate_grace_s; /* ... once the rest of the request has taken this long */
+    unsigned answer_stall_s; /* maximum time in which the client receives no byte of its response */
+    unsigned answer_rate_min; /* minimum rate in bytes per second in each interval ... */
+    unsigned answer_rate_s;   /* ... of this length */
+    /* Limits on reading what a client still sends after its last response. Reading lets the client
+     * receive that response. */
     uint64_t linger_max_bytes;
     unsigned linger_s;
-    unsigned linger_stall_s; /* nothing came for so long: closed */
+    unsigned linger_stall_s; /* maximum pause between bytes */
 };
 
-/* What a turn of a connection, or a step of one, came to. */
+/* Result of a connection's turn, or of a step of the turn. */
 enum turn {
     TURN_GOES_ON, /* there is more to do */
-    TURN_WAITS,   /* for the socket, or to be posted */
-    TURN_ENDS,    /* the connection is to be closed: nobody may post it any more */
-    TURN_LINGERS, /* so too, but its client may still be sending, and is to read its last answer */
-    TURN_SENT,    /* an answer is sent: inside of a protocol only, never what its turn() returns */
+    TURN_WAITS,   /* waits for the socket, or to be posted */
+    TURN_ENDS,    /* close the connection; it may not be posted any more */
+    /* like TURN_ENDS, but the client may still be sending and must be able to read its last
+     * response */
+    TURN_LINGERS,
+    TURN_SENT, /* a response was sent; internal to a protocol, never returned by turn() */
 };
 
-/* Steps that turn() takes of one connection before the next one's turn (connection_turn_steps()): while all serve the same, and
- * while others have turns too. A step may be 128 KiB of an answer, or a message of a MiB. */
+/* Number of steps in a connection's turn (connection_turn_steps()): the maximum while all ready
+ * connections belong to one account, and the lower number while several accounts take turns. A step
+ * may be 128 KiB of a response, or a message of 1 MiB. */
 #define TURN_STEPS_MAX    32
 #define TURN_STEPS_BESIDE 4
 
 struct net_protocol {
-    const char *name;        /* of its threads: "http" */
-    size_t connection_bytes; /* of a struct that begins with a struct connection; it comes zeroed */
-    /* What a worker keeps for all its connections (connection_worker_state()); NULL: nothing. Main
-     * thread. */
+    const char *name; /* for thread names: "http" */
+    /* size of a struct that starts with a struct connection; zeroed before begin() */
+    size_t connection_bytes;
+    /* Creates the state that a worker shares among its connections (connection_worker_state()), or
+     * NULL if there is none. Main thread. */
     void *(*worker_state_new)(void);
     void (*worker_state_free)(void *state);
     void (*begin)(struct connection *connection);
     enum turn (*turn)(struct connection *connection);
     void (*posted)(struct connection *connection);
-    void (*round)(void *worker_state); /* NULL: nothing is left so */
+    void (*round)(void *worker_state); /* NULL if nothing is batched */
     void (*end)(struct connection *connection);
 };
 
-/* Threads of a server with these limits. */
+/* Return the number of threads, and of workers, of a server with these limits. */
 unsigned net_threads(const struct net_limits *limits);
 unsigned net_workers(const struct net_limits *limits);
-/* The most descriptors that it has open: its connections, those beyond the limit that are being refused
- * or closed, and its own. Cheap if the number of workers is set. */
+/* Returns the maximum number of descriptors that the server has open: its connections, those beyond
+ * the limit that are being refused or closed, and its own. Cheap if the number of workers is
+ * set. */
 unsigned net_descriptors(const struct net_limits *limits);
 
-/* A secret that both ends of a connection have, in place of certificates: TLS 1.3 with a pre-shared key and a fresh key
- * exchange, so that each end knows that the other has the secret too. rfc: 8446 2.2; decision: 948 */
+/* A secret shared by both ends of a connection, used in place of certificates: TLS 1.3 with a
+ * pre-shared key and a fresh key exchange, so that each end proves that it has the secret.
+ * rfc: 8446 2.2; decision: 948 */
 #define NET_KEY_BYTES 32u
 struct net_key;
-/* Creates the credentials of both directions.
- *
- * name     sent in clear; both ends must have the same
- * returns  NULL and *ret_problem (static). Main thread. */
+/* Creates the credentials for both directions. `name` is sent in clear and must be the same at both
+ * ends. Returns NULL and *ret_problem (static) on failure. Main thread. */
 struct net_key *net_key_new(const char *name, const uint8_t secret[NET_KEY_BYTES],
                             const char **ret_problem);
-/* Frees them, once no connection uses them any more. NULL: nothing. */
+/* Frees the credentials, once no connection uses them. Does nothing for NULL. */
 void net_key_free(struct net_key *key);
 
-/* Peers that stand before their clients. Both may name the same. */
+/* Addresses of proxies. Both lists may contain the same address. */
 struct net_proxies {
-    /* What they say of their clients within the protocol (HTTP's headers) is believed. A limit for one address is
-     * for their clients, not for them. */
+    /* Trusted to name their clients within the protocol (HTTP headers). The limit per address
+     * applies to their clients, not to them. */
     struct address_list trusted;
-    /* Their connections begin with a header of the PROXY protocol, before TLS too, and are from then on those of the
-     * client that it names; one that begins otherwise is closed. A header is not guessed at: who is passed through
-     * by a proxy that writes none could write one. source: proxy-protocol.txt 2, decision: 363 */
+    /* Their connections start with a PROXY protocol header, even before TLS, and afterwards count
+     * as connections of the client that the header names. A connection without the header is
+     * closed. Whether a header is present is never guessed, because a client behind a proxy that
+     * writes none could write one itself. source: proxy-protocol.txt 2, decision: 363 */
     struct address_list introducing;
 };
 
 struct net_listen {
     const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
-    uint16_t port;        /* 0: any free one */
-    const char *cert_pem; /* contents, not path; NULL: without TLS */
+    uint16_t port;        /* 0: any free port */
+    const char *cert_pem; /* contents, not path; NULL without TLS */
     const char *key_pem;
-    struct net_key
-        *key; /* in place of a certificate: only peers that have it are served; NULL: none */
-    const char
-        *local_path; /* not NULL: a Unix socket there (net/local.h), in the place of all else */
-    const struct net_proxies *proxies; /* as long as the server; NULL: none */
+    struct net_key *key; /* replaces a certificate and serves only peers that have it; or NULL */
+    /* path of a Unix socket (net/local.h) that replaces all other members; NULL if none */
+    const char *local_path;
+    const struct net_proxies *proxies; /* outlive the server; NULL if none */
 };
 
-/* Starts one listener with its own workers and acceptor.
- *
- * context  the protocol's, see connection_context()
- * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
- * Main thread. */
+/* Starts one listener with its own workers and acceptor. `context` is passed to the protocol
+ * (connection_context()). On failure returns NULL and *ret_problem, a message for the operator that
+ * is valid until the next call. Main thread. */
 struct net_server *net_start(const struct net_listen *listen, const struct net_limits *limits,
                              const struct net_protocol *protocol, void *context,
                              const char **ret_problem);
-/* From now on connections begin with this certificate and key; those under way go on with theirs. Of a server
- * with TLS. False, and nothing is changed: *ret_problem as of net_start(). Main thread. */
+/* Replaces the certificate and key for new connections; existing connections keep theirs. The
+ * server must use TLS. On failure returns false with *ret_problem like net_start(), and changes
+ * nothing. Main thread. */
 bool net_renew_certificate(struct net_server *server, const char *cert_pem, const char *key_pem,
                            const char **ret_problem);
-/* How many connections a worker has, by its number; -1: there is no such worker. Any thread. */
+/* Returns the number of connections of a worker, or -1 if there is no worker with this number.
+ * Thread-safe. */
 int net_worker_connections(struct net_server *server, unsigned worker);
 uint16_t net_port(const struct net_server *server);
-/* Whether net_stop() was called: no request is to be begun any more. Any thread. */
+/* Returns true once net_stop() was called; no new request may be started then. Thread-safe. */
 bool net_is_stopping(const struct net_server *server);
-/* Closes connections that the server has opened with a tag in [first, end). An idle one either carries a request or is
- * closed, never both. Thread-safe. */
+/* Closes connections opened by the server that have a tag in [first, end). An idle connection is
+ * either reused for a request or closed, never both. Thread-safe. */
 enum cut_which { CUT_IDLE, CUT_ALL };
 void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end,
                       enum cut_which which);
-/* Waits until the server has no connections, for at most `ms`. Returns false if it still has some. Main thread. */
+/* Waits up to `ms` until the server has no connections. Returns false if it still has some. Main
+ * thread. */
 bool net_await_none(struct net_server *server, unsigned ms);
-/* Accepts no more; lets requests under way end for at most grace_s; cuts the others. Returns when
- * the last connection is closed, so what they wait for must still be running. Main thread. */
+/* Stops accepting connections, gives requests in progress up to grace_s to end, and closes the
+ * remaining connections. Returns when the last connection is closed, so everything that they wait
+ * for must still be running. Main thread. */
 void net_stop(struct net_server *server, unsigned grace_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* See proxy_header.h. Section numbers are those of the protocol's text. */
+/* See proxy_header.h. Section numbers refer to the protocol's specification. */
 #include "net/proxy_header.h"
 
 #include "base/crc.h"
@@ -15,7 +15,7 @@ static bool may_begin(struct bytes input, struct bytes with)
 
 static const struct bytes line_begin = BYTES("PROXY ");
 
-/* No leading zeros. */
+/* Parses a port without leading zeros. */
 static bool parse_port(struct bytes text, uint16_t *ret_port)
 {
     uint64_t port;
@@ -33,7 +33,7 @@ static bool parse_of_family(struct bytes text, bool is_v4, uint8_t ret_address[A
     return has_colon != is_v4 && address_parse(text, ret_address);
 }
 
-/* "TCP4 192.0.2.1 192.0.2.2 5000 443"; behind "UNKNOWN" stands what is to be ignored. */
+/* Parses "TCP4 192.0.2.1 192.0.2.2 5000 443". Everything after "UNKNOWN" is ignored. */
 static bool read_line(struct bytes line, struct proxy_header *header)
 {
     struct bytes family, source, destination, source_port, destination_port;
@@ -75,7 +75,8 @@ static enum proxy_found find_line(struct bytes input, struct proxy_header *heade
 
 /* ---- version 2: section 2.2 ---- */
 
-/* Signature (12), version and command, family and transport, length of the rest (2, big-endian). */
+/* Signature (12 bytes), version and command, family and transport, length of the rest (2,
+ * big-endian). */
 #define FIXED_BYTES    16u
 #define VERSION        0x20
 #define COMMAND_LOCAL  0
@@ -89,7 +90,7 @@ static enum proxy_found find_line(struct bytes input, struct proxy_header *heade
 
 static const struct bytes signature = BYTES("\r\n\r\n\0\r\nQUIT\n");
 
-/* Of addresses: source, destination, and where they have some, the ports. */
+/* Bytes of source and destination addresses, including ports if the family has them. */
 static const uint16_t address_bytes[] = {
     [FAMILY_UNSPEC] = 0, [FAMILY_INET] = 12, [FAMILY_INET6] = 36, [FAMILY_UNIX] = 216
 };
@@ -98,10 +99,10 @@ static const uint16_t address_bytes[] = {
 #define TLV_BYTES   3u
 #define TLV_CRC32C  0x03
 #define TLV_SSL     0x20
-#define SSL_BYTES   5u   /* client, verify (4); more of them behind */
-#define SSL_IS_USED 0x01 /* of client */
+#define SSL_BYTES   5u   /* client, verify (4); more fields follow */
+#define SSL_IS_USED 0x01 /* bit of the client byte */
 
-/* Over the whole header, with zeros in the place of the sum. */
+/* Verifies the CRC-32C of the complete header, computed with zeros in place of the checksum. */
 static bool sum_is_right(struct bytes whole, struct bytes sum)
 {
     static const char zeros[4];
@@ -164,7 +165,7 @@ static bool read_binary(struct bytes whole, struct proxy_header *header)
     if (((uint8_t)whole.ptr[12] & 0xf0) != VERSION || command > COMMAND_PROXY)
         return false;
     if (command == COMMAND_LOCAL)
-        return true; /* whatever follows is to be ignored */
+        return true; /* what follows must be ignored */
     if (family > FAMILY_UNIX || transport > TRANSPORT_TCP || rest.len < address_bytes[family])
         return false;
     if (family == FAMILY_INET || family == FAMILY_INET6) {

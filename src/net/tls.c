@@ -1,5 +1,6 @@
-/* TLS by GnuTLS over sockets that never block. Each connection has a session, which holds the certificate and key
- * that the server had when it began: renewed ones are for connections that begin later. */
+/* TLS with GnuTLS over non-blocking sockets. Each connection's session keeps the certificate and
+ * key that the server had when the session started. A renewed certificate applies to later
+ * connections. */
 #include "net/tls_private.h"
 
 #include <assert.h>
@@ -10,21 +11,22 @@
 
 #include "base/log.h"
 
-/* The most that one record holds. rfc: 8446 5.1 */
+/* Maximum size of a record. rfc: 8446 5.1 */
 #define RECORD_BYTES ((size_t)16 * 1024)
-/* Records without data for us (warnings, new keys) that are passed over at once. */
+/* Maximum number of records without data for us (warnings, new keys) that are skipped in one
+ * call. */
 #define PASSED_MAX   8
 
-/* Bytes that were received before GnuTLS asks for them: it asks for five bytes of a record, and then for the rest of it, and
- * each of these would be a system call, perhaps with an acknowledgement. */
+/* Bytes received before GnuTLS requests them. GnuTLS reads five bytes of a record and then the rest
+ * of it. Each of these reads would be a system call, perhaps with an acknowledgement. */
 struct tls_ahead {
     char *buffer;
     size_t size, from, to;
     bool was_read;
-    bool is_all; /* the socket had no more */
+    bool is_all; /* the socket had no more bytes */
 };
 
-/* ---- the socket, as GnuTLS uses it ---- */
+/* ---- socket functions for GnuTLS ---- */
 
 static ssize_t receive(const struct connection *connection, void *to, size_t size)
 {
@@ -66,7 +68,7 @@ static ssize_t pull(gnutls_transport_ptr_t of, void *to, size_t size)
 
 /* ---- sessions ---- */
 
-/* That which the server has now. */
+/* Returns the server's current credentials, with a new reference. */
 static struct tls *take_newest(struct net_server *server)
 {
     struct tls *tls;
@@ -78,7 +80,8 @@ static struct tls *take_newest(struct net_server *server)
     return tls;
 }
 
-/* Its credentials: of an outgoing connection those of the peer's key. */
+/* Sets the session's credentials: those of the server, or for an outgoing connection those of the
+ * peer's key. */
 static bool set_credentials(struct connection *connection)
 {
     gnutls_session_t session = connection->tls;
@@ -106,7 +109,7 @@ bool tls_begin(struct connection *connection)
     connection->tls = session;
     if (!set_credentials(connection))
         return false;
-    gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT); /* limits.c has its own */
+    gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT); /* limits.c has a timeout */
     gnutls_transport_set_ptr2(session, connection,
                               (gnutls_transport_ptr_t)(intptr_t)connection->fd);
     gnutls_transport_set_pull_function(session, pull);
@@ -122,7 +125,7 @@ void tls_end(struct connection *connection, bool orderly)
     tls_give(connection->tls_of);
 }
 
-/* What GnuTLS waits for is noted in the connection. */
+/* Records in the connection which direction GnuTLS waits for. */
 static ssize_t waits(struct connection *connection)
 {
     if (gnutls_record_get_direction(connection->tls) == 0)
@@ -160,7 +163,7 @@ ssize_t tls_handshake(struct connection *connection)
 
 /* ---- records ---- */
 
-/* Returns like tls_receive(), with the data of one record at most. */
+/* Receives the data of at most one record. Returns the same values as tls_receive(). */
 static ssize_t receive_record(struct connection *connection, char *to, size_t size)
 {
     ssize_t n = GNUTLS_E_AGAIN;
@@ -172,7 +175,7 @@ static ssize_t receive_record(struct connection *connection, char *to, size_t si
         if (n == GNUTLS_E_AGAIN)
             return waits(connection);
         if (n == GNUTLS_E_PREMATURE_TERMINATION)
-            return 0; /* what is sent says itself whether it is whole */
+            return 0; /* the data itself shows whether it is complete */
         if (gnutls_error_is_fatal((int)n) || n == GNUTLS_E_REHANDSHAKE)
             break;
     }
@@ -186,8 +189,9 @@ static char *input_of(struct worker *worker)
     return worker->tls_input;
 }
 
-/* Receives records until all that was read ahead is with GnuTLS, which keeps a part of a record. Less is read ahead than
- * the caller takes, by a record of which GnuTLS may have had a part, so that all of it fits. */
+/* Receives records until GnuTLS has consumed all bytes read ahead; GnuTLS keeps a partial record.
+ * The read-ahead is one record smaller than the caller's buffer, because GnuTLS may already have
+ * part of a record, and everything must fit. */
 static ssize_t receive_records(struct connection *connection, char *to, size_t size)
 {
     struct tls_ahead ahead = { .buffer = input_of(connection->worker) };
@@ -217,8 +221,8 @@ ssize_t tls_receive(struct connection *connection, char *to, size_t size)
                                    : receive_record(connection, to, size);
 }
 
-/* GnuTLS keeps a record that the socket did not take, and is asked to go on with it by an empty
- * call, which returns the bytes that are in it. */
+/* Sends a record. If the socket did not accept all of the previous record, GnuTLS keeps it, and an
+ * empty call resumes it and returns its size. */
 static ssize_t send_record(struct connection *connection, const char *from, size_t size)
 {
     ssize_t n;
@@ -235,7 +239,8 @@ static ssize_t send_record(struct connection *connection, const char *from, size
     return n < 0 ? fails(connection, n) : n;
 }
 
-/* The begin of the parts as one record: a head and a short body go out together. */
+/* Copies the start of the parts into one record, so that a header and a short body are sent
+ * together. */
 static size_t collect(const struct iovec *parts, size_t count, char *to)
 {
     size_t size = 0;

@@ -1,6 +1,7 @@
-/* Credentials for TLS. Of a certificate: the server has it, clients are anonymous. Of a shared key: both ends prove that they
- * have it (rfc: 8446 4.2.11), and a fresh key exchange keeps what was recorded secret even if the key becomes known later; there
- * are no certificates then, and no other way to authenticate. */
+/* Credentials for TLS. With a certificate, the server has it and clients are anonymous. With a
+ * shared key, both ends prove that they have it (rfc: 8446 4.2.11), and a fresh key exchange keeps
+ * recorded traffic secret even if the key is disclosed later; there are then no certificates and no
+ * other way to authenticate. */
 #include "net/tls_private.h"
 
 #include <assert.h>
@@ -55,7 +56,7 @@ void tls_give(struct tls *tls)
 
 /* ---- shared keys ---- */
 
-/* AES-128 is the fastest with the instructions that processors have for it. */
+/* AES-128 is the fastest cipher on processors with AES instructions. */
 static const char key_priority[] =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK:-CIPHER-ALL:+AES-128-GCM";
 

@@ -1,4 +1,4 @@
-/* Internal to net/tls*.c: credentials, which connections hold. */
+/* Internal to net/tls*.c: credentials, which connections reference. */
 #ifndef LAGRA_NET_TLS_PRIVATE_H
 #define LAGRA_NET_TLS_PRIVATE_H
 
@@ -8,9 +8,9 @@
 
 #define TLS_KEY_NAME_MAX 64u
 
-/* Of a certificate or of a shared key: the members of the other one are zero. */
+/* Credentials of a certificate or of a shared key; the members of the other kind are zero. */
 struct tls {
-    atomic_uint holders; /* the server, or the key; and the sessions that were begun with it */
+    atomic_uint holders; /* references: the server or the key, and the sessions started with it */
     gnutls_priority_t priority;
     gnutls_certificate_credentials_t credentials;
     gnutls_psk_server_credentials_t accepting;
@@ -25,7 +25,7 @@ static inline bool tls_is_of_key(const struct tls *tls)
 {
     return tls->accepting != NULL;
 }
-/* Gives a session the credentials of the key. */
+/* Sets the key's credentials in a session. */
 bool tls_key_set(struct tls *tls, gnutls_session_t session, bool is_outgoing);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is kept of a request, or of a part of a batch: see access_event.h. */
+/* Log event of a request or of a part of a batch: see access_event.h. */
 #include "observe/access_event.h"
 
 #include <nettle/sha2.h>
@@ -30,7 +30,8 @@ static void collect_texts(const struct call *call, const struct response *respon
     texts[TEXT_VIA] = request->via;
 }
 
-/* The rest of the room is for those whose length is bounded elsewhere; what is longer is cut. */
+/* Truncates every string to its limit. EVENT_BYTES_MAX leaves 512 bytes for strings whose length is
+ * bounded elsewhere. */
 size_t access_event_texts(const struct call *call, const struct response *response,
                           struct bytes texts[EVENT_TEXTS])
 {
@@ -63,7 +64,7 @@ void access_event_put(struct access_event *event, const struct bytes texts[EVENT
     }
 }
 
-/* Which signature it was, without its being one. */
+/* Hashes the signature, so that a log can identify it without revealing it. */
 static void hash_signature(const struct call *call, uint8_t ret_hash[SAS_HASH_SIZE])
 {
     struct bytes signature = call_query(call, "sig");
@@ -74,7 +75,7 @@ static void hash_signature(const struct call *call, uint8_t ret_hash[SAS_HASH_SI
     sha256_digest(&sha, SAS_HASH_SIZE, ret_hash);
 }
 
-/* A part of a transaction is asked for by the signature of the whole. */
+/* A part of a transaction is authorized by the signature of the entire transaction. */
 void access_event_identify(struct access_event *event, const struct call *call)
 {
     event->identity = call->input.identity.kind;

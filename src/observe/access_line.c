@@ -1,4 +1,5 @@
-/* An event of the logs of requests as a line: see access_event.h. Nothing is allocated but the line. */
+/* Formats an event of the request logs as a line: see access_event.h. Allocates nothing except the
+ * line. */
 #include <inttypes.h>
 
 #include "base/json.h"
@@ -45,11 +46,11 @@ static const char *identity_name(const struct access_event *event)
 
 /* ---- JSON ---- */
 
-/* A line has some thirty members: their names stand with what is around them, so that each is one copy. The first
- * member is written without these. */
+/* A line has about thirty members. Each name includes its punctuation, so that it is written with
+ * one copy. The first member of an object is written without this macro. */
 #define MEMBER(name) ((struct bytes)BYTES(",\"" name "\":"))
 
-/* A text of our own, which needs no escape: not looked through. */
+/* Writes one of our own strings, which needs no escaping and is not scanned. */
 static void write_plain(struct text *line, struct bytes member, struct bytes value)
 {
     text_add(line, member);
@@ -83,7 +84,8 @@ static void write_guid(struct text *line, struct bytes member, const struct guid
     write_plain(line, member, bytes_of(text, GUID_TEXT_SIZE - 1));
 }
 
-/* Bytes that are no UTF-8 stand as %XX: a client has sent them so, or ought to have. */
+/* Writes a string from the client. Bytes that are not valid UTF-8 are written as %XX, which is how
+ * the client sent them or should have sent them. */
 static void write_text(struct text *line, struct bytes member, struct bytes text)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -108,7 +110,8 @@ static void write_text(struct text *line, struct bytes member, struct bytes text
     text_add_char(line, '"');
 }
 
-/* With microseconds. Most of them are below ten milliseconds: one copy. */
+/* Writes milliseconds with three decimals. Most values are below ten milliseconds and need one
+ * copy. */
 static void write_ms(struct text *line, struct bytes member, uint64_t ns)
 {
     uint64_t us = ns / 1000;
@@ -122,7 +125,7 @@ static void write_ms(struct text *line, struct bytes member, uint64_t ns)
     text_add(line, bytes_of(digits, sizeof digits));
 }
 
-/* Begins the line. */
+/* Writes the time, which starts the line. */
 static void write_time(struct text *line, instant time)
 {
     char text[INSTANT_ISO_SIZE];
@@ -198,7 +201,7 @@ static void write_times(struct text *line, const struct access_event *event)
     text_add_char(line, '}');
 }
 
-/* Of the server itself: of an account, or of a copy. */
+/* Writes an event of the server itself: about an account, or about a copy. */
 static void write_event(struct text *line, const struct access_event *event,
                         const struct texts *texts)
 {
@@ -229,7 +232,7 @@ static void write_smb(struct text *line, const struct access_event *event,
     write_name(line, MEMBER("code"), event->code);
 }
 
-/* Who may do it, and what it is, is the owner's line to say. */
+/* Writes a forwarded request. Authorization and operation are logged by the owner. */
 static void write_forward(struct text *line, const struct access_event *event,
                           const struct texts *texts)
 {

@@ -1,9 +1,9 @@
-/* Filling the events of the logs of requests: see access_log.h. */
+/* Fills in the events of the request logs: see access_log.h. */
 #include "observe/access_log.h"
 
 #include "observe/access_event.h"
 
-/* Set at start-up: the threshold, as part of which logs there are. */
+/* Threshold of the slow log. Set at start-up, together with the set of enabled logs. */
 static uint64_t slow_ns;
 
 const char *access_logs_open(const struct access_log_options *options)

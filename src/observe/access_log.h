@@ -1,6 +1,7 @@
-/* Logs of requests: the access log, with a JSON object per line; the audit log, with the requests that may change data
- * and with changes of keys; and the log of slow requests. Their lines are in docs/monitoring.md. None contains a
- * key, a signature or a token. Writing them never blocks (base/event_log.h). */
+/* Logs of requests. The access log has a JSON object per line. The audit log contains the requests
+ * that may change data, and changes of keys. The third is the log of slow requests.
+ * docs/monitoring.md describes their lines. No log contains a key, a signature or a token. Writing
+ * never blocks (base/event_log.h). */
 #ifndef LAGRA_OBSERVE_ACCESS_LOG_H
 #define LAGRA_OBSERVE_ACCESS_LOG_H
 
@@ -15,17 +16,17 @@ struct access_log_options {
     uint64_t slow_ns;        /* threshold of the slow log; 0 if off */
 };
 
-/* Opens the logs, before the first request and before event_logs_start(). Returns NULL, or the path that cannot be
- * opened, with errno. Called at start-up. */
+/* Opens the logs, before the first request and before event_logs_start(). Returns NULL, or the path
+ * that cannot be opened, with errno. Called at start-up. */
 const char *access_logs_open(const struct access_log_options *options);
-/* Logs a change of access rights that was not made by a request. what: static; account: ptr NULL if it concerns more than
- * one. Thread-safe. */
+/* Logs a change of access rights that was not made by a request. what: static; account: ptr NULL if
+ * the change concerns several accounts. Thread-safe. */
 void audit_note(const char *what, struct bytes account);
-/* Logs the end of a background copy to both logs. service: of the destination; source: URL, logged without its query; e:
- * why it failed, or OK. Thread-safe. */
+/* Logs the end of a background copy to the access and audit logs. service: of the destination;
+ * source: URL, logged without its query; e: reason of the failure, or OK. Thread-safe. */
 void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e);
 
-/* A request that this front end has forwarded to the owner of its cell; goes to the access log. */
+/* A request that this front end has forwarded to the owner of its cell, for the access log. */
 struct forwarded_request {
     const char *service, *result; /* names; static */
     const struct request *request;

@@ -1,10 +1,11 @@
-/* Parts of batches in the logs: each is kept as an event when it is answered, and logged behind the request that all
- * came by, once that is over. */
+/* Logs the parts of a batch. The event of each part is stored when its response is ready, and
+ * logged after the batch itself once that has ended. */
 #include "observe/access_event.h"
 
 #define LOGS (1u << EVENTS_ACCESS | 1u << EVENTS_AUDIT)
 
-/* The newest answer to a part counts, if it had to be decided again. */
+/* Finds or adds the entry of a part. If a part is decided again, its newest response replaces the
+ * earlier one. */
 static struct logged_part *entry_of(struct logged_part **parts, const struct call *whole,
                                     const struct call *part)
 {
@@ -58,7 +59,8 @@ void observe_part(struct logged_part **parts, const struct call *whole, const st
     kept->analytics = analytics;
 }
 
-/* Where the whole was refused, or nobody knows what became of it, nothing is said of its parts. */
+/* Logs the parts, unless the entire batch was refused or has no response, so that the outcome of
+ * its parts is unknown. */
 void access_log_parts(const struct observed_request *request)
 {
     if (request->answer->error || !request->exchange->response.status)

@@ -1,4 +1,5 @@
-/* What is logged next to requests that are executed here: commands of SMB, forwarded requests, copies in the background. */
+/* Log events other than requests executed here: SMB commands, forwarded requests, background
+ * copies. */
 #include "observe/access_event.h"
 #include "observe/access_log.h"
 
@@ -68,7 +69,7 @@ void access_log_copy(const char *service, const struct guid *id, struct bytes so
     unsigned logs = event_logs_on() & (1u << EVENTS_ACCESS | 1u << EVENTS_AUDIT);
     struct bytes query;
 
-    bytes_cut(source, '?', &source, &query); /* what authorizes the read stands there */
+    bytes_cut(source, '?', &source, &query); /* the query authorizes the read */
     if (logs)
         put(logs, &event, bytes_of(NULL, 0), source, bytes_of(NULL, 0));
 }

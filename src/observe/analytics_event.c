@@ -1,9 +1,9 @@
-/* Filling the events of Storage Analytics: see analytics_event.h. */
+/* Fills in the events of Storage Analytics: see analytics_event.h. */
 #include "observe/analytics_event.h"
 
 #include "observe/observed_request.h"
 
-/* "QUERY_INFO" is QueryInfo, as in the logs of Azure Files. */
+/* Converts a command name such as "QUERY_INFO" to "QueryInfo", as in the logs of Azure Files. */
 static void command_name(const char *command, char buffer[ANALYTICS_NAME_SIZE])
 {
     size_t length = 0;
@@ -35,7 +35,7 @@ void analytics_name(const struct analytics_event *event, char buffer[ANALYTICS_N
     buffer[length] = '\0';
 }
 
-/* ---- what is counted alone ---- */
+/* ---- events that are only counted ---- */
 
 bool analytics_counts(const struct account *account, unsigned service)
 {
@@ -55,7 +55,7 @@ void analytics_count(const struct analytics_event *event)
     event_finish();
 }
 
-/* ---- what it was ---- */
+/* ---- description of the request ---- */
 
 static uint32_t wanted(const struct call *call)
 {
@@ -72,7 +72,7 @@ void analytics_begins(struct observed_request *request)
         request->times.is_timed = true;
 }
 
-/* Also of a request that was refused before it was looked for. */
+/* Returns the operation, even of a request that was refused before its operation was looked up. */
 static const struct operation *operation_of(const struct call *call)
 {
     enum error e;
@@ -89,7 +89,7 @@ static enum analytics_kind kind_of(const struct call *call, const struct operati
     return operation && operation->rights.effect == WRITES ? LOGS_WRITES : LOGS_READS;
 }
 
-/* Of a request that was not let in: what it claimed to be. */
+/* Returns the kind of authorization that the request claimed, even if it was refused. */
 static enum analytics_who who_of(const struct call *call, bool *ret_is_bearer)
 {
     struct bytes authorization = call_header(call, "authorization");
@@ -114,14 +114,15 @@ static enum analytics_outcome outcome_of(int status, enum error error)
     return status >= 300 ? OUTCOME_CLIENT_OTHER : OUTCOME_SUCCESS;
 }
 
-/* "All other failed anonymous requests are not logged." source: storage-analytics-logging */
+/* Anonymous requests are logged only in these cases: "All other failed anonymous requests are not
+ * logged." source: storage-analytics-logging */
 static bool is_of_interest(const struct analytics_event *event)
 {
     return event->who != WHO_ANONYMOUS || event->outcome == OUTCOME_SUCCESS ||
            event->status >= 500 || event->status == 304;
 }
 
-/* What it was, and what it was answered. */
+/* Describes the request and its response. */
 static void describe(const struct call *call, int status, enum error error,
                      struct analytics_event *event)
 {
@@ -168,9 +169,9 @@ static void fill(const struct observed_request *request, uint64_t now_ns,
         event->wire_ns = request->times.spent_ns[AT_BODY] + request->times.spent_ns[AT_SEND];
 }
 
-/* ---- its texts ---- */
+/* ---- strings ---- */
 
-/* The value of "sig" is not kept. */
+/* Adds the query, without the value of "sig". */
 static void add_query(struct text *to, struct bytes query)
 {
     char before = '?';
@@ -253,7 +254,7 @@ static struct bytes answered(const struct response *response, const char *name)
     return header ? header->value : bytes_of(NULL, 0);
 }
 
-/* What is longer is cut. returns the bytes of all */
+/* Truncates every string to its limit. Returns their total size in bytes. */
 static size_t cut_texts(struct bytes texts[ANALYTICS_TEXTS])
 {
     static const uint16_t most[ANALYTICS_TEXTS] = {
@@ -283,7 +284,7 @@ static size_t cut_texts(struct bytes texts[ANALYTICS_TEXTS])
     return size;
 }
 
-/* returns their bytes */
+/* Collects the strings of a request. Returns their total size in bytes. */
 static size_t collect_texts(const struct call *call, const struct response *response,
                             struct bytes texts[ANALYTICS_TEXTS])
 {
@@ -291,7 +292,7 @@ static size_t collect_texts(const struct call *call, const struct response *resp
     struct bytes source = call_header(call, "x-ms-copy-source"), query;
     struct bytes md5 = call_header(call, "content-md5");
 
-    bytes_cut(source, '?', &source, &query); /* what authorizes the read stands there */
+    bytes_cut(source, '?', &source, &query); /* the query authorizes the read */
     texts[ANALYTICS_URL] = url_of(call);
     texts[ANALYTICS_KEY] = key_of(call);
     texts[ANALYTICS_SOURCE] = source;
@@ -333,8 +334,9 @@ static bool is_wanted(const struct call *call)
            event_logs_on() & 1u << EVENTS_ANALYTICS;
 }
 
-/* An entity group transaction is one request: the lists of operations and of transactions that are paid for have no
- * other. A part of a Blob Batch counts as one. decision: 576 */
+/* An entity group transaction is logged as one request, because Azure's lists of logged operations
+ * and of billed transactions have no entry for its parts. Each part of a Blob Batch is logged.
+ * decision: 576 */
 struct bytes analytics_of_part(const struct call *whole, const struct answer *part)
 {
     struct bytes texts[ANALYTICS_TEXTS] = { { NULL, 0 } };
@@ -354,7 +356,7 @@ struct bytes analytics_of_part(const struct call *whole, const struct answer *pa
     return bytes_of(kept, sizeof event + size);
 }
 
-/* They end when the batch does, and their bytes are among its own. */
+/* Logs the parts. They end when the batch does, and their bytes are included in the batch's. */
 static void log_parts(const struct observed_request *request, const struct analytics_event *whole)
 {
     if (request->answer->error)

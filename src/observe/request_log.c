@@ -1,12 +1,12 @@
-/* One line for each answered request, for --debug: who asked what, and what was answered. */
+/* Logs one line per response for --debug: client, request and result. */
 #include <string.h>
 
 #include "base/log.h"
 #include "base/url.h"
 #include "observe/observed_request.h"
 
-/* The query as it was sent, but for the signature of a SAS, which opens what it was signed for. A
- * name that is percent-encoded may be "sig" too. */
+/* Adds the query as it was sent, except for the signature of a SAS, which grants access. The value
+ * of a parameter with a percent-encoded name is hidden too, because the name may be "sig". */
 static void add_query(struct text *to, struct bytes query)
 {
     struct bytes name, value;

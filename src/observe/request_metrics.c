@@ -1,5 +1,5 @@
-/* What is counted of requests: how many of each operation and outcome, how long they took, how many bytes they
- * had, how many are under way, how often decisions were made again. All of it on the worker of the request. */
+/* Metrics of requests: number by operation and outcome, duration, bytes, requests in progress, and
+ * repeated decisions. Used on the request's worker. */
 #include "observe/observed_request.h"
 
 #include <stdio.h>
@@ -38,8 +38,8 @@ static const struct metric_family *const families[SERIES_COUNT] = {
     [SENT] = &sent,           [REPEATED] = &repeated,
 };
 
-/* Slots that are kept once they have been looked for; 0: not yet. The last row is of requests that name no
- * operation, the last outcome that of a connection that was cut before its answer. */
+/* Cached slots; 0 if not looked up yet. The last row is for requests without an operation. The last
+ * outcome is for connections that were closed before the response. */
 #define NO_OPERATION ROWS_MAX
 #define CUT_OFF      ERROR_COUNT
 static _Atomic metric_slot of_service[ENDPOINTS_MAX][SERIES_COUNT];
@@ -85,7 +85,7 @@ static metric_slot service_slot(const struct observed_request *request, enum ser
     if (slot > 0)
         return slot;
     snprintf(labels, sizeof labels, "service=\"%s\"", request->call->endpoint->service->name);
-    /* All at once: what never happened is shown as 0. */
+    /* Creates all series at once, so that those without events are reported as 0. */
     for (size_t i = 0; i < SERIES_COUNT; i++)
         keep(&of_service[service_of(request)][i], families[i], labels);
     return atomic_load_explicit(kept, memory_order_relaxed);

@@ -10,7 +10,7 @@ void slowest_init(struct slowest *slowest)
     lock_init(&slowest->lock, RANK_SLOWEST);
 }
 
-/* Above 0. */
+/* Returns the number of the period, which is at least 1. */
 static uint64_t period_of(uint64_t now_ns)
 {
     return now_ns / SLOWEST_PERIOD_NS + 1;
@@ -81,11 +81,11 @@ size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
     return count < SLOWEST_SHOWN ? count : SLOWEST_SHOWN;
 }
 
-/* ---- that of the process ---- */
+/* ---- the instance of the process ---- */
 
 static struct slowest of_process;
 
-/* Before main(), so that no request has to ask whether it is ready. */
+/* Runs before main(), so that requests need not check whether the lock is initialized. */
 __attribute__((constructor)) static void init_of_process(void)
 {
     lock_init(&of_process.lock, RANK_SLOWEST);

@@ -1,4 +1,5 @@
-/* See trace_parent.h. "00-TRACE-PARENT-FLAGS"; a later version may have more behind it, after another dash. */
+/* See trace_parent.h. The format is "00-TRACE-PARENT-FLAGS". A later version may append further
+ * fields after another dash. */
 #include "observe/trace_parent.h"
 
 static bool is_lower_hex(struct bytes text)

@@ -1,4 +1,5 @@
-/* The trace that a request is part of, as its client says. Pure. Any thread. source: w3.org/TR/trace-context-1 3.2 */
+/* The trace that a request belongs to, as specified by the client. Pure. Thread-safe.
+ * source: w3.org/TR/trace-context-1 3.2 */
 #ifndef LAGRA_OBSERVE_TRACE_PARENT_H
 #define LAGRA_OBSERVE_TRACE_PARENT_H
 
@@ -6,8 +7,8 @@
 
 #define TRACE_ID_LENGTH 32u
 
-/* The trace id in a header traceparent: 32 hexadecimal digits in lower case, within it; ptr NULL: the header is not
- * there, or not of the form. */
+/* Returns the trace id in a traceparent header: 32 lower-case hexadecimal digits, which point into
+ * the header. Returns ptr NULL if the header is missing or malformed. */
 struct bytes trace_parent_id(struct bytes traceparent);
 
 #endif

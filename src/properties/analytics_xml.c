@@ -3,7 +3,7 @@
 
 #include "service/operation.h"
 
-/* ---- written ---- */
+/* ---- output ---- */
 
 static void add_bool(struct text *out, const char *name, bool is_true)
 {
@@ -19,7 +19,7 @@ static void add_retention(struct text *out, uint32_t days)
     xml_close(out, "RetentionPolicy");
 }
 
-/* Elements in the order of the recordings. */
+/* Writes the elements in the order of the recordings. */
 void logging_xml(struct text *out, const struct analytics_logging *logging)
 {
     xml_open(out, "Logging");
@@ -42,7 +42,7 @@ void metrics_xml(struct text *out, const char *name, const struct analytics_metr
     xml_close(out, name);
 }
 
-/* ---- read ---- */
+/* ---- input ---- */
 
 enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *node,
                                      const char *child)
@@ -56,7 +56,8 @@ enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *n
     return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
-/* The text with "only " was reported of the service; that without it follows it. decision: 266 */
+/* The message with "only " is the service's, as reported by users. The message without it is
+ * modelled on it. decision: 266 */
 static enum error fail_days(struct call *call, const struct xml_node *node, const char *only)
 {
     struct bytes reason =
@@ -96,7 +97,8 @@ enum error retention_read(struct call *call, const struct xml_node *node, uint32
     return OK;
 }
 
-/* Version and RetentionPolicy of logging and of metrics. *ret_version: 1 or, where there may be one, 2 */
+/* Parses Version and RetentionPolicy of a logging or metrics section. Sets *ret_version to 1, or to
+ * 2 if that is allowed. */
 static enum error read_common(struct call *call, const struct xml_node *node, bool may_be_2,
                               unsigned *ret_version, uint32_t *ret_days)
 {

@@ -1,5 +1,6 @@
-/* Logging, HourMetrics and MinuteMetrics of a service's properties as XML, and retention policies, which other sections
- * have too. rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
+/* XML of the Logging, HourMetrics and MinuteMetrics sections of a service's properties, and of
+ * retention policies, which other sections contain as well.
+ * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Set-File-Service-Properties */
 #ifndef LAGRA_PROPERTIES_ANALYTICS_XML_H
 #define LAGRA_PROPERTIES_ANALYTICS_XML_H
@@ -10,16 +11,18 @@
 void logging_xml(struct text *out, const struct analytics_logging *logging);
 void metrics_xml(struct text *out, const char *name, const struct analytics_metrics *metrics);
 
-/* returns OK, E_InvalidXmlDocument.. (the problem set) */
+/* Parse a section. Return OK, or E_InvalidXmlDocument or a similar error with the problem set. */
 enum error logging_read(struct call *call, const struct xml_node *node,
                         struct analytics_logging *ret_logging);
 enum error metrics_read(struct call *call, const struct xml_node *node,
                         struct analytics_metrics *ret_metrics);
 
-/* An element that makes sense only where its section is switched on (reason as recorded). */
+/* Refuses an element that is allowed only if its section is enabled. The reason is worded as
+ * recorded. */
 enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *node,
                                      const char *child);
-/* Enabled and Days of a retention policy, which is a section itself or part of one. *ret_days: 0: it is not enabled */
+/* Parses Enabled and Days of a retention policy, which is a section or part of one. Sets *ret_days
+ * to 0 if the policy is disabled. */
 enum error retention_read(struct call *call, const struct xml_node *node, uint32_t *ret_days);
 
 #endif

@@ -1,7 +1,7 @@
-/* CORS rules: see cors_rules.h. The stored form has for each, in the order they were set:
- *   bytes methods, origins, allowed headers, exposed headers (comma lists, as they are shown);
+/* CORS rules: see cors_rules.h. Stored format of each rule, in the order in which they were set:
+ *   bytes methods, origins, allowed headers, exposed headers (comma-separated lists, as returned);
  *   max age, seconds
- * The version of the form is that of the record around it (service_properties.c). */
+ * The record that contains the rules has the format version (service_properties.c). */
 #include "properties/cors_rules.h"
 
 void cors_rules_encode(struct text *out, const struct cors_rules *rules)
@@ -47,7 +47,7 @@ static const struct bytes star = BYTES("*");
 
 typedef bool entry_fits_fn(struct bytes entry, struct bytes wanted);
 
-/* Does one entry of a comma list fit what is wanted? */
+/* Returns true if any entry of a comma-separated list matches. */
 static bool any_fits(struct bytes list, struct bytes wanted, entry_fits_fn *fits)
 {
     while (list.ptr) {
@@ -65,8 +65,9 @@ static bool is_same(struct bytes entry, struct bytes wanted)
     return bytes_equal(entry, wanted);
 }
 
-/* As it was sent, case and all; an asterisk may stand for the subdomains of a domain:
- * "https://(*).contoso.com". rest: Set-Blob-Service-Properties, AllowedOrigins; decision: 106 */
+/* Compares case-sensitively with the origin as sent. An asterisk in the entry matches the
+ * subdomains of a domain: "https://(*).contoso.com". rest: Set-Blob-Service-Properties,
+ * AllowedOrigins; decision: 106 */
 static bool origin_fits(struct bytes entry, struct bytes origin)
 {
     const char *at = memchr(entry.ptr, '*', entry.len);

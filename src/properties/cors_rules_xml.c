@@ -1,16 +1,16 @@
-/* CORS rules in XML: see cors_rules_xml.h. */
+/* XML of CORS rules: see cors_rules_xml.h. */
 #include "properties/cors_rules_xml.h"
 
 #include "service/xml_body.h"
 
 /* rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services, "Usage and
  * restrictions"; semantics 10.1 */
-#define ENTRY_MAX            256 /* bytes of an origin or a header */
+#define ENTRY_MAX            256 /* bytes of an origin or header */
 #define ORIGINS_MAX          64
 #define LITERAL_HEADERS_MAX  64
 #define PREFIXED_HEADERS_MAX 2
 
-/* ---- comma lists ---- */
+/* ---- comma-separated lists ---- */
 
 typedef enum error entry_fn(struct call *call, const char *element, struct bytes entry);
 
@@ -21,7 +21,7 @@ static void add_entry(struct text *out, struct bytes entry)
     text_add(out, entry);
 }
 
-/* Adds the entries of a list that are (or are not) prefixes: an asterisk at their end. */
+/* Adds the entries of a list that are prefixes (end with an asterisk), or those that are not. */
 static size_t add_headers(struct text *out, struct bytes list, bool prefixes)
 {
     size_t count = 0;
@@ -39,7 +39,6 @@ static size_t add_headers(struct text *out, struct bytes list, bool prefixes)
     return count;
 }
 
-/* Checks every entry of a list. */
 static enum error check_entries(struct call *call, const char *element, struct bytes list,
                                 entry_fn *check, size_t *ret_count)
 {
@@ -91,9 +90,10 @@ static enum error check_origin(struct call *call, const char *element, struct by
     return OK;
 }
 
-/* ---- reading ---- */
+/* ---- input ---- */
 
-/* Names first, then prefixes, as the service returns them (recorded). */
+/* Parses a list of headers. Puts names before prefixes, in the order in which the service returns
+ * them (recorded). */
 static enum error read_headers(struct call *call, const struct xml_node *node, const char *element,
                                struct bytes *ret_headers)
 {
@@ -197,7 +197,7 @@ enum error cors_rules_read(struct call *call, const struct xml_node *cors,
     return OK;
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 void cors_rules_xml(struct text *out, const struct cors_rules *rules)
 {

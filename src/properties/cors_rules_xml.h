@@ -7,11 +7,11 @@
 #include "properties/cors_rules.h"
 #include "service/call.h"
 
-/* Reads a Cors element and checks it; no rule in it: CORS is off.
- * returns  OK, E_InvalidXmlDocument, E_InvalidXmlNodeValue, E_MissingRequiredXmlNode */
+/* Parses and checks a Cors element. An element without rules turns CORS off. Returns OK,
+ * E_InvalidXmlDocument, E_InvalidXmlNodeValue or E_MissingRequiredXmlNode. */
 enum error cors_rules_read(struct call *call, const struct xml_node *cors,
                            struct cors_rules *ret_rules);
-/* <Cors>..</Cors> */
+/* Writes <Cors>..</Cors>. */
 void cors_rules_xml(struct text *out, const struct cors_rules *rules);
 
 #endif

@@ -1,9 +1,11 @@
-/* Get and Set Metadata, Get and Set ACL of containers, queues, tables and shares. Each service says by a struct
- * container_type in struct service where the state of a decision has its metadata and policies.
+/* Get and Set Metadata, Get and Set ACL of containers, queues, tables and shares. The struct
+ * container_type in a service's struct service locates the metadata and the policies in the state
+ * of a decision.
  *
- * Operations of a service that also carry something else (public access, message counts) are its own.
+ * Operations that also carry other data (public access, message counts) are implemented by their
+ * service.
  *
- * rest: Get-Container-Metadata, Set-Container-Metadata, Get-Queue-ACL, Set-Queue-ACL and their kin */
+ * rest: Get-Container-Metadata, Set-Container-Metadata, Get-Queue-ACL, Set-Queue-ACL and similar */
 #ifndef LAGRA_PROPERTIES_METADATA_ACL_H
 #define LAGRA_PROPERTIES_METADATA_ACL_H
 
@@ -13,11 +15,11 @@
 
 struct container_type {
     size_t metadata, policies; /* offsets of struct bytes in the service's struct subject_state */
-    /* Writes the container as d->state has it. */
+    /* Writes the container from d->state. */
     void (*write)(struct decision *d);
-    /* Refuses a request before it is decided; NULL: none is. */
+    /* Refuses a request before it is decided; NULL if none is refused. */
     enum error (*check)(const struct call *call);
-    struct policy_letters letters; /* of its policies */
+    struct policy_letters letters; /* permission letters of its policies */
 };
 
 OPERATION_NO_PARAMETERS(get_metadata);
@@ -29,7 +31,7 @@ OPERATION_DECLARE(get_metadata);
 
 struct set_metadata_parameters {
     struct parameters base;
-    struct bytes metadata; /* replaces all */
+    struct bytes metadata; /* replaces all existing metadata */
 };
 OPERATION_NO_RESULT(set_metadata);
 OPERATION_DECLARE(set_metadata);
@@ -43,13 +45,13 @@ OPERATION_DECLARE(get_acl);
 
 struct set_acl_parameters {
     struct parameters base;
-    struct policies policies; /* set by parse; replaces all */
+    struct policies policies; /* set by parse; replaces all existing policies */
 };
 OPERATION_NO_RESULT(set_acl);
 OPERATION_DECLARE(set_acl);
 OPERATION_DECLARE_PARSE(set_acl);
 
-/* Renders policies as the body of a response. */
+/* Writes the policies as the response body. */
 void acl_answer(struct answer *a, const struct policies *policies);
 
 #endif

@@ -1,16 +1,21 @@
-/* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
- * set is the CORS rules, the default version, the static website, for how long deleted shares, containers and blobs are kept, and
- * what Storage Analytics keeps of requests, and whether blobs have versions.
+/* Get Service Properties, Set Service Properties and Get Service Stats of every service. The
+ * properties are the CORS rules, the default version, the static website, the retention of deleted
+ * shares, containers and blobs, the settings of Storage Analytics, and blob versioning.
  *
- * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
- *   u8 1, 2 or 3 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
- *   document, error document, default index; varint days that deleted shares are kept; of version 2:
- *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
- *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept; of version 3 also: varint
- *   days that deleted blobs are kept; u8 permanent deletes are allowed; of version 4 also: varint days that deleted
- *   containers are kept; of version 5 also: u8 blobs have versions
- * Version 1 is still written where nothing of Storage Analytics was set, 2 where no blobs are kept, 3 where no
- * containers are, and 4 where blobs have no versions: earlier programs read them. */
+ * Record: INNER "p" in the service's own partition; missing if no property was ever set.
+ *   u8 version, 1 to 5
+ *   bytes CORS rules (cors_rules.c), bytes default version
+ *   u8 website enabled; bytes index document, error document, default index
+ *   varint retention of deleted shares in days
+ *   since version 2: u8 kinds of logged requests; u8 version of the log lines; varint retention of
+ *     logs in days; for hour and minute metrics each: u8 (1: enabled, 2: with operations), varint
+ *     retention in days
+ *   since version 3: varint retention of deleted blobs in days; u8 permanent deletes are allowed
+ *   since version 4: varint retention of deleted containers in days
+ *   since version 5: u8 blob versioning is enabled
+ * The lowest version that can store the properties is written, so that earlier programs can read
+ * it: version 1 if nothing of Storage Analytics is set, 2 without blob retention, 3 without
+ * container retention, and 4 without blob versioning. */
 #include "properties/service_properties.h"
 
 #include "service/names.h"
@@ -19,8 +24,8 @@
 
 #define RECORD_VERSION            1 /* without Storage Analytics */
 #define RECORD_VERSION_ANALYTICS  2
-#define RECORD_VERSION_RETENTION  3 /* of blobs */
-#define RECORD_VERSION_CONTAINERS 4 /* of containers, too */
+#define RECORD_VERSION_RETENTION  3 /* adds retention of blobs */
+#define RECORD_VERSION_CONTAINERS 4 /* adds retention of containers */
 #define RECORD_VERSION_VERSIONING 5
 
 enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
@@ -29,7 +34,8 @@ static const struct bytes record_key = BYTES("p");
 
 /* ---- the record ---- */
 
-/* returns false for what the codec lets pass and no version has written */
+/* Decodes one set of metrics. Returns false for values that the codec accepts but no version has
+ * written. */
 static bool decode_metrics(struct decoder *in, struct analytics_metrics *metrics)
 {
     unsigned bits = decode_u8(in);
@@ -262,7 +268,7 @@ static void tell(struct decision *d)
     decision_tell(d, &news->base);
 }
 
-/* What was not sent stays as it is. */
+/* Properties that were not sent are unchanged. */
 enum error set_service_properties_decide(struct decision *d,
                                          const struct set_service_properties_parameters *p,
                                          struct set_service_properties_result *r)
@@ -302,7 +308,7 @@ enum error set_service_properties_decide(struct decision *d,
 
 /* ---- Get Service Stats ---- */
 
-/* At the secondary endpoint: what is written is there at once, unless that lags.
+/* Reported by the secondary endpoint. Writes are visible there at once, unless the endpoint lags.
  * rest: Get-Blob-Service-Stats; decisions: 65, 535 */
 enum error get_service_stats_decide(struct decision *d,
                                     const struct get_service_stats_parameters *p,

@@ -1,31 +1,31 @@
-/* The operations that every service has on itself: Get and Set its properties, Get its stats.
+/* Operations of every service on itself: Get and Set Service Properties, Get Service Stats.
  *
- * What all services have in common is here: a service's table names these functions in its rows,
- * and its struct service says what else its properties have:
+ * This module has the parts that all services share. A service's table names these functions in its
+ * rows, and its struct service lists the additional sections of its properties:
  *
  *   OPERATION(get_service_properties);                 above the table
  *   OPERATION_WITH_PARSE(set_service_properties);
  *   OPERATION(get_service_stats);
  *   ROW("Get Queue Service Properties", GET, .., &get_service_properties_functions)
- *   ROW("Set Queue Service Properties", PUT, .., MEMORY, XML_BODY_MAX, 202, .., the same with set_)
+ *   ROW("Set Queue Service Properties", PUT, .., MEMORY, XML_BODY_MAX, 202, ..,
+ *       &set_service_properties_functions)
  *   ROW("Get Queue Service Stats", GET, .., &get_service_stats_functions)
- *   .sections = SECTION_LOGGING                        in struct service: which, beside those of all
+ *   .sections = SECTION_LOGGING                        in struct service: additional sections
  *
- * Each service keeps its own: the record is INNER "p" of the partition that the service's locate()
- * gives for the service itself, (account space, ""); rows need no subject.
+ * Each service stores its own properties in the record INNER "p" of the partition that its locate()
+ * returns for the service itself, (account space, ""). The rows need no subject.
  *
- * service_properties.c and cors_rules.c decide; those that end in _xml.c read
- * requests and render answers.
+ * service_properties.c and cors_rules.c decide; the files ending in _xml.c parse requests and
+ * render responses.
  * rest: Get-Blob-Service-Properties, Get-Queue-Service-Properties, Get-Table-Service-Properties,
- * Get-File-Service-Properties,
- * Get-Blob-Service-Stats */
+ * Get-File-Service-Properties, Get-Blob-Service-Stats */
 #ifndef LAGRA_PROPERTIES_SERVICE_PROPERTIES_H
 #define LAGRA_PROPERTIES_SERVICE_PROPERTIES_H
 
 #include "properties/cors_rules.h"
 #include "service/decision.h"
 
-/* Sections that not every service has; struct service has their bits. All have HourMetrics,
+/* Sections that only some services have; bits of service.sections. All services have HourMetrics,
  * MinuteMetrics and Cors. */
 enum service_section {
     SECTION_OF_ALL = 0,
@@ -35,31 +35,32 @@ enum service_section {
     SECTION_LOGGING = 1 << 3,             /* Logging */
     SECTION_PROTOCOLS = 1 << 4,           /* ProtocolSettings */
     SECTION_SHARE_RETENTION = 1 << 5,     /* ShareDeleteRetentionPolicy */
-    SECTION_LOGGING_2 = 1 << 6,           /* Logging of version 2.0, beside 1.0 */
+    SECTION_LOGGING_2 = 1 << 6,           /* Logging version 2.0, in addition to 1.0 */
     SECTION_CONTAINER_RETENTION = 1 << 7, /* ContainerDeleteRetentionPolicy */
     SECTION_VERSIONING = 1 << 8,          /* IsVersioningEnabled */
 };
 
-/* What Storage Analytics keeps of requests to a service: lines of logs in $logs, and sums in tables $Metrics...
+/* Settings of Storage Analytics for a service: log lines in $logs and totals in tables $Metrics...
  * rest: Set-Blob-Service-Properties, About-Storage-Analytics */
 enum analytics_kind { LOGS_READS = 1, LOGS_WRITES = 2, LOGS_DELETES = 4 };
 struct analytics_logging {
-    unsigned kinds;          /* of requests that are logged: LOGS_ bits */
-    unsigned version;        /* of the lines: 1 (1.0) or 2 (2.0) */
-    uint32_t retention_days; /* 0: for ever */
+    unsigned kinds;          /* kinds of requests to log: LOGS_ bits */
+    unsigned version;        /* of the log lines: 1 (1.0) or 2 (2.0) */
+    uint32_t retention_days; /* 0: forever */
 };
 struct analytics_metrics {
     bool enabled;
-    bool includes_apis;      /* sums of each operation, too */
-    uint32_t retention_days; /* 0: for ever */
+    bool includes_apis;      /* also totals per operation */
+    uint32_t retention_days; /* 0: forever */
 };
 
-/* Texts are empty where nothing is set. */
+/* Strings are empty if not set. */
 struct static_website {
     bool enabled;
-    struct bytes index_document; /* name of the page of each folder */
-    struct bytes error_document; /* path of what is answered for a page that is not there */
-    struct bytes default_index; /* path of the page of all folders, where index_document is empty */
+    struct bytes index_document; /* name of the page of each directory */
+    struct bytes error_document; /* path of the page returned for a missing page */
+    /* path of the page of all directories, if index_document is empty */
+    struct bytes default_index;
 };
 
 /* rest: Set-Blob-Service-Properties, "Days" */
@@ -67,39 +68,37 @@ struct static_website {
 
 struct service_properties {
     struct cors_rules cors;
-    struct bytes default_version; /* of requests that say none; empty: not set */
+    struct bytes default_version; /* for requests that specify no version; empty if not set */
     struct static_website website;
-    uint32_t share_retention_days;     /* that deleted shares are kept; 0: they are not */
-    uint32_t container_retention_days; /* the same of containers */
-    uint32_t blob_retention_days;      /* that deleted blobs are kept; 0: they are not */
-    bool allows_permanent_delete;      /* of what is kept so */
-    bool is_versioning_enabled;        /* blobs have versions */
+    uint32_t share_retention_days;     /* of deleted shares; 0 if they are not retained */
+    uint32_t container_retention_days; /* of deleted containers; 0 if they are not retained */
+    uint32_t blob_retention_days;      /* of deleted blobs; 0 if they are not retained */
+    bool allows_permanent_delete;      /* of retained deleted blobs */
+    bool is_versioning_enabled;        /* blob versioning */
     struct analytics_logging logging;
     struct analytics_metrics hour_metrics, minute_metrics;
 };
 
-/* Those that the snapshot of the service's own partition has; all empty where nothing was ever set.
- * Texts are in the arena.
- * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+/* Reads the properties from a snapshot of the service's own partition. All are empty if none was
+ * ever set. Strings are in the arena. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT or STORE_IO. */
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
-/* Those of the input's account in a service ("blob") as they are now, whatever partition the
- * decision is about. *ret_sequence: what to wait for before anything that follows from them is
- * reported.
- * returns as service_properties_read() */
+/* Reads the current properties of the input's account in a service ("blob"), whatever partition the
+ * decision is about. *ret_sequence must be durable before the caller reports anything based on
+ * them. Returns the same values as service_properties_read(). */
 enum store_result service_properties_find(struct decision *d, const char *service,
                                           struct service_properties *ret_properties,
                                           uint64_t *ret_sequence);
 
-/* Those of an account in a service, as one more thing that a decision reads: what follows waits for it. Nothing keeps
- * them as they are until the commit.
- * returns as service_properties_read() */
+/* Reads the properties of an account in a service as an additional input of the decision, so that
+ * the response waits until they are durable. They may change before the commit. Returns the same
+ * values as service_properties_read(). */
 enum store_result service_properties_look(struct decision *d, const char *service,
                                           struct bytes account,
                                           struct service_properties *ret_properties);
 
-/* Called when properties of an account were set in some service, once that is committed. It may neither block nor decide.
- * Start-up; NULL: nobody wants to know any more. */
+/* Called after properties of an account were set in any service, once the change is committed. It
+ * must neither block nor decide. Set at start-up; NULL removes the callback. */
 typedef void service_properties_changed(struct bytes account);
 void service_properties_watch(service_properties_changed *changed);
 
@@ -112,7 +111,7 @@ OPERATION_DECLARE(get_service_properties);
 
 struct set_service_properties_parameters {
     struct parameters base;
-    /* Those that are not named stay. */
+    /* Sections that were sent; all others are unchanged. */
     bool has_cors, has_default_version, has_website;
     bool has_share_retention, has_container_retention, has_blob_retention;
     bool has_logging, has_hour_metrics, has_minute_metrics, has_versioning;
@@ -125,7 +124,7 @@ OPERATION_DECLARE_PARSE(set_service_properties);
 OPERATION_NO_PARAMETERS(get_service_stats);
 struct get_service_stats_result {
     struct result base;
-    instant last_sync; /* what was written before can be read at the secondary */
+    instant last_sync; /* everything written earlier can be read at the secondary endpoint */
 };
 OPERATION_DECLARE(get_service_stats);
 

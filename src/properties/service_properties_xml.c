@@ -1,7 +1,8 @@
-/* Get and Set Service Properties and Get Service Stats of every service as XML: see
+/* XML of Get and Set Service Properties and Get Service Stats of every service: see
  * service_properties.h.
  *
- * What is read back can always be set again. Sections of Storage Analytics: analytics_xml.h.
+ * Properties returned by Get can always be sent to Set again. analytics_xml.h has the sections of
+ * Storage Analytics.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
 #include "properties/analytics_xml.h"
@@ -16,7 +17,7 @@
 
 OPERATION_CHECKS_NOTHING(get_service_properties)
 
-/* Does the service have the section, and does the client's version know it? */
+/* Returns true if the service has the section and the client's version includes it. */
 static bool shows(const struct call *call, enum service_section section, const char *since)
 {
     return (call->service->sections & section) && call_since(call, since);
@@ -28,7 +29,7 @@ static void add_if_set(struct text *out, const char *name, struct bytes value)
         xml_element(out, name, value);
 }
 
-/* Metrics and CORS rules. rest: Version-2013-08-15 */
+/* Adds metrics and CORS rules. rest: Version-2013-08-15 */
 static void add_metrics(struct text *out, const struct call *call,
                         const struct service_properties *properties)
 {
@@ -68,8 +69,8 @@ static void add_delete_retention(struct text *out, const struct service_properti
     xml_close(out, "DeleteRetentionPolicy");
 }
 
-/* As the management API names it; no version of this one has an element for it. decisions: 345, 803,
- * 811 */
+/* Adds a retention policy with the name used by the management API; no version of the data-plane
+ * API has an element for it. decisions: 345, 803, 811 */
 static void add_kept_retention(struct text *out, const char *policy, uint32_t days)
 {
     xml_open(out, policy);
@@ -78,8 +79,8 @@ static void add_kept_retention(struct text *out, const char *policy, uint32_t da
     xml_close(out, policy);
 }
 
-/* Elements in the order of the recordings; those that younger versions brought are sent to them
- * only. */
+/* Writes the elements in the order of the recordings. Elements added by later versions are sent
+ * only to clients of those versions. */
 void get_service_properties_answer(struct answer *a,
                                    const struct get_service_properties_parameters *p,
                                    const struct get_service_properties_result *r)
@@ -116,7 +117,7 @@ void get_service_properties_answer(struct answer *a,
     answer_xml(a, &out);
 }
 
-/* ---- Set: one function a section ---- */
+/* ---- Set: one function per section ---- */
 
 typedef enum error section_fn(struct call *call, const struct xml_node *node,
                               struct set_service_properties_parameters *p);
@@ -149,7 +150,7 @@ static enum error read_cors(struct call *call, const struct xml_node *node,
     return cors_rules_read(call, node, &p->properties.cors);
 }
 
-/* An empty one takes it back. */
+/* An empty element removes the default version. */
 static enum error read_default_version(struct call *call, const struct xml_node *node,
                                        struct set_service_properties_parameters *p)
 {
@@ -201,7 +202,7 @@ static enum error read_versioning(struct call *call, const struct xml_node *node
     return OK;
 }
 
-/* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
+/* Parses the name or path of a page, and removes a leading slash from a path. decision: 108 */
 static enum error read_page(struct call *call, const struct xml_node *node, const char *element,
                             bool is_path, struct bytes *ret_page)
 {
@@ -241,7 +242,7 @@ static enum error read_static_website(struct call *call, const struct xml_node *
     return e;
 }
 
-/* <name><element>false</element></name>, all of which may be missing. */
+/* Parses <name><element>false</element></name>; any of it may be missing. */
 static enum error read_switch(struct call *call, const struct xml_node *protocol, const char *name,
                               const char *element)
 {
@@ -328,7 +329,7 @@ static enum error read_sections(struct call *call, const struct xml_node *root,
     return e;
 }
 
-/* A body of nothing is refused before it is waited for. */
+/* Refuses an empty body before the body is received. */
 enum error set_service_properties_check(struct call *call,
                                         struct set_service_properties_parameters *p)
 {
@@ -353,7 +354,7 @@ OPERATION_ANSWERS_NOTHING(set_service_properties)
 
 /* ---- Get Service Stats ---- */
 
-/* Only the secondary endpoint has it; the primary's answer as recorded. */
+/* Only the secondary endpoint supports it. The primary endpoint's response is as recorded. */
 enum error get_service_stats_check(struct call *call, struct get_service_stats_parameters *p)
 {
     (void)p;

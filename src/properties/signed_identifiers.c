@@ -1,11 +1,11 @@
-/* <SignedIdentifiers>: see signed_identifiers.h. */
+/* XML of <SignedIdentifiers>: see signed_identifiers.h. */
 #include "properties/signed_identifiers.h"
 
 #include "service/xml_body.h"
 
 #define POLICY_ID_MAX 64 /* characters */
 
-/* ---- written ---- */
+/* ---- output ---- */
 
 static void add_date(struct text *out, const char *name, instant date)
 {
@@ -17,7 +17,8 @@ static void add_date(struct text *out, const char *name, instant date)
     xml_element_string(out, name, text);
 }
 
-/* A policy without any of its parts has no AccessPolicy element, as recorded. */
+/* Adds a policy. If start, expiry and permission are all missing, the AccessPolicy element is
+ * omitted, as recorded. */
 static void add_policy(struct text *out, const struct policy *policy)
 {
     xml_open(out, "SignedIdentifier");
@@ -46,7 +47,7 @@ void signed_identifiers_xml(struct text *out, const struct policies *policies)
     xml_close(out, "SignedIdentifiers");
 }
 
-/* ---- read ---- */
+/* ---- input ---- */
 
 static enum error read_date(struct call *call, const struct xml_node *policy, const char *name,
                             instant *ret_date)
@@ -58,12 +59,12 @@ static enum error read_date(struct call *call, const struct xml_node *policy, co
     return OK;
 }
 
-/* Returns true if the letters are known, each given once, and in order where that counts. */
+/* Returns true if all letters are known, occur once, and are in order where the order matters. */
 static bool permission_is_valid(const struct policy_letters *letters, struct bytes permission)
 {
     struct bytes known = bytes_from_string(letters->known);
     struct bytes ordered = bytes_from_string(letters->ordered ? letters->ordered : "");
-    size_t last = 0; /* place in ordered, from 1 */
+    size_t last = 0; /* position in `ordered`, from 1 */
 
     for (size_t i = 0; i < permission.len; i++) {
         char c = permission.ptr[i];

@@ -1,4 +1,4 @@
-/* See kept_deletion.h. */
+/* See soft_delete.h. */
 #include "properties/soft_delete.h"
 
 #include <inttypes.h>

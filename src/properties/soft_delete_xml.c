@@ -1,4 +1,4 @@
-/* See kept_deletion_xml.h. */
+/* See soft_delete_xml.h. */
 #include "properties/soft_delete_xml.h"
 
 #include "base/dates.h"
@@ -9,7 +9,8 @@ static const char *header_of(struct call *call, const char *kind, const char *pa
     return arena_printf(call->arena, "x-ms-deleted-%s-%s%c", kind, part, '\0').ptr;
 }
 
-/* One is restored under its own name alone. rest: Restore-Share, "Remarks" */
+/* Checks the headers. A container can be restored only under its own name. rest: Restore-Share,
+ * "Remarks" */
 enum error restore_headers_check(struct call *call, const char *kind, struct bytes name,
                                  instant *ret_deleted)
 {
@@ -29,7 +30,7 @@ enum error restore_headers_check(struct call *call, const char *kind, struct byt
     return OK;
 }
 
-/* ---- a list of them ---- */
+/* ---- lists of deleted containers ---- */
 
 void deleted_lease_xml(struct text *out)
 {

@@ -5,15 +5,15 @@
 #include "service/answer.h"
 #include "properties/soft_delete.h"
 
-/* Reads which deleted container a request restores: "x-ms-deleted-<kind>-name", which must be the name in the path, and
- * "x-ms-deleted-<kind>-version". kind: "container", "share"
- * returns  OK, E_MissingRequiredHeader, E_InvalidHeaderValue */
+/* Parses the headers that name the deleted container to restore: "x-ms-deleted-<kind>-name", which
+ * must be the name in the path, and "x-ms-deleted-<kind>-version". kind: "container" or "share".
+ * Returns OK, E_MissingRequiredHeader or E_InvalidHeaderValue. */
 enum error restore_headers_check(struct call *call, const char *kind, struct bytes name,
                                  instant *ret_deleted);
 
-/* ---- a list of them ---- */
+/* ---- lists of deleted containers ---- */
 
-/* Adds the lease of a deleted container: none, with the state as recorded. semantics 5 */
+/* Adds the lease state of a deleted container: no lease, with the state as recorded. semantics 5 */
 void deleted_lease_xml(struct text *out);
 /* Adds the time of the deletion and the remaining whole days. */
 void deleted_days_xml(struct text *out, instant deleted, instant expires, instant now);
