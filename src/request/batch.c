@@ -134,7 +134,8 @@ static enum error route_parts(struct flow *flow)
     return OK;
 }
 
-/* Held at APPLIED means that all parts are applied and none is durable, like in commit_at_gate(). */
+/* A hold at APPLIED means that all parts are applied and none is durable, like in
+ * commit_at_gate(). */
 static void hold_syncer(const struct work *work)
 {
 #ifdef LAGRA_GATES

@@ -1,13 +1,13 @@
-/* Runs the store's durable list of deferred tasks (store_task_next()): one thread takes the tasks that
- * are due, in order of time, and decides and commits each. A service lists the handlers of its kinds of
- * task in struct service.
+/* Runs the store's durable list of deferred tasks (store_task_next()). One thread takes the tasks
+ * that are due, in order of time, and decides and commits each. A service lists the handlers of its
+ * kinds of tasks in struct service.
  *
- * A task runs at least once: again after a crash or a conflict. So its handler decides on the current
- * state, and first checks whether there is still something to do.
+ * A task runs at least once, and again after a crash or a conflict. So its handler decides on the
+ * current state, and first checks whether there is still something to do.
  *
  * A task that fails is retried after one second, two, four, up to an hour, and never given up
- * (task_retry.h). A handler does a bounded amount of work, and adds a task for the rest: so no task can
- * exhaust the memory of the process. */
+ * (task_retry.h). A handler does a bounded amount of work and adds a task for the rest, so that no
+ * task can exhaust the memory of the process. */
 #ifndef LAGRA_SERVICE_DEFERRED_TASKS_H
 #define LAGRA_SERVICE_DEFERRED_TASKS_H
 
@@ -16,18 +16,20 @@
 struct service;
 struct endpoint;
 
-/* Decides a task, as an operation is decided: reads d->before, the task's partition, and adds to
- * d->changes, which are committed together with the removal of the task. To continue later it adds another
+/* Decides a task like an operation: reads d->before, the task's partition, and adds to d->changes,
+ * which are committed together with the removal of the task. To continue later, it adds another
  * task to the changes.
  *
- * endpoint  of its service; NULL in a program that does not serve requests
- * returns   STORE_OK; STORE_NOT_FOUND: what the task is about no longer exists, and the task is removed;
- *           another result of the store, or STORE_BUSY if another cell cannot be reached: nothing is committed,
- *           and the task is retried later */
+ * endpoint  endpoint of its service; NULL in a program that does not serve requests
+ * returns   STORE_OK; STORE_NOT_FOUND: the task's subject no longer exists, and the task is
+ * removed;
+ *           another result of the store, or STORE_BUSY if another cell cannot be reached: nothing
+ *             is
+ *           committed, and the task is retried later */
 typedef enum store_result task_fn(struct decision *d, const struct deferred_task *task,
                                   const struct endpoint *endpoint);
 
-/* Kinds are stored, so a number is never reused. Those of the Blob service begin at 0x100; 1 is
+/* Kinds are stored, so a number is never reused. Kinds of the Blob service start at 0x100; 1 is
  * TASK_COLLECT_CONTENT, 2 is TASK_RETRY (task_retry.h), 3 TASK_DROP_SPACE. */
 enum { TASK_DROP_SPACE = 3 }; /* payload: the space to drop */
 struct task_handler {

@@ -44,7 +44,7 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere);
  * a task that notifies the root. */
 enum store_result placement_deleted(struct decision *d);
 
-/* ---- the end of placements: placement_release.h ---- */
+/* ---- end of placements: placement_release.h ---- */
 
 /* Kinds of deferred tasks, see deferred_tasks.h. Their payload is placement_payload(). */
 enum { TASK_CHECK_PLACEMENT = 4, TASK_TELL_ROOT = 5 };

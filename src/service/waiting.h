@@ -46,7 +46,8 @@ enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant
 /* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken or
  * is being woken; its wake() is then still called. */
 bool waiting_leave(struct waiter *waiter);
-/* Wakes the waiters for the key, or for any node of its space, after a commit that concerns them. */
+/* Wakes the waiters for the key, or for any node of its space. Called after a commit that concerns
+ * them. */
 void waiting_over(const struct waiting_key *key);
 /* Registers the waiter until the instant, regardless of commits, to delay a request. Returns false
  * if the server is stopping; the waiter is then not registered. */
