@@ -33,8 +33,8 @@ static void read_sas_version(struct call *call)
 }
 
 /* Refuses all requests to a disabled account, whatever the caller's rights (auth invariant 3;
- * decision: 380), and requests over the account's limits. Only requests whose caller was
- * authenticated count. */
+ * decision: 380), and requests over the account's limits, which include the bytes of the body.
+ * Requests that fail authentication do not count. */
 static enum error admit_to_account(struct call *call)
 {
     unsigned hindrances = account_hindrances(call->account);

@@ -1,5 +1,6 @@
-/* See waiting.h. A hash table has a list of waiters for each key, and another one the keys of each space; delayed waiters
- * are in another list. The lists are searched for expired waiters only when the earliest deadline has passed. */
+/* See waiting.h. One hash table has a list of waiters for each key, another has the keys of each
+ * space. Delayed waiters are in a separate list. The lists are searched for expired waiters only
+ * when the earliest deadline has passed. */
 #include "service/waiting.h"
 
 #include <assert.h>
@@ -98,7 +99,7 @@ static struct bucket *space_of(const struct waiting_key *key)
                         (BUCKETS - 1)];
 }
 
-/* Returns the pointer to the key's place, or to the end of the bucket's list if the key has none. */
+/* Returns the pointer to the key's place, or to the end of the bucket's list if there is none. */
 static struct place **place_at(struct bucket *bucket, const struct waiting_key *key)
 {
     struct place **at = &bucket->first;
@@ -296,7 +297,7 @@ void waiting_look(void)
 
 /* ---- deadlines ---- */
 
-/* Returns the time to the earliest deadline; -1 if there is no deadline. The caller holds the lock. */
+/* Returns the time to the earliest deadline; -1 if there is none. The caller holds the lock. */
 static int next_look_ms(instant now)
 {
     uint64_t ticks = LOOK_MS_MAX * TICKS_PER_MS;
