@@ -332,7 +332,7 @@ static struct flow *flow_new(struct exchange *exchange)
     return flow;
 }
 
-/* Returns the first state of a request whose head has arrived. */
+/* Returns the first state of a request whose headers have arrived. */
 static enum state admit(struct flow *flow)
 {
     enum error e;

@@ -38,7 +38,7 @@ enum waiting {
     WAITING_ENDS, /* not registered: the server is stopping, so do not wait */
 };
 
-/* Returns a number that waiting_over() increases. */
+/* Returns a number that waiting_over() increases. Call it before the attempt. */
 uint64_t waiting_turn(void);
 /* Registers the waiter until waiting_over() of the key, or until the instant. */
 enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
