@@ -30,7 +30,7 @@ enum drive {
     DRIVE_AWAITED, /* suspended there, and decides again when it is woken */
     DRIVE_APPLIED, /* committed */
     DRIVE_DONE,    /* refused with driver->error, or nothing to commit (OK) */
-    DRIVE_BLOCKED, /* only a result: a record is not in memory, so the host runs driver_step() in the pool */
+    DRIVE_BLOCKED, /* only a result: a record is not in memory; run driver_step() in the pool */
 };
 
 struct driver {
