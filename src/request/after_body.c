@@ -1,5 +1,5 @@
-/* State FINISH_BODY: all of the body has come. It becomes durable before it is decided; what it only names
- * is gathered, and it is parsed. */
+/* State FINISH_BODY, after the complete body has arrived. Makes the body durable before the
+ * decision, gathers data that it only refers to, and parses it. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -7,8 +7,8 @@
 #include "base/episode.h"
 #include "service/other_cells.h"
 
-/* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
- * a worker. */
+/* Larger bodies are parsed in the pool. A list of 50,000 blocks takes longer than other requests
+ * should wait for a worker. */
 #define PARSED_BY_WORKER_MAX (64u << 10)
 
 static enum state parse(struct flow *flow)
@@ -17,8 +17,8 @@ static enum state parse(struct flow *flow)
     return PARSED;
 }
 
-/* So many requests may wait for a thread that gathers: those of one account half of them, a third for one
- * source. One more is answered ServerBusy. */
+/* Maximum number of requests that wait for a gathering thread. One account can have half of them,
+ * and a third of those for one source. Further requests fail with ServerBusy. */
 #define GATHERS_WAITING_MAX 512
 
 static struct decide_pool *gather_pool(const struct flow *flow)
@@ -35,7 +35,7 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* On a thread that may wait for long. */
+/* Called on a thread that may block for long. */
 static enum state gather(struct flow *flow)
 {
     struct call *call = &flow->work.call;

@@ -1,5 +1,5 @@
-/* Bytes of a blob as an answer's body: small ones are read first, large ones go from their file, or
- * are read piece by piece while they are sent. */
+/* Blob content as response body. Small bodies are read first. Large ones are sent from their file,
+ * or read piece by piece while they are sent. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "base/crc.h"
 #include "base/encode.h"
 
-/* Bodies of answers up to this size are read before the head goes out. */
+/* Bodies up to this size are read before the response headers are sent. */
 #define SMALL_BODY_MAX (64u << 10)
 
 static enum state load_map(struct flow *flow)
@@ -16,7 +16,7 @@ static enum state load_map(struct flow *flow)
     return BODY;
 }
 
-/* After STORE_WAIT of the reader. */
+/* Waits after the reader returned STORE_WAIT. */
 static enum state wait_for_bytes(struct flow *flow)
 {
     if (content_reader_lacks_map(flow->reader))
@@ -24,7 +24,7 @@ static enum state wait_for_bytes(struct flow *flow)
     return flow_wait(flow);
 }
 
-/* Damage that is found before the head goes out. */
+/* Reports damage that was found before the response headers were sent. */
 static void fail_reading(struct flow *flow, enum store_result result)
 {
     enum error e = decision_fail_store(&flow->work.decision, result);
@@ -37,7 +37,8 @@ static void sum_header(struct answer *a, const char *name, const void *sum, size
     answer_header(a, name, base64_encode(a->arena, bytes_of(sum, size)));
 }
 
-/* Content-MD5 / x-ms-content-crc64 of the range. rest: Get-Blob "x-ms-range-get-content-md5" */
+/* Adds Content-MD5 and x-ms-content-crc64 of the range. rest: Get-Blob
+ * "x-ms-range-get-content-md5" */
 static void sum_range(struct answer *a, struct bytes range)
 {
     if (a->content.md5) {
@@ -53,13 +54,12 @@ static void sum_range(struct answer *a, struct bytes range)
     }
 }
 
-/* The next bytes, with a part of the map in front of them if they need one. */
 static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
 {
     return content_reader_read(flow->reader, to, max, flow_arm(flow), ret_count);
 }
 
-/* A small body, or one whose sum goes into the head, is read whole first. */
+/* Reads the complete body first if it is small or a header needs its checksum. */
 static enum state read_whole(struct flow *flow)
 {
     struct answer *a = &flow->work.answer;
@@ -93,7 +93,7 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
     size_t count = 0;
     enum store_result result;
 
-    (void)at; /* asked in order, as the reader reads */
+    (void)at; /* the reader reads in order, and so does the caller */
     if (flow->map_result)
         return BODY_FAILED;
     result = read_on(flow, to, max, &count);
@@ -120,7 +120,7 @@ static long is_file_ready(struct body_source *source, uint64_t at, size_t max)
     return result ? BODY_FAILED : (long)max;
 }
 
-/* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
+/* Sends a large body from its file if it is stored in one; otherwise reads it while it is sent. */
 static enum state read_large(struct flow *flow)
 {
     struct answer *a = &flow->work.answer;
@@ -152,17 +152,18 @@ static enum state read_large(struct flow *flow)
     return RESPOND;
 }
 
-/* The state that was decided on stays readable until the last byte is sent. */
+/* Opens a reader on the state that the decision used, which stays readable until the last byte is
+ * sent. */
 static void open_reader(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
     const struct answer_content *content = &flow->work.answer.content;
 
     assert(d->before && !flow->reader);
-    snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
+    snapshot_set_access(d->before, d->access); /* a decision in the pool might block */
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
-    decision_take_snapshot(d); /* the reader's now */
+    decision_take_snapshot(d); /* now owned by the reader */
 }
 
 enum state answer_body(struct flow *flow)
@@ -183,10 +184,11 @@ enum state answer_body(struct flow *flow)
     return read_large(flow);
 }
 
-/* ---- the memory of an answer ---- */
+/* ---- memory of a response ---- */
 
-/* Returns where the scratch of an answered request begins: what the attempts have left, or a body that was refused while it
- * was received. NULL if there is none, or if a reader lies in it. */
+/* Returns the arena position at which the temporary memory of an answered request starts: left over
+ * from the attempts, or a body that was refused while it was received. Returns NULL if there is
+ * none or a reader uses it. */
 static const struct arena_mark *scratch_of(const struct flow *flow)
 {
     if (flow->reader)
@@ -196,8 +198,8 @@ static const struct arena_mark *scratch_of(const struct flow *flow)
     return flow->work.decision.attempts > 0 ? &flow->work.decision.attempt : NULL;
 }
 
-/* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
- * and is reported; its answer is short. */
+/* A response that the client does not read holds its memory. If the budget is exhausted, a read
+ * fails with ServerBusy. A write has already been done and is reported; its response is short. */
 void answer_charge_memory(struct flow *flow)
 {
     const struct operation *operation = flow->work.call.operation;
@@ -207,8 +209,8 @@ void answer_charge_memory(struct flow *flow)
         answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
 }
 
-/* What the attempts left behind, or a body that was refused while it came in, but for an answer in
- * memory; not while a reader lies in it. */
+/* Frees memory left over from the attempts, or a refused body. Keeps the response, and everything
+ * while a reader uses it. */
 void answer_drop_scratch(struct flow *flow)
 {
     const struct arena_mark *scratch = scratch_of(flow);

@@ -1,11 +1,11 @@
-/* The caller's identity, and what follows from it before anything is decided. */
+/* Determines the caller's identity and its consequences before the decision. */
 #include "request/request_private.h"
 
 #include "auth/account_limits.h"
 
-/* A caller without credentials sees what is public. Where that is not enough, a client that knows of
- * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
- * decision: 11 */
+/* A caller without credentials can read public data. For other data, a client that supports
+ * challenges (since 2019-12-12) is asked to authenticate; for older clients the resource does not
+ * exist. Recorded; decision: 11 */
 static void admit_anonymous(const struct call *call, struct identity *identity)
 {
     struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
@@ -19,8 +19,8 @@ static void admit_anonymous(const struct call *call, struct identity *identity)
         identity->refusal = E_PublicAccessNotPermitted;
 }
 
-/* Requests with a SAS may give their version in the query, and have that of the SAS otherwise. A SAS
- * of a version before `api-version` existed overrides both.
+/* A request with a SAS may specify its version in the query; otherwise the version of the SAS
+ * applies. A SAS from before `api-version` existed overrides both.
  * rest: Versioning-for-the-Azure-Storage-services, Previous-Azure-Storage-service-versions */
 static void read_sas_version(struct call *call)
 {
@@ -32,8 +32,9 @@ static void read_sas_version(struct call *call)
         call->version = call_version_is_valid(version) ? version : sv;
 }
 
-/* Of an account that is disabled nobody asks anything, whatever the right (auth invariant 3; decision: 380); of one
- * with limits so much, the bytes of the body included. Who was not let in uses up nothing. */
+/* Refuses all requests to a disabled account, whatever the caller's rights (auth invariant 3;
+ * decision: 380), and requests over the account's limits, which include the bytes of the body.
+ * Requests that fail authentication do not count. */
 static enum error admit_to_account(struct call *call)
 {
     unsigned hindrances = account_hindrances(call->account);
@@ -43,7 +44,7 @@ static enum error admit_to_account(struct call *call)
     return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
 }
 
-/* What follows from the identity. */
+/* Applies the consequences of the identity. */
 static enum error admit(struct call *call)
 {
     struct identity *identity = &call->input.identity;
@@ -76,12 +77,13 @@ enum error route_authenticate(struct call *call)
     if (call->service->names)
         call->service->names(call->input.resource, &target.container, &target.object);
 
-    /* A preflight request is never signed (rest: Preflight-Blob-Request), and what is signed has no
-     * meaning to a website. */
+    /* A preflight request is never signed (rest: Preflight-Blob-Request), and websites ignore
+     * signatures. */
     if (call->request->method == METHOD_OPTIONS || call->website)
         return admit_to_account(call);
-    /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
-     * every request would be refused as too old until the wall catches up. Unmoved: decision: 530 */
+    /* Use the wall clock. Our clock stays ahead after the wall clock was set back (clock invariant
+     * 3), so each request would be refused as too old until the wall clock catches up. Test changes
+     * of the clock do not apply: decision: 530 */
     enum error e = authenticate(call->request, &target, clock_unmoved(), call->arena,
                                 &call->input.identity, &detail);
 

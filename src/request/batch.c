@@ -1,30 +1,31 @@
-/* A batch of operations on its way: see batch.h. Its parts go through the states of request/exchange.c one
- * after another; here is what is before, between and behind them. */
+/* Executes a batch of independent operations; see batch.h. Its parts pass through the states of
+ * request/exchange.c one after another. This file does the work before, between and after them. */
 #include "request/request_private.h"
 
 #include <assert.h>
 
 #include "request/control.h"
 
-/* Longer batches are run in the pool: others would wait for the worker. */
+/* Longer batches run in the pool, so that other requests do not wait for the worker. */
 #define RUN_BY_WORKER_MAX   8u
-/* The memory budget allows no more. */
+/* Upper bound that the memory budget allows. */
 #define SCRATCH_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
-/* Parts that hold as much together are committed before the next one is decided. */
+/* Once the parts of the group hold this much memory together, they are committed before another
+ * part joins. */
 #define GROUP_HELD_MAX      ((size_t)4 << 20)
 
 struct batch {
     struct batch_parameters *asked;
     const struct batch_functions *functions;
-    struct work *works;    /* one a part */
-    struct bytes *answers; /* rendered; ptr NULL: not done yet */
-    size_t next;           /* all parts before it are done */
-    struct arena *scratch; /* of the parts that are under way */
+    struct work *works;    /* one per part */
+    struct bytes *answers; /* rendered responses; ptr NULL if the part is not done */
+    size_t next;           /* all parts before it are done or in the group */
+    struct arena *scratch; /* memory of the parts in progress */
     struct arena_mark fresh;
-    struct response response;       /* to the part that is being answered */
-    size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
+    struct response response;       /* to the current part */
+    size_t group[COMMIT_PARTS_MAX]; /* parts that are decided and will be committed together */
     size_t group_count;
-    size_t alone; /* parts before it are committed each by itself */
+    size_t alone; /* parts before this index are committed separately */
 };
 
 static void assert_batch(const struct batch *batch)
@@ -70,7 +71,7 @@ static struct bytes render(struct flow *flow, const struct work *work, struct by
     return batch->functions->render(flow->work.call.arena, batch->asked, &answer);
 }
 
-/* The outcome of the batch: the answers of its parts, or the only one. */
+/* Sets the result of the batch: the responses to its parts, or a single response. */
 static enum state conclude(struct flow *flow, const struct bytes *answers, size_t count)
 {
     struct batch_result *result = arena_alloc(flow->work.call.arena, sizeof *result);
@@ -85,7 +86,7 @@ static enum state conclude(struct flow *flow, const struct bytes *answers, size_
     return BATCH_APPLIED;
 }
 
-/* Nothing of it is done; why not is the answer of the only part. */
+/* Refuses the batch; nothing is executed. The response contains a single part with the error. */
 static enum state refuse_all(struct flow *flow, enum error e)
 {
     struct batch *batch = flow->batch;
@@ -108,7 +109,8 @@ static enum state refuse_all(struct flow *flow, enum error e)
     return conclude(flow, answer, 1);
 }
 
-/* What the parts ask for is known before any is done. One that cannot be routed is refused alone. */
+/* Routes and admits all parts before any is executed. A part that cannot be routed is refused
+ * without affecting the others. */
 static enum error route_parts(struct flow *flow)
 {
     struct batch *batch = flow->batch;
@@ -132,7 +134,8 @@ static enum error route_parts(struct flow *flow)
     return OK;
 }
 
-/* Held at APPLIED means that all parts are applied and none is durable, like in commit_at_gate(). */
+/* A hold at APPLIED means that all parts are applied and none is durable, like in
+ * commit_at_gate(). */
 static void hold_syncer(const struct work *work)
 {
 #ifdef LAGRA_GATES
@@ -171,10 +174,10 @@ enum state batch_begin(struct flow *flow)
     return flow->batch->asked->count > RUN_BY_WORKER_MAX ? BATCH_IN_POOL : PART;
 }
 
-/* ---- parts that are committed as one ----
+/* ---- parts that are committed together ----
  *
- * What a commit costs beside what it writes is paid once for all of them. They do not depend on each
- * other: when the commit is refused, each is decided and committed again by itself. */
+ * They share the fixed cost of a commit. They are independent of each other. If the commit is
+ * refused, each part is decided and committed again separately. */
 
 static size_t index_of(const struct batch *batch, const struct work *part)
 {
@@ -185,7 +188,8 @@ static size_t index_of(const struct batch *batch, const struct work *part)
     return index;
 }
 
-/* Does some part of the group change what the current part was decided on? */
+/* Returns true if a part of the group changes the partition that the current part was decided
+ * on. */
 static bool group_changes(const struct batch *batch, const struct work *part)
 {
     for (size_t i = 0; i < batch->group_count && part->decision.before; i++) {
@@ -198,7 +202,8 @@ static bool group_changes(const struct batch *batch, const struct work *part)
     return false;
 }
 
-/* One that rests on another partition has a commit of its own. */
+/* Returns true if the part may join the group. A part that depends on another partition has its own
+ * commit. */
 static bool may_join(const struct batch *batch, const struct work *part)
 {
     return batch->next >= batch->alone && batch->group_count < COMMIT_PARTS_MAX &&
@@ -215,7 +220,7 @@ static enum error commit_parts(const struct batch *batch)
     return deciding_commit_together(decisions, batch->group_count);
 }
 
-/* Commits the group, and renders the answers of its parts. */
+/* Commits the group and renders the responses to its parts. */
 static void commit_group(struct flow *flow)
 {
     struct batch *batch = flow->batch;
@@ -268,7 +273,8 @@ enum state batch_part_decided(struct flow *flow, bool has_changes)
 
 /* ---- one part ---- */
 
-/* The first part that is neither done nor in the group; the group is committed when nothing joins it. */
+/* Finds the first part that is neither done nor in the group. Commits the group if no part can join
+ * it. */
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;
@@ -321,8 +327,9 @@ static bool has_executed(const struct batch *batch, size_t index)
     return false;
 }
 
-/* The container of a part is in another cell of the cluster. If it is the container of the whole batch, the batch goes there.
- * A batch of an account is executed in one cell; its parts for others are refused. Returns PART_DONE unless the batch goes.
+/* Handles a part whose container is in another cell of the cluster. If the container is that of the
+ * complete batch, the batch goes to that cell. A batch of an account is executed in one cell, and
+ * its parts for other cells are refused. Returns PART_DONE unless the batch goes to the other cell.
  * decision: 998 */
 static enum state misdirected(struct flow *flow, struct work *part)
 {
@@ -331,7 +338,7 @@ static enum state misdirected(struct flow *flow, struct work *part)
         return PART_DONE;
     }
     if (has_executed(flow->batch, index_of(flow->batch, part))) {
-        part->error = E_ServerBusy; /* it was moved meanwhile */
+        part->error = E_ServerBusy; /* the container was moved in the meantime */
         return PART_DONE;
     }
     flow->work.problem.elsewhere = part->problem.elsewhere;
@@ -355,7 +362,7 @@ enum state batch_part_done(struct flow *flow)
         answer_error(&part->answer, part->error, &part->problem);
     else
         operation_answer(&part->answer, part->decision.parameters, part->decision.result);
-    assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    assert(!part->answer.content.wanted); /* parts cannot send blob content */
     answer_common(part);
     control_reply(part);
     observe_part(&flow->work.logged, &flow->work.call, &part->answer);
@@ -366,7 +373,7 @@ enum state batch_part_done(struct flow *flow)
     return PART;
 }
 
-/* ---- bodies that are multipart/mixed ---- */
+/* ---- multipart/mixed bodies ---- */
 
 /* rest: Blob-Batch, Performing-Entity-Group-Transactions */
 enum error batch_check(struct call *call, struct batch_parameters *parameters)

@@ -1,7 +1,7 @@
-/* States FIND_VERSION, FIND_OPERATION and EARLY_CHECK, between authentication and the body.
+/* States FIND_VERSION, FIND_OPERATION, ADMIT and EARLY_CHECK, between authentication and the body.
  *
- * The version that a request is served by that says none is DefaultServiceVersion of the service's
- * properties, if that is set. A SAS has a version of its own.
+ * A request without a version gets DefaultServiceVersion of the service's properties, if that is
+ * set. A SAS has its own version.
  * rest: Versioning-for-the-Azure-Storage-services; decision: 107 */
 #include <assert.h>
 
@@ -17,7 +17,7 @@ bool default_version_matters(const struct work *work)
            call->input.identity.kind != IDENTITY_SAS && !call_header(call, "x-ms-version").ptr;
 }
 
-/* Where the properties cannot be read, nothing can be said of the request. */
+/* Fails the request if the properties cannot be read. */
 enum state default_version_find(struct flow *flow)
 {
     struct work *work = &flow->work;
@@ -39,7 +39,8 @@ enum state default_version_find(struct flow *flow)
     return FIND_OPERATION;
 }
 
-/* What is short, and needs nothing that may take long, is checked when all of it has come. */
+/* Short bodies are checked once they are complete, unless the operation gathers data or the client
+ * waits for 100 Continue. */
 static enum state body_next(const struct call *call)
 {
     if (call->request->content_length <= call->inline_max && !call->request->expects &&
@@ -68,7 +69,8 @@ enum state operation_admit(struct flow *flow)
     return body_next(call);
 }
 
-/* In the root. What is placed elsewhere already stays there. */
+/* Chooses a cell for the container to be created. Only in the root; a name that is placed already
+ * stays in its cell. */
 static void choose_cell(struct call *call)
 {
     struct route *places = call->endpoint->places;
@@ -89,15 +91,15 @@ enum state operation_find_step(struct flow *flow)
     return faults_are_set() ? FAULT : operation_admit(flow);
 }
 
-/* Returns true if an existing blob is no reason to refuse yet: a wrong checksum of the source comes
- * first, as recorded. decision: 851 */
+/* Returns true if an existing blob does not refuse the request yet, because a wrong checksum of the
+ * source is reported first. Recorded; decision: 851 */
 static bool may_still_mismatch(const struct call *call, enum error e)
 {
     return e == E_BlobAlreadyExists && call->checks_source;
 }
 
-/* What can be refused before the body is read. Only an optimisation: decide checks all of it
- * again. */
+/* Refuses what can be refused before the body is read. This is only an optimization: decide repeats
+ * all checks. */
 enum state early_check(struct flow *flow)
 {
     enum error e = work_check(&flow->work);

@@ -1,6 +1,6 @@
-/* The body of a request on its way in: thrown away, collected in memory, or staged as pieces. Its
- * CRC-64 is taken as it passes, its MD5 by the stage, or at the end of one in memory. One that may
- * be staged starts in memory and moves to a stage when it outgrows call->inline_max. */
+/* Receives a request body: discards it, collects it in memory, or stages it as pieces. Computes its
+ * CRC-64 as it arrives; the stage computes its MD5, or body_hash() for a body in memory. A body
+ * that may be staged starts in memory and moves to a stage once it outgrows call->inline_max. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "base/encode.h"
 #include "service/request_body.h"
 
-/* Asserts where the bytes that have come are. */
+/* Asserts the relations between the byte counts. */
 static void assert_intake(const struct flow *flow)
 {
     const struct body_intake *intake = &flow->intake;
@@ -57,7 +57,7 @@ static enum body_taken from_stage(enum store_result result)
     return BODY_NOT_TAKEN;
 }
 
-/* What was collected before the stage was opened goes first. */
+/* Writes the bytes to the stage that were collected before it was opened. */
 static enum store_result stage_memory(struct flow *flow)
 {
     struct body_intake *intake = &flow->intake;
@@ -152,7 +152,7 @@ enum store_result intake_finish(struct flow *flow)
     return STORE_OK;
 }
 
-/* A checksum header: base64 of exactly `size` bytes. */
+/* Decodes a checksum header: base64 of exactly `size` bytes. */
 static bool decode_sum(struct arena *arena, struct bytes text, size_t size, struct bytes *ret_sum)
 {
     struct bytes sum = base64_decode(arena, text);
@@ -173,7 +173,7 @@ enum error intake_check_sums(struct flow *flow)
 
     if (flow->work.call.operation->body == BODY_REFUSED ||
         flow->work.call.operation->body == BODY_IGNORED)
-        return OK; /* nothing was kept that they could be sums of */
+        return OK; /* the body was not kept, so there is nothing to verify */
     if (md5.ptr && !flow->work.call.ignores_md5) {
         if (!decode_sum(flow->work.call.arena, md5, sizeof body->md5, &sum))
             return E_InvalidMd5;
@@ -184,7 +184,7 @@ enum error intake_check_sums(struct flow *flow)
         if (!decode_sum(flow->work.call.arena, crc, sizeof body->crc64, &sum))
             return call_fail_header(&flow->work.call, E_InvalidHeaderValue, "x-ms-content-crc64",
                                     crc);
-        /* Eight bytes, little-endian, as the CPUs this runs on. */
+        /* Eight bytes, little-endian like the supported CPUs. */
         if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
             return call_fail_sum(&flow->work.call, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
     }

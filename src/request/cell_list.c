@@ -11,7 +11,8 @@ struct list_request {
     struct bytes path, query, version;
 };
 
-/* Has it only what the head of a request can have there? */
+/* Returns true if the string contains only characters that a request's target and headers may
+ * contain. */
 static bool is_visible(struct bytes text)
 {
     return text.ptr && !http_has_control(text, ' ') && !memchr(text.ptr, ' ', text.len);

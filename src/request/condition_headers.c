@@ -16,7 +16,7 @@ static const struct {
 };
 #define COUNT (sizeof all / sizeof all[0])
 
-/* Reads the headers of these bits. */
+/* Returns the values of the headers selected by these bits. */
 static struct condition_headers headers_of(const struct call *call, unsigned bits)
 {
     struct condition_headers headers = { .form = call->service->etags };
@@ -31,7 +31,7 @@ static struct condition_headers headers_of(const struct call *call, unsigned bit
     return headers;
 }
 
-/* Names the header that conditions_parse() has refused. */
+/* Reports the header that conditions_parse() has refused. */
 static enum error blame(struct call *call, enum error e)
 {
     struct conditions conditions;
@@ -42,7 +42,7 @@ static enum error blame(struct call *call, enum error e)
 
         if (!conditions_parse(call->arena, &alone, &conditions))
             continue;
-        if (alone.form == ETAG_TIMESTAMP) /* the message of the real service. decision: 141 */
+        if (alone.form == ETAG_TIMESTAMP) /* message of the real service. decision: 141 */
             return call_fail(
                 call, E_InvalidInput,
                 "The etag value '%.*s' specified in one of the request headers is not "

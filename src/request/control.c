@@ -85,7 +85,7 @@ static void control_collect(struct exchange *exchange)
                      usage.pending_bytes));
 }
 
-/* jemalloc(3); not there under sanitizers */
+/* jemalloc(3); missing in sanitizer builds */
 extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
     __attribute__((weak));
 
@@ -159,7 +159,7 @@ void control_reply(const struct work *work)
     struct text line;
 
     pthread_once(&reply_log_once, reply_log_open);
-    if (reply_log < 0 || health_is_asked(work->call.request)) /* of no row */
+    if (reply_log < 0 || health_is_asked(work->call.request)) /* not in the operation tables */
         return;
     text_init(&line, work->call.arena, 512);
     text_printf(&line, "{\"operation\":\"%s\",\"row\":%td,\"service\":\"%s\",\"method\":\"%.*s\",",

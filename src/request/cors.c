@@ -1,10 +1,10 @@
-/* CORS in requests and answers: preflight requests (preflight.h), and the headers that the answers
- * to actual requests get, errors too.
+/* CORS for preflight requests (preflight.h), and the CORS headers of responses to actual requests,
+ * including errors.
  *
- * Which headers is a matter of the account's rules, so these are read for every request whose
- * answer they may change: one with an Origin, and every GET and HEAD, whose answer says to caches
- * whether it depends on the origin. Where they cannot be read the answer goes without: a browser
- * then withholds it.
+ * The headers depend on the account's rules. So the rules are read for each request whose response
+ * they may change: requests with an Origin, and every GET and HEAD, whose response tells caches
+ * whether it depends on the origin. If the rules cannot be read, the response has no CORS headers,
+ * and a browser withholds it.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services;
  * decision: 106 */
 #include <assert.h>
@@ -13,8 +13,8 @@
 #include "request/request_private.h"
 #include "properties/service_properties.h"
 
-/* What is given back must be fit for a header of an answer, which one of a request with a tab is
- * not. */
+/* Returns true if a request header's value may be copied to a response header, which may not
+ * contain a tab. */
 static bool can_be_echoed(struct bytes value)
 {
     return value.len == 0 || !memchr(value.ptr, '\t', value.len);
@@ -65,7 +65,7 @@ static bool is_cacheable(const struct request *request)
     return request->method == METHOD_GET || request->method == METHOD_HEAD;
 }
 
-/* May the account's rules change the answer? */
+/* Returns true if the account's rules may change the response. */
 static bool matters(const struct work *work)
 {
     const struct call *call = &work->call;
@@ -76,7 +76,8 @@ static bool matters(const struct work *work)
     return is_cacheable(call->request) || call_header(call, "origin").ptr;
 }
 
-/* ptr NULL: none was sent. One that could not be echoed matches no rule. */
+/* Returns the Origin header; ptr NULL if it was not sent. Returns an empty value, which matches no
+ * rule, if it cannot be echoed. */
 static struct bytes origin_of(const struct call *call)
 {
     struct bytes origin = call_header(call, "origin");
@@ -120,8 +121,8 @@ static void add_name(struct text *out, struct bytes name)
     text_add(out, name);
 }
 
-/* The exposed ones of the answer's headers, and those that the rule names without being there (as
- * recorded, and as Azurite has it). */
+/* Returns the names of the response's headers that the rule exposes, and the names in the rule that
+ * are not in the response (as recorded, and as in Azurite). */
 static struct bytes exposed_names(const struct answer *a, struct bytes list)
 {
     static const struct bytes later[] = { BYTES("Content-Length"), BYTES("Date"),
@@ -150,8 +151,8 @@ static struct bytes exposed_names(const struct answer *a, struct bytes list)
     return text_bytes(&out);
 }
 
-/* An answer that is the same for all origins says "*"; one that is for its origin alone tells
- * caches so. rest: as above, "Understanding how the Vary header is set" */
+/* A response for all origins has "*"; a response for one origin tells caches so with Vary. rest: as
+ * above, "Understanding how the Vary header is set" */
 void cors_answer(struct work *work)
 {
     struct answer *a = &work->answer;

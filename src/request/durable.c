@@ -1,7 +1,9 @@
-/* The state DURABLE of an exchange: a crash must not undo anything that was reported (promises 1 and 2). */
+/* State DURABLE: waits until a crash cannot undo anything that the response reports (promises 1 and
+ * 2). */
 #include "request/request_private.h"
 
-/* What the operation and all parts of a batch have seen and done, and where the CORS rules were read. */
+/* Returns the newest sequence that the operation and all parts of a batch have read or committed,
+ * including the CORS rules. */
 static uint64_t reported(const struct flow *flow)
 {
     uint64_t seen = flow->work.decision.seen, rules = flow->work.cors.seen;
@@ -18,7 +20,7 @@ enum state durable_await(struct flow *flow)
         return flow_at_gate(flow, GATE_SYNCED, ANSWER);
     if (result == STORE_WAIT)
         return flow_wait(flow);
-    /* A CORS rule that may be lost is not reported either. */
+    /* Do not report a CORS rule that may be lost. */
     if (store_durable(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };
     flow->work.error = decision_fail_store(d, result);

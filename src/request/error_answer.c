@@ -1,4 +1,4 @@
-/* Error bodies and the headers that every answer has.
+/* Error bodies, and the headers of all responses.
  * rest: Status-and-Error-Codes2, "Error response"; semantics 10.2 */
 #include "request/request_private.h"
 
@@ -7,14 +7,13 @@
 #include "base/xml.h"
 #include "service/operation.h"
 
-/* As recorded, with a tenant of zeros: clients that hold a token credential read it.
- * decision: 11 */
+/* As recorded, with a tenant of zeros. Clients with a token credential parse it. decision: 11 */
 #define CHALLENGE                                                                                  \
     "Bearer authorization_uri=https://login.microsoftonline.com/"                                  \
     "00000000-0000-0000-0000-000000000000/oauth2/authorize "                                       \
     "resource_id=https://storage.azure.com"
 
-/* A source's own status is passed on. decision: 52 */
+/* Returns the HTTP status of an error. The source's own status is passed on. decision: 52 */
 static int status_of(enum error e, const struct problem *problem)
 {
     bool of_source = e == E_CannotVerifyCopySource && problem->source_status != 0;
@@ -31,7 +30,7 @@ static struct bytes message_of(enum error e, const struct problem *problem)
                : bytes_from_string(error_message(e));
 }
 
-/* Returns true if the response reports the source's status: versions since 2024-08-04 have it.
+/* Returns true if the response reports the source's status, as versions since 2024-08-04 do.
  * decision: 52 */
 static bool shows_source(const struct answer *a, const struct problem *problem)
 {
@@ -47,7 +46,7 @@ static void source_xml(struct text *out, const struct problem *problem)
         xml_element(out, "CopySourceErrorMessage", problem->source_message);
 }
 
-/* Of "1.2.3.4:5000". */
+/* Returns "1.2.3.4" of "1.2.3.4:5000". */
 static struct bytes without_port(struct bytes peer)
 {
     while (peer.len > 0 && peer.ptr[peer.len - 1] != ':')
@@ -55,7 +54,8 @@ static struct bytes without_port(struct bytes peer)
     return bytes_of(peer.ptr, peer.len > 0 ? peer.len - 1 : 0);
 }
 
-/* "... using this source IP {SourceIP}." names who asked. */
+/* Adds the message. In "... using this source IP {SourceIP}." the client's address replaces the
+ * placeholder. */
 static void add_message(struct text *out, const struct answer *a, enum error e,
                         const struct problem *problem)
 {
@@ -119,7 +119,7 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
         answer_header(a, "Content-Range",
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
     if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD) {
-        answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
+        answer_status(a, status_of(e, problem)); /* headers only, as recorded */
         if (a->call->operation && a->call->operation->types_304 &&
             !call_since(a->call, "2020-10-02"))
             answer_string(a, "Content-Type", "application/xml");
@@ -140,7 +140,8 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
         answer_string(a, "WWW-Authenticate", CHALLENGE);
 }
 
-/* At most 1,024 visible ASCII characters are echoed. semantics 2 */
+/* Returns true if the client request id is echoed: at most 1,024 visible ASCII characters.
+ * semantics 2 */
 static bool is_echoed(struct bytes id)
 {
     if (!id.ptr || id.len > 1024)
@@ -165,7 +166,7 @@ void answer_common(struct work *work)
     if (call_since(&work->call, "2019-02-02") && is_echoed(client_id))
         answer_header(a, "x-ms-client-request-id", client_id);
 #ifdef LAGRA_GATES
-    if (work->decision.attempts > 1) /* a test sees that it was decided again */
+    if (work->decision.attempts > 1) /* shows tests that the decision was repeated */
         answer_u64(a, "x-lagra-attempts", work->decision.attempts);
 #endif
 }

@@ -1,18 +1,22 @@
-/* The way of a request, top down: what happens to an exchange between its head and its answer.
+/* The path of a request through an exchange, from its headers to its response.
  *
- *   head   route -> authenticate (-> find the version) -> find the operation -> check -> early check -> want the body
+ *   head   route -> authenticate (-> find the version) -> find the operation -> check -> early
+ *     check
+ *          -> want the body
  *   body   intake
- *   end    finish body (-> gather) -> decide and commit (driver.h) -> cors -> durable -> answer -> body -> respond
+ *   end    finish body (-> gather) -> decide and commit (driver.h) -> cors -> durable -> answer ->
+ *     body
+ *          -> respond
  *
- * In a batch of operations each part is decided and committed before the next one, and all wait once for
- * durability:
+ * In a batch of operations each part is decided and committed before the next one. The batch waits
+ * for durability once:
  *
  *   batch  begin -> (part -> decide and commit -> part done) for each -> cors -> durable -> answer
  *
- * These words are the states of struct flow. A state that has to wait for a disk suspends the exchange
- * and is entered again when the exchange is woken, so no worker ever waits. After an error the next state
- * is CORS, then DURABLE: a refusal also reports state, and a crash must not undo what was reported
- * (promise 2). */
+ * These words are the states of struct flow. A state that must wait for a disk suspends the
+ * exchange and is entered again when the exchange is woken, so a worker never waits. After an error
+ * the next state is CORS, then DURABLE, because a refusal also reports state, and a crash must not
+ * undo what was reported (promise 2). */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -21,7 +25,7 @@
 #include "base/log.h"
 #include "request/control.h"
 
-/* Asserts what is true of a flow in every state. */
+/* Asserts the invariants of a flow in all states. */
 static void assert_flow(const struct flow *flow)
 {
     assert(flow->magic == FLOW_MAGIC && flow->exchange->application == flow);
@@ -39,7 +43,7 @@ static struct flow *flow_of(struct exchange *exchange)
     return flow;
 }
 
-/* Ends the request with an error, which is reported once everything that it was decided on is durable. */
+/* Ends the request with an error, which is sent once all state it depends on is durable. */
 static enum state refuse(struct flow *flow, enum error e)
 {
     assert(e != OK && !decision_is_unfinished(e));
@@ -47,13 +51,13 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* The operation, or this part of the batch, is decided. */
+/* Returns the state after the decision of the operation or of a part of the batch. */
 static enum state after_decision(const struct flow *flow)
 {
     return flow->current == &flow->work ? CORS : PART_DONE;
 }
 
-/* ---- BATCH, PART: the operations of a batch, one after another ---- */
+/* ---- BATCH, PART: operations of a batch ---- */
 
 static enum state begin_batch(struct flow *flow)
 {
@@ -61,7 +65,8 @@ static enum state begin_batch(struct flow *flow)
                                                               : batch_begin(flow);
 }
 
-/* Decides the current part, and commits it unless it joins a group that is committed together. */
+/* Decides the current part. Commits its changes unless it joins a group that is committed
+ * together. */
 static enum state decide_part(struct flow *flow)
 {
     enum drive reached = driver_attempt(&flow->driver);
@@ -74,7 +79,7 @@ static enum state decide_part(struct flow *flow)
     return DECIDE;
 }
 
-/* The driver has done its work. */
+/* Handles the end of the driver's work. */
 static enum state driven(struct flow *flow)
 {
     assert(driver_is_done(&flow->driver) && !decision_is_unfinished(flow->driver.error));
@@ -82,8 +87,8 @@ static enum state driven(struct flow *flow)
     return flow->driver.state == DRIVE_APPLIED ? APPLIED : after_decision(flow);
 }
 
-/* Runs the remaining parts of a batch on a thread of the pool. Returns at a part that is to stop at a
- * gate, or waits for others: the worker continues with it. */
+/* Runs the remaining parts of a batch on a thread of the pool. Returns if a part must stop at a
+ * gate or wait for others; the worker continues with it. */
 static enum state run_parts(struct flow *flow, enum state state)
 {
     for (;;) {
@@ -109,7 +114,7 @@ static enum state run_all_parts(struct flow *flow)
     return run_parts(flow, PART);
 }
 
-/* Does what the driver could not do without waiting for a disk; of a batch also the parts after it. */
+/* Runs the step that needs a thread that may block; in a batch, also the parts after it. */
 static enum state run_pooled(struct flow *flow)
 {
     if (flow->batch && flow->driver.state == DRIVE_DECIDE)
@@ -134,7 +139,7 @@ static enum state drive(struct flow *flow)
     return reached == DRIVE_DECIDED ? flow_at_gate(flow, GATE_DECIDED, DECIDE) : driven(flow);
 }
 
-/* ---- ANSWER: the result, or the error, as the service renders it ---- */
+/* ---- ANSWER: the result or the error, rendered by the service ---- */
 
 static enum state answer(struct flow *flow)
 {
@@ -212,11 +217,12 @@ static enum state enter(struct flow *flow)
     case WAITING:
         break;
     }
-    assert(false); /* a state that is not entered */
+    assert(false); /* never entered */
     return RESPOND;
 }
 
-/* Where a request is in each of its states. POOLED is where the step that ran there left it. */
+/* Returns the stage to report for the current state. For POOLED, the stage in which the pooled step
+ * started. */
 static enum request_stage stage_of(const struct flow *flow)
 {
     static const enum request_stage stages[] = {
@@ -259,7 +265,7 @@ static void observe_attempts(struct flow *flow)
     flow->observed.parts = flow->work.logged;
 }
 
-/* Runs states until the exchange has to wait, or the next step is one of http/. */
+/* Runs states until the exchange must wait or http/ has the next step. */
 static enum http_step run(struct flow *flow)
 {
     uint64_t sent;
@@ -294,7 +300,7 @@ static enum http_step run(struct flow *flow)
     sent = observe_response(&flow->observed);
     if (flow->work.call.is_limited)
         limits_pay(flow, sent, clock_monotonic_ns());
-    if (!flow->fault) /* else it is not as its row says */
+    if (!flow->fault) /* a faulty response does not match its table row */
         control_reply(&flow->work);
     answer_drop_scratch(flow);
     return HTTP_RESPOND;
@@ -326,7 +332,7 @@ static struct flow *flow_new(struct exchange *exchange)
     return flow;
 }
 
-/* Returns the first state of a request whose head has arrived. */
+/* Returns the first state of a request whose headers have arrived. */
 static enum state admit(struct flow *flow)
 {
     enum error e;
@@ -378,7 +384,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 {
     struct flow *flow = flow_of(exchange);
 
-    /* It was refused before its body was complete: the rest is thrown away. */
+    /* The request was refused before its body was complete; discard the rest. */
     if (flow->state != FINISH_BODY) {
         *ret_taken = data.len;
         return run(flow);

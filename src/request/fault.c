@@ -1,12 +1,13 @@
-/* What a fault that a test has asked for (faults.h) does to a request on its way: a delay before anything is decided, an
- * error in the place of its answer, a cut, a wrong sum, a body that goes out slowly or not to its end. */
+/* Applies a fault requested by a test (faults.h) to a request: a delay before the decision, an
+ * error instead of the response, a closed connection, a wrong checksum, or a body that is sent
+ * slowly or not to its end. */
 #include "request/request_private.h"
 
 #include <assert.h>
 
 #include "service/waiting.h"
 
-/* So often a second a slow body goes on, if it has as many bytes. */
+/* How often per second a slow body sends bytes, if it has enough of them. */
 #define RUNS_PER_SECOND 20u
 
 static bool find(struct flow *flow)
@@ -53,7 +54,7 @@ bool fault_cuts_body(const struct flow *flow, size_t more)
            (length == HTTP_LENGTH_UNKNOWN || flow->intake.received + more >= length / 2);
 }
 
-/* ---- in the place of the answer ---- */
+/* ---- instead of the response ---- */
 
 bool fault_answer(struct flow *flow)
 {
@@ -69,9 +70,9 @@ bool fault_answer(struct flow *flow)
     return true;
 }
 
-/* ---- its headers and body ---- */
+/* ---- headers and body of the response ---- */
 
-/* Another sum, still in base64. */
+/* Changes the checksum; the value is still valid base64. */
 static void spoil(struct arena *arena, struct http_header *header)
 {
     char *value = arena_string(arena, header->value);
@@ -96,11 +97,11 @@ static void answer_wrong_md5(struct answer *a)
                 had_md5 |= j == 0;
             }
     }
-    if (!had_md5) /* of 16 zeros, which no body is known to have */
+    if (!had_md5) /* 16 zero bytes, the MD5 of no known body */
         answer_string(a, "Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA==");
 }
 
-/* Until its next bytes are due. returns BODY_WAIT; 1: they are */
+/* Waits until the next bytes are due. Returns BODY_WAIT, or 1 once they are due. */
 static long pace(struct fault_body *body)
 {
     struct flow *flow = body->flow;
@@ -117,7 +118,7 @@ static long pace(struct fault_body *body)
     return 1;
 }
 
-/* What is due stays due while the inner source waits: `is_due`. */
+/* Bytes that are due remain due while the inner source waits (is_due). */
 static long read_faulty(struct body_source *source, uint64_t at, char *to, size_t max)
 {
     struct fault_body *body = (struct fault_body *)(void *)source;
@@ -142,7 +143,7 @@ static long read_faulty(struct body_source *source, uint64_t at, char *to, size_
     return n;
 }
 
-/* In front of the body as it is. end: bytes that go out. */
+/* Replaces the response's body with one that applies the fault. end: number of bytes to send. */
 static void wrap_body(struct flow *flow, uint64_t end)
 {
     struct response *response = &flow->exchange->response;

@@ -1,4 +1,4 @@
-/* The rules of faults: see faults.h. One lock: a server with rules is one for tests. */
+/* Rules of faults; see faults.h. A single lock suffices because only test servers have rules. */
 #include "request/faults.h"
 
 #include <assert.h>
@@ -8,9 +8,9 @@
 #include "service/operation.h"
 
 struct kept_rule {
-    struct arena *arena; /* of the rule; NULL: the place is free */
+    struct arena *arena; /* holds the rule and this struct */
     struct fault_rule rule;
-    uint64_t put_ms; /* by the monotonic clock */
+    uint64_t put_ms; /* monotonic clock */
     uint64_t matched, fired;
     bool is_over;
 };
@@ -19,8 +19,8 @@ _Atomic unsigned faults_active;
 
 static struct {
     struct lock lock;
-    size_t count;                             /* under the lock, as all below */
-    struct kept_rule *rules[FAULT_RULES_MAX]; /* in the order in which they were put */
+    size_t count;                             /* protected by the lock, like all fields below */
+    struct kept_rule *rules[FAULT_RULES_MAX]; /* in the order in which they were added */
 } room;
 
 __attribute__((constructor)) static void room_init(void)
@@ -28,9 +28,10 @@ __attribute__((constructor)) static void room_init(void)
     lock_init(&room.lock, RANK_FAULTS);
 }
 
-/* ---- which requests ---- */
+/* ---- matching requests ---- */
 
-/* Goes back to the last '*' alone: what an earlier one could take, that one can take too. */
+/* Matches the text against the pattern. On a mismatch, backtracks only to the last '*', because it
+ * can match everything that an earlier one could. */
 static bool fits(struct bytes pattern, struct bytes text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
@@ -84,7 +85,7 @@ static bool matches(const struct fault_match *match, const struct call *call, st
            (!match->name.ptr || fits(match->name, name)) && headers_fit(match, call);
 }
 
-/* ---- when ---- */
+/* ---- schedule ---- */
 
 static void end_rule(struct kept_rule *kept)
 {
@@ -93,7 +94,7 @@ static void end_rule(struct kept_rule *kept)
     atomic_fetch_sub(&faults_active, 1);
 }
 
-/* Whether it has begun and not ended; ends one whose time is over. */
+/* Returns true if the rule has started and not ended. Ends a rule whose time has expired. */
 static bool is_in_force(struct kept_rule *kept, uint64_t now_ms)
 {
     const struct fault_when *when = &kept->rule.when;
@@ -104,7 +105,8 @@ static bool is_in_force(struct kept_rule *kept, uint64_t now_ms)
     return !kept->is_over && age_ms >= when->after_ms;
 }
 
-/* A number of [0, 1), by the seed and the place: SplitMix64's output function. */
+/* Returns a pseudorandom number in [0, 1) from the seed and the position. Uses SplitMix64's output
+ * function. */
 static double chance(uint64_t seed, uint64_t place)
 {
     uint64_t x = seed + (place + 1) * 0x9E3779B97F4A7C15u;
@@ -115,7 +117,8 @@ static double chance(uint64_t seed, uint64_t place)
     return (double)(x >> 11) / 9007199254740992.0; /* 2^53 */
 }
 
-/* Of the request at this place, from 0, among those that are not skipped. */
+/* Returns true if the rule selects this match. place: its position from 0, after the skipped
+ * ones. */
 static bool is_chosen(const struct fault_when *when, uint64_t place)
 {
     if (when->schedule.ptr)
@@ -123,7 +126,7 @@ static bool is_chosen(const struct fault_when *when, uint64_t place)
     return when->share >= 1 || chance(when->seed, place) < when->share;
 }
 
-/* One more request matches. Does the rule fire? */
+/* Counts a match. Returns true if the rule fires. */
 static bool fires(struct kept_rule *kept)
 {
     const struct fault_when *when = &kept->rule.when;
@@ -162,7 +165,7 @@ bool faults_take(const struct call *call, struct fault *ret_fault)
     return found;
 }
 
-/* ---- the list ---- */
+/* ---- list of rules ---- */
 
 static void drop_at(size_t i)
 {
@@ -174,10 +177,10 @@ static void drop_at(size_t i)
         end_rule(kept);
     room.count--;
     memmove(&room.rules[i], &room.rules[i + 1], (room.count - i) * sizeof room.rules[0]);
-    arena_free(kept->arena); /* it lies there itself */
+    arena_free(kept->arena); /* kept is in this arena */
 }
 
-/* room.count: there is none. */
+/* Returns the index of the rule, or room.count if there is none. */
 static size_t place_of(struct bytes name)
 {
     size_t i = 0;
@@ -187,7 +190,7 @@ static size_t place_of(struct bytes name)
     return i;
 }
 
-/* The oldest that has ended makes room. */
+/* Drops ended rules, oldest first, while the list is full. */
 static void make_room(uint64_t now_ms)
 {
     for (size_t i = 0; room.count == FAULT_RULES_MAX && i < room.count; i++) {

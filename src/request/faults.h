@@ -1,12 +1,15 @@
-/* Faults that the tests of clients ask for (docs/fault-injection.md): rules that say which requests get which fault, and when.
- * Only a server that is started with --testing has any; everybody else pays one load a request.
+/* Faults requested by tests of clients (docs/fault-injection.md). Rules define which requests get
+ * which fault, and when. Only a server started with --testing has rules; on others each request
+ * costs one load.
  *
- * (1) A rule sees a request whose operation is known and whose caller may ask for it at all: who is refused before is
- *     refused as ever. The first rule that fires, in the order in which they were put, says what happens.
- * (2) Every rule ends by itself: by its count, its schedule or its time. It is still listed then, with its counts, until
- *     it is dropped, replaced, or the oldest of too many.
- * (3) What a rule does to its nth request depends on n and its seed alone.
- * Any thread. */
+ * (1) A rule sees a request once its operation is known and its caller is permitted. Requests
+ * refused earlier are unaffected. The first rule that fires, in the order in which the rules were
+ * added, determines the fault.
+ * (2) Each rule ends through its count, its schedule or its time. An ended rule is still listed
+ * with its counts until it is dropped, replaced, or is the oldest ended rule when there are too
+ * many.
+ * (3) What a rule does to its nth request depends only on n and its seed.
+ * Thread-safe. */
 #ifndef LAGRA_REQUEST_FAULTS_H
 #define LAGRA_REQUEST_FAULTS_H
 
@@ -26,89 +29,91 @@
 #define FAULT_RATE_MAX     1000000000u
 #define FAULT_RETRY_S_MAX  86400u
 
-/* Where the connection is cut. */
+/* Point at which the connection is closed. */
 enum fault_cut {
     FAULT_CUT_NOWHERE,
-    FAULT_CUT_BEFORE_REQUEST_BODY, /* behind the request's head */
-    FAULT_CUT_IN_REQUEST_BODY,     /* when half of it has come; of one without: behind its head */
-    FAULT_CUT_BEFORE_ANSWER,       /* the operation has been done */
-    FAULT_CUT_BEFORE_ANSWER_BODY,  /* behind the answer's head; of one without body: before it */
-    FAULT_CUT_IN_ANSWER_BODY,      /* behind half of it, likewise */
+    FAULT_CUT_BEFORE_REQUEST_BODY, /* after the request's headers */
+    FAULT_CUT_IN_REQUEST_BODY,     /* after half of it; after the headers if there is no body */
+    FAULT_CUT_BEFORE_ANSWER,       /* after the operation was executed */
+    FAULT_CUT_BEFORE_ANSWER_BODY,  /* after the response headers; before them if there is no body */
+    FAULT_CUT_IN_ANSWER_BODY,      /* after half of it; before the headers if there is no body */
     FAULT_CUT_BEHIND_ANSWER,
 };
 
-/* What happens to a request. */
+/* Effects on a request. */
 struct fault {
-    uint64_t delay_ticks;   /* before it is looked at */
-    enum error error;       /* that is answered in the place of what comes of it; OK: none */
-    int status;             /* of that answer; 0: the error's own */
-    unsigned retry_after_s; /* 0: nothing is said of that */
-    bool is_done;           /* the operation is, and the error is answered all the same */
+    uint64_t delay_ticks;   /* delay before the request is processed */
+    enum error error;       /* replaces the result; OK if none */
+    int status;             /* of that error; 0 for the error's own status */
+    unsigned retry_after_s; /* 0 for no Retry-After */
+    bool is_done;           /* the operation is executed although the error is returned */
     enum fault_cut cut;
-    bool wrong_md5;            /* of a success */
-    uint64_t bytes_per_second; /* of the answer's body; 0: as fast as it goes */
+    bool wrong_md5;            /* in successful responses */
+    uint64_t bytes_per_second; /* for the response body; 0 if unlimited */
 };
 
-/* Which requests. Patterns: '*' stands for any bytes, also none. ptr NULL: whatever it is. */
+/* Selects requests. In patterns, '*' matches any bytes, also none. A field with ptr NULL matches
+ * everything. */
 struct fault_match {
-    struct bytes account;   /* its name, without "-secondary" */
-    struct bytes service;   /* "blob" */
-    struct bytes operation; /* as its row has it: "Put Blob" */
-    struct bytes name;      /* a pattern: "container/blob", "queue", "table", "share/dir/file" */
+    struct bytes account;   /* name without "-secondary" */
+    struct bytes service;   /* for example "blob" */
+    struct bytes operation; /* name in the operation table, for example "Put Blob" */
+    struct bytes name;      /* pattern: "container/blob", "queue", "table", "share/dir/file" */
     size_t header_count;
     struct fault_header {
         struct bytes name;  /* lower case */
-        struct bytes value; /* a pattern; one that was not sent does not fit */
+        struct bytes value; /* pattern; does not match if the header is missing */
     } headers[FAULT_HEADERS_MAX];
 };
 
-/* When, of those that match. */
+/* Selects the matching requests that get the fault. */
 struct fault_when {
-    uint64_t skip;  /* so many of the first are left alone */
-    uint64_t count; /* it ends when it has fired so often; 0: it does not */
-    double share;   /* of them, by the seed; 1: all */
+    uint64_t skip;  /* number of first matches to ignore */
+    uint64_t count; /* the rule ends after firing this often; 0 for no limit */
+    double share;   /* fraction that gets the fault, chosen by the seed; 1 for all */
     uint64_t seed;
     struct bytes
-        schedule;      /* the nth letter is of the nth: 'x' fires, '.' does not; ptr NULL: none */
-    bool repeats;      /* the schedule does; else it ends with it */
-    uint64_t after_ms; /* it begins so long after it was put */
-    uint64_t for_ms;   /* and ends so long after that; 0: it does not */
+        schedule;      /* letter n applies to match n: 'x' fires, '.' does not; ptr NULL if none */
+    bool repeats;      /* repeat the schedule; otherwise the rule ends with it */
+    uint64_t after_ms; /* delay from adding the rule to its start */
+    uint64_t for_ms;   /* duration after the start; 0 for no limit */
 };
 
 struct fault_rule {
     struct bytes name; /* unique */
-    struct bytes text; /* JSON, as it was given, to be shown */
+    struct bytes text; /* original JSON, for listings */
     struct fault_match match;
     struct fault fault;
     struct fault_when when;
 };
 
-/* What is shown of a rule. */
+/* State of a rule, for listings. */
 struct fault_state {
     struct bytes name, text;
-    uint64_t matched, fired; /* requests */
+    uint64_t matched, fired; /* number of requests */
     bool is_over;
 };
 
-/* Rules that have not ended. */
+/* Number of rules that have not ended. */
 extern _Atomic unsigned faults_active;
 static inline bool faults_are_set(void)
 {
     return atomic_load_explicit(&faults_active, memory_order_relaxed) > 0;
 }
 
-/* What is to happen to the request: false: nothing. Of a call whose operation is known. */
+/* Returns true and sets *ret_fault if a rule fires for the request. The call's operation must be
+ * known. */
 bool faults_take(const struct call *call, struct fault *ret_fault);
 
-/* Adds a rule, or replaces the one of its name, with counts of 0.
+/* Adds a rule, or replaces the rule of the same name, with counts of 0.
  *
- * arena    everything of the rule lies in it; taken over if it is added
- * returns  false: there are FAULT_RULES_MAX that have not ended */
+ * arena    holds all data of the rule; owned by this file if the rule is added
+ * returns  false if FAULT_RULES_MAX rules have not ended */
 bool faults_put(struct arena *arena, const struct fault_rule *rule);
-/* False: there is none of that name. */
+/* Returns false if no rule has this name. */
 bool faults_drop(struct bytes name);
 void faults_drop_all(void);
-/* In their order; no other function of this file may be called meanwhile. */
+/* Calls show() for each rule, in order. show() must not call functions of this file. */
 void faults_each(void (*show)(const struct fault_state *state, void *context), void *context);
 
 #endif

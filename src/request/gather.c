@@ -15,20 +15,20 @@ void gather_saw(struct gathering *g, uint64_t sequence)
         *g->seen = sequence;
 }
 
-/* The body as it grows. */
+/* The body while it is filled. */
 struct filling {
     struct gathering *g;
     struct gather_source *source;
     struct sleeper sleeper;
-    struct text memory; /* until it is staged */
+    struct text memory; /* before it is staged */
     struct stage *stage;
-    size_t block;       /* the one that is being staged */
-    uint64_t block_end; /* where it ends */
+    size_t block;       /* index of the next block */
+    uint64_t block_end; /* position at which the current block ends */
     uint64_t received;
     uint64_t crc64;
 };
 
-/* Ends the piece where the next block ends. */
+/* Ends the piece at the end of the current block. */
 static void cut_block(struct filling *f)
 {
     const struct gather_source *source = f->source;

@@ -1,5 +1,6 @@
-/* Gathering: reads the bytes at a source URL into the body of the request before it is decided, as if the client had sent
- * them. Runs on a thread that may wait for disks and other machines (endpoint.gather_pool). */
+/* Gathering: reads the bytes at a source URL into the request body before the decision, as if the
+ * client had sent them. Runs on a thread that may wait for disks and other machines
+ * (endpoint.gather_pool). */
 #ifndef LAGRA_REQUEST_GATHER_H
 #define LAGRA_REQUEST_GATHER_H
 
@@ -26,8 +27,8 @@ struct gather_source {
     const uint64_t *blocks;
     size_t block_count;
 };
-/* Reads the entire source into the body of the call and makes it durable. Bodies of up to call->inline_max bytes stay in
- * memory. */
+/* Reads the entire source into the body of the call and makes it durable. Bodies of up to
+ * call->inline_max bytes stay in memory. */
 enum error gather_body(struct gathering *g, struct gather_source *source);
 
 #endif

@@ -1,9 +1,11 @@
-/* What orchestrators and `lagra health` ask, without an account: no account can be called "-". Both go the way
- * of a request up to its answer, on a worker; the body of a 503 says why. decision: 343
+/* Health requests of orchestrators and `lagra health`. They need no account; no account can be
+ * named "-". Both follow the path of a request up to its response, on a worker. The body of a 503
+ * contains the reason. decision: 343
  *
- *   GET /-/live    200 while the process does its work: 503 once a write or sync of the store has failed
- *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, what it shows
- *                  becomes durable (a disk that hangs leaves this without an answer), the disk has room for what grows, and it does not stop (--stopDelay) */
+ *   GET /-/live    200 while the process works; 503 once a write or sync of the store has failed
+ *   GET /-/ready   200 if requests of every kind will succeed: the store is open and has
+ *                  descriptors, its state becomes durable (if the disk hangs, no response is sent),
+ *                  the disk has space for writes, and the server is not stopping (--stopDelay) */
 #include "request/request_private.h"
 
 #define PATH_LIVE  "/-/live"

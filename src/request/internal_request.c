@@ -1,4 +1,4 @@
-/* See own_request.h. */
+/* See internal_request.h. */
 #include "request/internal_request.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include "request/request_private.h"
 #include "service/other_cells.h"
 
-/* Where path style is known by: an address names no account. */
+/* Host of internal requests. An IP address contains no account name, so it selects path style. */
 static const struct bytes own_host = BYTES("127.0.0.1");
 
 static struct bytes method_text(enum http_method method)
@@ -23,7 +23,7 @@ static uint64_t body_length(const struct own_request *asked)
     return asked->source ? asked->source->length : asked->body.len;
 }
 
-/* Those asked for, and the length of the body. */
+/* Returns the requested headers and the length of the body. */
 static const struct http_header *make_headers(struct arena *arena, const struct own_request *asked)
 {
     static const struct bytes length = BYTES("content-length");
@@ -36,7 +36,7 @@ static const struct http_header *make_headers(struct arena *arena, const struct 
     return headers;
 }
 
-/* Where it will be referred to is known once it has been looked whether it may be. */
+/* Gathers the body after the checks, which determine the partition that will refer to it. */
 static enum error gather(struct work *work, struct gather_source *source, struct stage **stage)
 {
     struct call *call = &work->call;
@@ -56,7 +56,7 @@ static enum error gather(struct work *work, struct gather_source *source, struct
                        source);
 }
 
-/* Up to the decision. */
+/* Prepares the request for its decision. */
 static enum error prepare(struct work *work, const struct own_request *asked, struct stage **stage)
 {
     struct call *call = &work->call;
@@ -72,7 +72,7 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     if (!e && asked->is_for_cell)
         e = call->operation->functions->merged_path
                 ? other_cells_count_moves(call)
-                : E_InvalidInput; /* nothing else is done for another cell */
+                : E_InvalidInput; /* other cells may only request lists */
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };

@@ -1,6 +1,8 @@
-/* A request that the server makes to itself, for its operator: routed, checked, decided and rendered by the functions
- * that do this for requests, so there is no second way to do what it asks for. There is no connection, no
- * authentication, and the right of the account's key. For operations without a batch and without a source of their own. */
+/* Runs a request of the server to itself, on behalf of its operator. The request is routed,
+ * checked, decided and rendered by the functions used for client requests, so there is only one
+ * implementation of each operation. It has no connection and needs no authentication; it has the
+ * rights of the account key. Does not support batches and operations that read from a source
+ * URL. */
 #ifndef LAGRA_REQUEST_INTERNAL_REQUEST_H
 #define LAGRA_REQUEST_INTERNAL_REQUEST_H
 
@@ -8,24 +10,24 @@
 
 struct own_request {
     enum http_method method;
-    struct bytes path;                 /* raw, with the account in front: "/account/container" */
-    struct bytes query;                /* raw, without '?'; ptr NULL: none */
+    struct bytes path;                 /* raw, starting with the account: "/account/container" */
+    struct bytes query;                /* raw, without '?'; ptr NULL if none */
     const struct http_header *headers; /* names in lower case */
     size_t header_count;
-    struct bytes body;            /* small: it stays in memory */
-    struct gather_source *source; /* of a body of any length that is known, instead; NULL: none */
-    bool is_for_cell;             /* a list for another cell: as struct call */
-    bool by_service;              /* the service wants it, not its operator: as struct input */
+    struct bytes body;            /* small; stays in memory */
+    struct gather_source *source; /* replaces `body`, with any known length; NULL if none */
+    bool is_for_cell;             /* a list for another cell; see struct call */
+    bool by_service;              /* on behalf of the service, not its operator; see struct input */
 };
 
 struct own_answer {
-    enum error error;                  /* OK: what was asked for is done, and durable */
-    const struct operation *operation; /* that it was found to be; NULL: none */
-    struct bytes detail;               /* of an error, a sentence; may be empty */
-    struct response response;          /* as a client would get it */
+    enum error error;                  /* OK if the operation was executed and is durable */
+    const struct operation *operation; /* NULL if none was found */
+    struct bytes detail;               /* sentence that explains the error; may be empty */
+    struct response response;          /* response that a client would get */
 };
 
-/* In the arena. Blocks as long as it takes. Thread that may block. */
+/* Runs the request and waits until it is complete. Allocates in the arena. May block. */
 void own_request_run(const struct endpoint *endpoint, struct arena *arena,
                      const struct own_request *asked, struct own_answer *ret_answer);
 

@@ -1,5 +1,5 @@
-/* Requests of accounts with limits: what they ask for too much is refused, after a while, so that a client that asks
- * again at once takes little of what others need. auth/account_limits.h; decision: 460 */
+/* Limits of accounts. A request over a limit is refused after a delay, so that a client that
+ * retries at once takes little from others. auth/account_limits.h; decision: 460 */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -10,7 +10,8 @@
 #include "service/usage.h"
 #include "service/waiting.h"
 
-/* A client with one connection asks at most ten times a second; ends lie on a grid, so that many are woken at once. */
+/* A client with one connection can retry at most ten times per second. Delays end on a grid, so
+ * that many requests are woken together. */
 #define HOLD_TICKS (TICKS_PER_SECOND / 10)
 #define GRID_TICKS (TICKS_PER_SECOND / 32)
 
@@ -19,7 +20,8 @@ static enum account_way way_of(const struct call *call)
     return call->request->method & (METHOD_GET | METHOD_HEAD) ? WAY_OUT : WAY_IN;
 }
 
-/* A part of a batch has no body of its own. */
+/* Returns true if the headers state the length of the body. A part of a batch has no body of its
+ * own. */
 static bool says_its_length(const struct call *call)
 {
     return !call->list && call->request->content_length != HTTP_LENGTH_UNKNOWN;
@@ -67,9 +69,10 @@ void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns)
     account_pay(call->account, WAY_OUT, sent, now_ns);
 }
 
-/* ---- what it keeps ---- */
+/* ---- capacity ---- */
 
-/* Deletions, leases and properties have no body; what policies and the service's properties say is always let in. */
+/* Returns true if the operation may use more space. Deletions, leases and properties have no body.
+ * Policies and service properties are always admitted. */
 static bool grows(const struct call *call)
 {
     const struct operation *operation = call->operation;
@@ -101,7 +104,7 @@ static bool count_one(void *context, struct bytes name, const struct usage *usag
     return usage->is_kept || --*left > 0;
 }
 
-/* Those that are made at the same moment do not see each other. */
+/* Containers that are created concurrently do not see each other, so they may exceed the limit. */
 enum error limits_check_containers(struct work *work)
 {
     uint64_t limit = account_limit(work->call.account, LIMIT_CONTAINERS), left = limit;

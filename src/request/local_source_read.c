@@ -1,4 +1,4 @@
-/* See inner.h. */
+/* See local_source_read.h. */
 #include "request/local_source_read.h"
 
 #include "request/request_private.h"
@@ -64,7 +64,7 @@ enum error source_read_begin(const struct endpoint *endpoint, struct arena *aren
         e = prepare_head(call, d);
     if (e)
         return e;
-    prepare_body(call, d); /* without a body: attempts begin here */
+    prepare_body(call, d); /* there is no body; marks where attempts start */
     return deciding_run_unawaited(d, deciding_operation, NULL);
 }
 

@@ -1,7 +1,8 @@
 /* Reads the properties of a copy source on this server, given its URL.
  *
- * The functions that execute requests also route the URL, authenticate its credentials and decide the operation, so a
- * source follows the same rules as a request. There is no exchange and no response, only the typed result. */
+ * The functions that execute requests also route the URL, authenticate its credentials and decide
+ * the operation, so a source follows the same rules as a request. There is no exchange and no
+ * response, only the typed result. */
 #ifndef LAGRA_REQUEST_LOCAL_SOURCE_READ_H
 #define LAGRA_REQUEST_LOCAL_SOURCE_READ_H
 
@@ -20,8 +21,8 @@ struct source_read_request {
     /* Incarnation under which the container was placed in this cell; 0 if none is known. */
     uint64_t placement;
     bool may_be_elsewhere; /* a container that does not exist here may be in another cell */
-    /* Identity to use if the source belongs to `account`. If it is NULL or the source belongs to another account, the
-     * credentials in query and headers are used. */
+    /* Identity to use if the source belongs to `account`. If it is NULL or the source belongs to
+     * another account, the credentials in query and headers are used. */
     const struct identity *identity;
     struct bytes account;
 };
@@ -29,12 +30,12 @@ struct source_read_request {
 /* Allocated in the caller's arena. */
 struct source_read;
 
-/* Decides the operation that a HEAD request for the URL selects. Leaves the snapshot of the partition open, so that the
- * caller can read the content from the same state. May block.
+/* Decides the operation that a HEAD request for the URL selects. Leaves the snapshot of the
+ * partition open, so that the caller can read the content from the same state. May block.
  *
- * *ret_read   always set; the caller must call source_read_end()
- * returns     OK, or the error that such a request would fail with; E_MisdirectedRequest if the
- *             container is in another cell, or may be */
+ * *ret_read  always set; the caller must call source_read_end()
+ * returns    OK, or the error that such a request would fail with; E_MisdirectedRequest if the
+ *            container is in another cell, or may be */
 enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
                              const struct source_read_request *asked,
                              struct source_read **ret_read);

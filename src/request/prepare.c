@@ -1,5 +1,5 @@
-/* From a call that is routed and authenticated to a decision that can be attempted: finds the
- * operation, lets it check the head, gather and parse the body. */
+/* Prepares the decision of a routed and authenticated call: finds the operation, checks the
+ * headers, gathers and parses the body. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "request/gather.h"
 #include "service/request_body.h"
 
-/* ---- the head ---- */
+/* ---- headers ---- */
 
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem)
@@ -40,8 +40,8 @@ void prepare_secondary(const struct call *call, struct decision *d)
         d->store = call->endpoint->secondary;
 }
 
-/* A caller without the right learns nothing else, not even whether there is such an operation. Nothing
- * of the state is known yet. */
+/* Checks the permission before any state is known. A caller without the right learns nothing else,
+ * not even whether the operation exists. */
 static enum error permit_unseen(struct call *call, enum error found)
 {
     static const struct rights of_nobody = {
@@ -92,7 +92,7 @@ static enum error find_operation(struct call *call)
     return check_body(call);
 }
 
-/* The operation's own look at the head. */
+/* Initializes the parameters, and calls the operation's check of the headers. */
 static enum error check(struct call *call, struct decision *d)
 {
     const struct operation *row = call->operation;
@@ -140,8 +140,8 @@ enum error prepare_gather(struct call *call, struct decision *d, struct stage **
     return e;
 }
 
-/* What is wrong with the body is kept until decide has looked at what comes before it: existence,
- * lease, conditions (decision: 2). */
+/* Errors in the body are kept until decide has checked existence, lease and conditions (decision:
+ * 2). */
 void prepare_body(struct call *call, struct decision *d)
 {
     const struct operation_functions *functions = call->operation->functions;

@@ -26,7 +26,7 @@ bool request_names(const struct endpoint *endpoint, const struct request *reques
         return false;
     call->service->names(call->input.resource, ret_container, &object);
     *ret_account = call->account_name;
-    /* Names of tables are compared without case. */
+    /* Table names are compared case-insensitively. */
     *ret_container = arena_copy_lower(arena, *ret_container);
     return ret_account->len > 0 && ret_container->len > 0;
 }

@@ -1,4 +1,4 @@
-/* Inside service/ only: the state of an exchange on its way, and the files' shares of that way. */
+/* Internal to request/: the state of an exchange, and the functions of each file. */
 #ifndef LAGRA_REQUEST_REQUEST_PRIVATE_H
 #define LAGRA_REQUEST_REQUEST_PRIVATE_H
 
@@ -11,47 +11,52 @@
 #include "observe/observed_request.h"
 #include "request/request.h"
 
-/* What the account's CORS rules say of an answer. */
+/* Effect of the account's CORS rules on a response. */
 struct cors {
-    bool enabled;  /* the account has rules that may matter */
-    bool has_rule; /* `rule` is the one for this request */
+    bool enabled;  /* the account has rules that may apply */
+    bool has_rule; /* `rule` applies to this request */
     struct cors_rule rule;
-    uint64_t seen; /* where the rules were read, after the commit */
+    uint64_t seen; /* sequence at which the rules were read, after the commit */
 };
 
-/* ---- from a call that is routed and authenticated to a decision: prepare.c ---- */
+/* ---- from an authenticated call to a decision: prepare.c ---- */
 
-/* call, d: zeroed. request, problem: stay the caller's. The decision may not block. */
+/* Initializes the zeroed call and decision. The caller keeps ownership of request and problem. The
+ * decision must not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
-/* Once it is known whose account it names, and how: a read of the secondary endpoint is of what that shows. */
+/* Lets reads of the secondary endpoint read the secondary's state. Called once the account is
+ * known. */
 void prepare_secondary(const struct call *call, struct decision *d);
-/* Finds the operation and lets it check the head: d->operation, d->parameters. */
+/* Finds the operation and checks the headers; sets d->operation and d->parameters. */
 enum error prepare_head(struct call *call, struct decision *d);
-/* Once the body of the request itself has come: lets the operation get what it names elsewhere. Thread
- * that may block. stage: where it is staged; to be closed by the caller, whatever is returned */
+/* Lets the operation fetch data that its request refers to. Called once the request body is
+ * complete, on a thread that may block.
+ *
+ * stage  set to the stage of the data; the caller must close it, also after an error */
 enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage);
-/* Once all of the body has come: lets the operation parse it. What is wrong with it is kept until
- * decide has looked at what comes before: existence, lease, conditions (decision: 2). Attempts begin
- * behind what is in the arena then. */
+/* Lets the operation parse the complete body. Errors in the body are kept until decide has checked
+ * existence, lease and conditions (decision: 2). Attempts allocate after everything that is in the
+ * arena by then. */
 void prepare_body(struct call *call, struct decision *d);
 
-/* ---- an operation on its way: work.c ---- */
+/* ---- execution of an operation: work.c ---- */
 
-/* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
+/* An operation from its request to its response, independent of the exchange. Never suspends. */
 struct work {
-    struct transaction *transaction; /* if it is all or none: transaction.c; else NULL */
+    struct transaction *transaction; /* for an all-or-nothing batch (transaction.c); else NULL */
     struct call call;
     struct problem problem;
-    struct logged_part *logged; /* of a batch: its parts that were answered */
-    bool is_grouped;            /* part of a batch: decided, and to be committed with others */
-    enum error error;           /* what it ended in instead of a result; OK: nothing */
+    struct logged_part *logged; /* parts of a batch that have a response */
+    /* part of a batch that was decided and will be committed with others */
+    bool is_grouped;
+    enum error error; /* error instead of a result; OK if none */
     struct cors cors;
     struct answer answer;
-    struct decision decision; /* the last: struct flow */
+    struct decision decision; /* must be last; see struct flow */
 };
 
-/* Is it to stop somewhere (test builds)? */
+/* Returns true if the operation must stop at a gate (test builds). */
 static inline bool work_is_gated(const struct work *work)
 {
 #ifdef LAGRA_GATES
@@ -61,307 +66,326 @@ static inline bool work_is_gated(const struct work *work)
     return false;
 #endif
 }
-/* Prepares a zeroed work for a request. */
+/* Initializes a zeroed work for a request. */
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response);
-/* The same for a part of a batch, whose request came as that of the whole did. */
+/* Initializes the work of a part of a batch. The part's request takes the connection's properties
+ * from the batch's request. */
 void work_init_part(struct work *part, const struct work *whole, struct request *request,
                     struct response *response);
-/* As deciding_check(). */
+/* Resets the error and calls deciding_check(). */
 enum error work_check(struct work *work);
-/* From now on memory for the work comes from this arena, and its response is empty. */
+/* Moves the work to another arena for later allocations, and resets its response. */
 void work_move(struct work *work, struct arena *arena);
 
-/* ---- the body of a request: body_intake.c ---- */
+/* ---- request body: body_intake.c ---- */
 
 struct body_intake {
-    struct arena_mark before; /* the first byte */
-    bool was_refused;         /* before the last */
-    struct text memory;       /* small bodies, or what came before a stage was opened */
-    size_t staged_bytes;      /* of memory: already given to the stage */
+    struct arena_mark before; /* arena position before the first byte */
+    bool was_refused;         /* the body was refused before its last byte */
+    struct text memory;       /* a small body, or the bytes received before a stage was opened */
+    size_t staged_bytes;      /* bytes of `memory` already written to the stage */
     struct stage *stage;
     uint64_t received;
     uint64_t crc64;
-    bool is_hashed;     /* body_hash() */
-    enum error failure; /* after BODY_NOT_TAKEN */
+    bool is_hashed;     /* by body_hash() */
+    enum error failure; /* set with BODY_NOT_TAKEN */
 };
 
-/* ---- an exchange on its way: exchange.c ---- */
+/* ---- state of an exchange: exchange.c ---- */
 
 struct flow;
 struct batch;
 
-/* What is to be done next. DECIDE and APPLIED are of the operation, or of one part of a batch. */
+/* Next step of an exchange. DECIDE and APPLIED apply to the operation, or to one part of a
+ * batch. */
 enum state {
-    HEALTH,         /* it is about the server itself */
-    HELD,           /* its account has asked for too much: it is refused after a while */
-    FIND_VERSION,   /* which one the request is served by that says none */
-    FIND_OPERATION, /* by what it asks for; check the head */
-    FAULT,          /* a test may have asked for one: the part that comes before the operation */
-    ADMIT,          /* what its account may still do */
-    EARLY_CHECK,    /* refuse what can be refused before the body comes */
-    WANT_BODY,      /* admitted: let the body come */
-    FINISH_BODY,    /* take the body; when all has come, make it durable; parse it */
+    HEALTH,         /* respond to a health request */
+    HELD,           /* account is over its limits; refuse after a delay */
+    FIND_VERSION,   /* find the version of a request without x-ms-version */
+    FIND_OPERATION, /* find the operation and check the headers */
+    FAULT,          /* apply the part of a test's fault that precedes the operation */
+    ADMIT,          /* check the account's limits */
+    EARLY_CHECK,    /* refuse early what can be refused without the body */
+    WANT_BODY,      /* admitted; receive the body */
+    FINISH_BODY,    /* receive the body, make it durable once complete, parse it */
     PARSED,
-    BATCH, /* what is asked for is a batch of operations: check, route and admit them */
-    BATCH_BEGIN_IN_POOL, /* ... where it may wait */
-    BATCH_IN_POOL,       /* its parts are run in the pool */
-    PART,                /* the next part of the batch */
-    PART_FOUND,          /* authenticated and checked */
+    BATCH,               /* check, route and admit the operations of a batch */
+    BATCH_BEGIN_IN_POOL, /* like BATCH, in the pool, where it may block */
+    BATCH_IN_POOL,       /* run the parts in the pool */
+    PART,                /* select the next part of the batch */
+    PART_FOUND,          /* part is authenticated and checked */
     DECIDE,              /* the driver decides and commits (driver.h) */
-    DECIDE_IN_POOL,      /* the same of what takes long */
+    DECIDE_IN_POOL,      /* like DECIDE, for long decisions */
     APPLIED,             /* committed */
-    PART_DONE,           /* its answer is rendered */
+    PART_DONE,           /* render the part's response */
     BATCH_APPLIED,
-    CORS,    /* find what CORS rules say of the answer */
-    DURABLE, /* wait until what was seen and done is on disk */
-    ANSWER,  /* render what came of it */
-    BODY,    /* get ready to send a blob's bytes */
+    CORS,    /* find the CORS rule for the response */
+    DURABLE, /* wait until everything read and changed is durable */
+    ANSWER,  /* render the result */
+    BODY,    /* prepare to send a blob's bytes */
     RESPOND,
-    CUT,     /* the connection, without an answer: a fault that a test has asked for */
-    POOLED,  /* a step runs in the pool, or has run there */
-    WAITING, /* only as a step's result: suspended; the same state is entered again */
+    CUT,     /* close the connection without a response, for a test's fault */
+    POOLED,  /* a step runs in the pool, or has completed there */
+    WAITING, /* only returned by steps: suspended; the state is entered again */
 };
 
 struct flow;
-/* A step of an exchange: returns the state that comes next. */
+/* A step of an exchange. Returns the next state. */
 typedef enum state state_fn(struct flow *flow);
 
 #define FLOW_MAGIC 0x4c574f46u
 
-/* A body that is read from a content while it is sent. */
+/* Response body that is read from a blob's content while it is sent. */
 struct content_body {
     struct body_source source;
     struct flow *flow;
 };
 
-/* The same of an answer with a fault: slowly, or not to its end. */
+/* Response body with a fault: sent slowly or not to its end. */
 struct fault_body {
     struct body_source source;
     struct flow *flow;
-    struct body_source *inner; /* NULL: the bytes below */
+    struct body_source *inner; /* NULL if the body is `bytes` */
     struct bytes bytes;
-    uint64_t end;       /* bytes that go out; fewer than there are: it is cut there */
-    uint64_t run_max;   /* bytes that go out at a time.. */
-    uint64_t run_ticks; /* ..and how long that takes; 0: no time */
-    instant next;       /* when the next run is due */
-    bool is_due;        /* it is, and the inner source waits */
+    /* number of bytes to send; the connection is closed there if the body is longer */
+    uint64_t end;
+    uint64_t run_max;   /* maximum number of bytes per read */
+    uint64_t run_ticks; /* duration of each read; 0 for no delay */
+    instant next;       /* time of the next read */
+    bool is_due;        /* a read is due and the inner source waits */
 };
 struct flow_fault {
     struct fault what;
-    bool is_delayed; /* the delay is over, or has begun */
+    bool is_delayed; /* the delay has started or ended */
     struct fault_body body;
 };
 
 struct flow {
     unsigned magic;
     struct exchange *exchange;
-    struct work *current; /* what is decided: `work`, or a part of the batch */
-    struct batch *batch;  /* of operations; NULL: one operation */
-    struct driver driver; /* of the decision of `current` */
+    struct work *current; /* being decided: `work`, or a part of the batch */
+    struct batch *batch;  /* NULL unless the request is a batch */
+    struct driver driver; /* for the decision of `current` */
     enum state state;
-    bool was_held;    /* limits.c */
-    state_fn *pooled; /* the step that is in the pool */
+    bool was_held;    /* see limits.c */
+    state_fn *pooled; /* step that runs in the pool */
     enum state pooled_next;
     enum request_stage pooled_stage;
     struct body_intake intake;
     struct content_reader *reader;
-    enum store_result map_result; /* of the last part of its map that was read in the pool */
+    enum store_result map_result; /* result of the last read of the content's map in the pool */
     struct content_body body;
-    struct flow_fault *fault; /* NULL: nobody asked for one */
+    struct flow_fault *fault; /* NULL if no test requested a fault */
     struct observed_request observed;
-    size_t body_read; /* of a small body that is read into the arena */
+    size_t body_read; /* bytes of a small body read into the arena so far */
     char *body_bytes;
-    /* The last, as its decision is, and that one's parts: each request has a flow, hardly any a
-     * decision of more than two parts, and zeroing room for the others costs more than they do. */
+    /* Must be last, like its decision and the parts of that decision. Each request has a flow, but
+     * hardly any decision has more than two parts. Zeroing the space for all parts would cost more
+     * than they do. */
     struct work work;
 };
 
-/* ---- how it waits: wait.c ---- */
+/* ---- waiting: wait.c ---- */
 
 /* Sets the work to decide next, as an operation: the flow's own, or a part of its batch. */
 void flow_set_current(struct flow *flow, struct work *work);
-/* The waiter's function. */
+/* Wakes the flow; function of its waiter. */
 void flow_wake(struct waiter *waiter);
 /* Returns the waiter to pass to a function that may return STORE_WAIT. */
 static inline struct waiter *flow_arm(struct flow *flow)
 {
     return pause_arm(&flow->driver.pause);
 }
-/* Suspends the exchange until the waiter is woken. Called on a worker. returns WAITING */
+/* Suspends the exchange until the waiter is woken. Called on a worker. Returns WAITING. */
 enum state flow_wait(struct flow *flow);
-/* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */
+/* Returns `next`, or first stops at a gate if the request asked for it (test builds;
+ * base/gate.h). */
 enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);
-/* Suspends the exchange and runs the step on a thread of the pool, where decisions may block. The step must
- * not suspend. */
+/* Suspends the exchange and runs the step on a thread of the pool, where decisions may block. The
+ * step must not suspend. */
 void flow_run_in_pool(struct flow *flow, state_fn *step);
-/* The same in another pool. */
+/* Like flow_run_in_pool(), in another pool. */
 void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step);
-/* The same as a step of its own: what `step` returns is the next state. returns WAITING */
+/* Like flow_run_in_pool(), from within a step; the result of `step` is the next state. Returns
+ * WAITING. */
 enum state flow_to_pool(struct flow *flow, state_fn *step);
 
-/* Suspends the exchange until all that its answer reports is durable: what it read, what it committed, the
- * CORS rules. durable.c
- * returns ANSWER, also with an error when the store has failed; WAITING */
+/* Suspends the exchange until everything that the response reports is durable: data read, changes
+ * committed and the CORS rules. durable.c
+ * returns ANSWER, also with an error if the store has failed; WAITING */
 enum state durable_await(struct flow *flow);
 
 /* ---- batches of operations: batch.c ---- */
 
-/* The batch as a whole is checked, its parts are routed and admitted.
- * returns BATCH_IN_POOL, PART; BATCH: again; BATCH_BEGIN_IN_POOL; BATCH_APPLIED: refused as a whole;
- *         CORS: refused */
+/* Checks the batch, and routes and admits its parts.
+ * returns  BATCH_IN_POOL, PART; BATCH: call again; BATCH_BEGIN_IN_POOL;
+ *          BATCH_APPLIED: refused with a batch response; CORS: refused */
 enum state batch_begin(struct flow *flow);
-/* The next part that is not done yet becomes the current one.
- * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: none */
+/* Makes the next unfinished part the current one.
+ * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: all parts are done */
 enum state batch_next(struct flow *flow);
-/* The current part has been decided in the pool. Its changes are committed together with others, if they may be; if it
- * rests on what those change, it is decided again.
- * returns PART; DECIDE: the driver goes on with it */
+/* Called once the current part was decided in the pool. Adds its changes to the group if they may
+ * be committed together. If the part depends on changes of the group, it is decided again.
+ * returns PART; DECIDE: the driver continues with the part */
 enum state batch_part_decided(struct flow *flow, bool has_changes);
-/* Renders the answer to the current part. returns PART */
+/* Renders the response to the current part. Returns PART, or CORS if the batch belongs to another
+ * cell. */
 enum state batch_part_done(struct flow *flow);
-/* Ends the batch, if there is one. */
+/* Frees the batch, if there is one. */
 void batch_free(struct flow *flow);
 
 /* ---- transactions: transaction.c ---- */
 
-/* The list is checked, its parts are routed, checked, parsed and admitted.
- * returns DECIDE, DECIDE_IN_POOL; BATCH: again; BATCH_BEGIN_IN_POOL; CORS: refused */
+/* Checks the batch; routes, checks, parses and admits its parts.
+ * returns DECIDE, DECIDE_IN_POOL; BATCH: call again; BATCH_BEGIN_IN_POOL; CORS: refused */
 enum state transaction_begin(struct flow *flow);
-/* The answers of the parts, or of the one that was refused. */
+/* Renders the responses to the parts, or only to the part that was refused. */
 void transaction_answer(struct work *work);
 
-/* What became of a run of the body. */
+/* Results of intake_take(). */
 enum body_taken {
     BODY_TAKEN,
-    BODY_PAUSED,    /* what *ret_taken says was taken; the pause is armed */
-    BODY_TOO_LARGE, /* longer than its operation takes */
-    BODY_NOT_TAKEN, /* body_intake.failure says how */
+    BODY_PAUSED,    /* *ret_taken bytes were taken; the pause is armed */
+    BODY_TOO_LARGE, /* longer than the operation accepts */
+    BODY_NOT_TAKEN, /* the error is in body_intake.failure */
 };
 void intake_init(struct flow *flow);
 enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken);
-/* All has come: STORE_OK when it is durable (or in memory) and call->input.body is complete. */
+/* Completes the body. Returns STORE_OK once it is durable (or in memory) and call->input.body is
+ * complete. */
 enum store_result intake_finish(struct flow *flow);
-/* The MD5 of a body that is in memory, into the call's body.
- * returns STORE_OK; STORE_WAIT: others are hashed with it: the pause is armed. body_hash.c */
+/* Computes the MD5 of a body in memory into the call's body. body_hash.c
+ * returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed */
 enum store_result body_hash(struct flow *flow);
-/* Hashes those that wait for it. For struct http_application. */
+/* Hashes the bodies that wait. Called as http_application.round. */
 void body_hash_round(void);
-/* Content-MD5 and x-ms-content-crc64 of the request against what came. */
+/* Verifies Content-MD5 and x-ms-content-crc64 of the request against the received body. */
 enum error intake_check_sums(struct flow *flow);
 
-/* ---- behind the body: after_body.c ---- */
+/* ---- after the body: after_body.c ---- */
 
-/* State FINISH_BODY. returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or
- * parses */
+/* Runs state FINISH_BODY.
+ * returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or parses */
 enum state body_finish(struct flow *flow);
 
-/* ---- the body of an answer: answer_body.c ---- */
+/* ---- response body: answer_body.c ---- */
 
-/* State BODY: makes the response's body from what the answer is to send.
- * returns RESPOND; WAITING when bytes have to be read first */
+/* Runs state BODY: prepares the response's body.
+ * returns RESPOND; WAITING if bytes must be read first */
 enum state answer_body(struct flow *flow);
-/* Before it is sent: what it holds is counted, and a read for which there is no memory is ServerBusy. */
+/* Charges the memory that the response holds to the budget. A read fails with ServerBusy if there
+ * is not enough memory. */
 void answer_charge_memory(struct flow *flow);
-/* Frees what the attempts left behind. */
+/* Frees memory left over from the attempts. */
 void answer_drop_scratch(struct flow *flow);
 
 /* ---- routing: route.c ---- */
 
-/* Fills the call from the request: account, names, query, conditions, lease id, version.
- * returns OK or what is wrong with the request (the problem set). */
+/* Fills the call from the request: account, names, query, conditions, lease id, version. Returns OK
+ * or the error of the request, with the problem set. */
 enum error route_request(struct call *call);
-/* Account and names only, of an endpoint without accounts: request_names.h. */
+/* Fills in only the account and the names. The endpoint has no accounts; see request_names.h. */
 enum error route_names(struct call *call);
-/* The same for a part of a batch: account, version and host are those of the batch. A path may begin with
- * the account's name, as in path style, or below it. decision: 61 */
+/* Like route_request(), for a part of a batch. Account, version and host are those of the batch.
+ * The path may start with the account's name, as in path style, or omit it. decision: 61 */
 enum error route_part(struct call *part, const struct call *batch);
 
 /* ---- conditional headers: condition_headers.c ---- */
 
-/* Parses them into the call's input.
+/* Parses the conditional headers into the call's input.
  * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
 enum error route_conditions(struct call *call);
-/* Adds the rules of the request's version, once that and the operation are known, and refuses dates
- * that cannot be read, unless the operation is a read, which ignores them. decisions: 848, 881
+/* Adds the rules of the request's version to the conditions. Called once the version and the
+ * operation are known. Refuses unreadable dates unless the operation is a read, which ignores them.
+ * decisions: 848, 881
  * returns  OK, E_InvalidHeaderValue */
 enum error conditions_of_operation(struct call *call);
 
-/* ---- what a request is about: route_target.c ---- */
+/* ---- account and names of a request: route_target.c ---- */
 
-/* Whose account, and whether it is a website's. Comes first, and refuses nothing: what its account's
- * CORS rules say of a request is said of refused ones too. returns OK */
+/* Finds the account, and whether the request is for a website. Called first and refuses nothing,
+ * because the account's CORS rules also apply to responses of refused requests. Returns OK. */
 enum error route_account(struct call *call);
-/* The names below the account. */
+/* Reads the names after the account. */
 enum error route_target(struct call *call);
-/* The same of a part of a batch: below the batch's account, whether that is named once more, as in path
- * style, or not: clients of the service, where the host names it, do not. decision: 61 */
+/* Reads the names of a part of a batch. The path may repeat the batch's account, as in path style;
+ * clients that have the account in the host name omit it. decision: 61 */
 enum error route_part_target(struct call *call);
 
-/* ---- who asks: authenticate.c ---- */
+/* ---- authentication: authenticate.c ---- */
 
-/* authenticate() with what the route found, into the call's input. */
+/* Authenticates the request for its target; sets the identity in the call's input. */
 enum error route_authenticate(struct call *call);
 
-/* ---- what an account may use: limits.c ---- */
+/* ---- limits of an account: limits.c ---- */
 
-/* One request more of an account with limits; the bytes of its body, where the head says how many, are paid for.
- * returns OK; E_ServerBusyOperations and its kin, the problem says until when */
+/* Counts a request of an account with limits, and charges the bytes of its body if their number is
+ * known from the headers.
+ * returns OK; E_ServerBusyOperations, E_ServerBusyIngress or E_ServerBusyEgress, with retry_after_s
+ * in the problem */
 enum error limits_admit(struct call *call);
-/* Is it one of these? */
+/* Returns true if the error is one that limits_admit() returns. */
 bool limits_refused(enum error e);
-/* State HELD. returns CORS; WAITING */
+/* Runs state HELD. Returns CORS; WAITING. */
 enum state limits_hold(struct flow *flow);
-/* Of one whose operation is known, and who asks. returns OK, E_InsufficientAccountCapacity */
+/* Checks the account's capacity limit. The operation and the caller must be known. Returns OK,
+ * E_InsufficientAccountCapacity. */
 enum error limits_check_capacity(const struct call *call);
-/* Of one that makes a container. Thread that may block. returns OK, E_InsufficientAccountContainers, of the store */
+/* Checks the account's limit on containers, for an operation that creates one. May block. Returns
+ * OK, E_InsufficientAccountContainers, or an error of the store. */
 enum error limits_check_containers(struct work *work);
-/* Of a call with limits that is answered: what was not paid for yet. */
+/* Charges the bytes that were not charged yet. Called for a response to a call with limits. */
 void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns);
 
-/* ---- answers: error_answer.c ---- */
+/* ---- responses: error_answer.c ---- */
 
-/* Replaces the response by the error's: status, code, and a body with what the problem says. */
+/* Replaces the response with the error's: status, code, and a body with the details in the
+ * problem. */
 void answer_error(struct answer *a, enum error e, const struct problem *problem);
-/* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
+/* Adds x-ms-request-id, x-ms-version, x-ms-client-request-id and Server. */
 void answer_common(struct work *work);
 
 /* ---- between authentication and the body: before_body.c ---- */
 
-/* May it be one that is set for the account? */
+/* Returns true if the account's default version may apply to the request. */
 bool default_version_matters(const struct work *work);
-/* State FIND_VERSION. returns FIND_OPERATION; CORS: refused; WAITING */
+/* Runs state FIND_VERSION. Returns FIND_OPERATION; CORS: refused; WAITING. */
 enum state default_version_find(struct flow *flow);
-/* State FIND_OPERATION: finds it, and checks the head. returns FAULT, or as operation_admit() */
+/* Runs state FIND_OPERATION: finds the operation and checks the headers. Returns FAULT, or a result
+ * of operation_admit(). */
 enum state operation_find_step(struct flow *flow);
-/* State ADMIT. returns WANT_BODY, EARLY_CHECK; CORS: refused; WAITING */
+/* Runs state ADMIT. Returns WANT_BODY, EARLY_CHECK; CORS: refused; WAITING. */
 enum state operation_admit(struct flow *flow);
-/* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
+/* Runs state EARLY_CHECK. Returns WANT_BODY; EARLY_CHECK: call again; CORS: refused; WAITING. */
 enum state early_check(struct flow *flow);
 
-/* ---- faults that tests ask for: fault.c ---- */
+/* ---- faults requested by tests: fault.c ---- */
 
-/* State FAULT: finds the fault of a request whose operation is known, and does what comes first of it.
- * returns ADMIT; CUT; CORS: the operation is not done; WAITING */
+/* Runs state FAULT: finds the fault of a request whose operation is known, and applies the part
+ * that precedes the operation.
+ * returns ADMIT; CUT; CORS: the operation is not executed; WAITING */
 enum state fault_begin(struct flow *flow);
-/* Is the connection to be cut when so many bytes more of the request's body have come? */
+/* Returns true if the connection must be closed once `more` bytes of the request body have
+ * arrived. */
 bool fault_cuts_body(const struct flow *flow, size_t more);
-/* Renders the error that takes the place of the answer. False: there is none. */
+/* Renders the error that replaces the response. Returns false if there is none. */
 bool fault_answer(struct flow *flow);
-/* Of an answer that is complete, with a fault. True: the connection is cut before it. */
+/* Applies the fault to a complete response. Returns true if the connection must be closed before it
+ * is sent. */
 bool fault_spoils_answer(struct flow *flow);
 
 /* ---- /-/live and /-/ready: health.c ---- */
 
-/* State HEALTH. returns RESPOND, WAITING */
+/* Runs state HEALTH. Returns RESPOND, WAITING. */
 enum state health_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 
-/* State CORS: which rule the answer follows, if any; it is part of what is seen.
+/* Runs state CORS: finds the rule for the response, if any. The rules are part of what was read.
  * returns DURABLE; WAITING */
 enum state cors_find(struct flow *flow);
-/* After all other headers: those of CORS. */
+/* Adds the CORS headers. Called after all other headers were added. */
 void cors_answer(struct work *work);
 
 #endif

@@ -1,19 +1,17 @@
-/* From a raw request to a call: its version, query, and the headers that every operation knows.
- * route_target.c finds what it is about. */
+/* Turns a raw request into a call: its version, query, and the headers common to all operations.
+ * route_target.c finds the account and the names. */
 #include "request/request_private.h"
 
 #include "base/encode.h"
 #include "base/url.h"
 
-/* What a request without x-ms-version gets: the newest that the clients of today send.
- * decision: 9 */
+/* Version of requests without x-ms-version: the newest that current clients send. decision: 9 */
 #define VERSION_DEFAULT     "2026-10-06"
 
-/* What answers of websites say. */
+/* Version in responses of websites. */
 #define VERSION_OF_WEBSITES "2018-03-28"
 
-/* What no operation has a use for; looking for names that are given twice takes the square of
- * it. */
+/* More parameters than any operation needs. The search for repeated names takes quadratic time. */
 #define PARAMETERS_MAX      100
 
 /* ---- version and query ---- */
@@ -40,7 +38,7 @@ static size_t count_parameters(struct bytes query)
     return count;
 }
 
-/* The parameters that may be given more than once: their values are one list.
+/* Returns true for parameters that may be repeated; their values form one list.
  * rest: Authorize-with-Shared-Key, the example of List Blobs */
 static bool is_list(struct bytes name)
 {
@@ -56,7 +54,7 @@ static bool has_control(struct bytes text)
     return false;
 }
 
-/* decision: 264 */
+/* Returns true if the parameter's value may contain control characters. decision: 264 */
 static bool may_have_control(const struct call *call, struct bytes name)
 {
     const char *free = call->service->unsigned_parameter;
@@ -64,9 +62,9 @@ static bool may_have_control(const struct call *call, struct bytes name)
     return free && bytes_is(name, free);
 }
 
-/* Adds a parameter. One that is given twice would in part be ignored, and what could be read in two
- * ways once it is joined by line feeds could share a signature with another request.
- * decisions: 21, 36 */
+/* Adds a parameter. Refuses repeated parameters, because one value would be ignored. Refuses
+ * control characters and colons that would make the joined parameters ambiguous, so that two
+ * requests could share a signature. decisions: 21, 36 */
 static enum error add_parameter(struct call *call, struct query_parameter *parameters,
                                 struct query_parameter new)
 {
@@ -91,7 +89,7 @@ static enum error add_parameter(struct call *call, struct query_parameter *param
     return OK;
 }
 
-/* What a page of a website is asked with is its own business. */
+/* Reads the query. The query of a website's page is ignored. */
 static enum error read_query(struct call *call)
 {
     struct bytes rest = call->request->query, name, value;
@@ -125,9 +123,10 @@ static enum error read_query(struct call *call)
     return OK;
 }
 
-/* ---- headers that every operation knows ---- */
+/* ---- headers common to all operations ---- */
 
-/* The headers that are read here or stored: but for metadata, which has an error of its own. */
+/* Returns true for headers that are read here or stored. Metadata is excluded because it has its
+ * own error. */
 static bool is_read_once(struct bytes name)
 {
     static const struct bytes prefixes[] = { BYTES("if-"), BYTES("x-ms-"), BYTES("content-") };
@@ -146,12 +145,12 @@ static bool is_read_once(struct bytes name)
     return false;
 }
 
-/* Only the first of several headers of one name is looked at, so a condition, a lease id or a sum
- * that is sent twice would in part be ignored (promise 5). decision: 33 */
+/* Refuses repeated headers. Only the first header of a name is read, so a repeated condition, lease
+ * id or checksum would be ignored (promise 5). decision: 33 */
 static enum error refuse_repeated(struct call *call)
 {
     const struct request *request = call->request;
-    uint64_t before = 0; /* bits of the headers before this one */
+    uint64_t before = 0; /* bits of the preceding headers */
 
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
@@ -175,7 +174,7 @@ static enum error read_lease_id(struct call *call)
 
     if (!text.ptr)
         return OK;
-    if (!guid_parse(text, &id)) /* an empty one too: it may be the mistake of a client */
+    if (!guid_parse(text, &id)) /* refuse an empty one too, as it may be a client's mistake */
         return call_fail_header(call, E_InvalidHeaderValue, "x-ms-lease-id", text);
     struct guid *kept = arena_alloc(call->arena, sizeof *kept);
 
@@ -184,9 +183,9 @@ static enum error read_lease_id(struct call *call)
     return OK;
 }
 
-/* ---- others ---- */
+/* ---- timeout, length, gates ---- */
 
-/* A number of seconds, which no operation here takes long enough to reach.
+/* Reads the timeout in seconds. No operation takes long enough to reach it.
  * rest: Setting-Timeouts-for-Blob-Service-Operations */
 static enum error read_timeout(struct call *call)
 {
@@ -203,7 +202,8 @@ static enum error read_timeout(struct call *call)
                            "Not a number of seconds.");
 }
 
-/* rest: Status-and-Error-Codes2, MissingContentLengthHeader; decision: 38 */
+/* Requires a Content-Length for PUT. rest: Status-and-Error-Codes2, MissingContentLengthHeader;
+ * decision: 38 */
 static enum error require_length(struct call *call)
 {
     if (call->request->method == METHOD_PUT && !call_header(call, "content-length").ptr)
@@ -226,7 +226,7 @@ static enum error read_gate(struct call *call)
 
 typedef enum error reader_fn(struct call *call);
 
-/* NULL ends. */
+/* Calls the readers until one fails. NULL ends the list. */
 static enum error read_all(struct call *call, reader_fn *const *readers)
 {
     for (; *readers; readers++) {

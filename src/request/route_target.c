@@ -1,14 +1,15 @@
-/* What a request is about: whose account, and the names below it. */
+/* Finds the account of a request and the names after it. */
 #include "request/request_private.h"
 #include "properties/service_properties.h"
 
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
-/* "account.blob.localhost:10000" names the account in its first label when the second is the
- * service; "account.web.localhost" and "account.z1.web.localhost" do of a website.
+/* Returns the account in the host name, which is its first label if the second is the service:
+ * "account.blob.localhost:10000". For a website: "account.web.localhost" or
+ * "account.z1.web.localhost".
  *
- * ret_service  the label that says which
- * returns      ptr NULL: not of that style */
+ * ret_service  label of the service
+ * returns      ptr NULL if the host is not of that form */
 static struct bytes cut_host(const struct call *call, struct bytes *ret_service)
 {
     static const struct bytes nothing = { NULL, 0 };
@@ -35,7 +36,7 @@ static bool names_website(const struct call *call)
            cut_host(call, &service).ptr && bytes_is_nocase(service, "web");
 }
 
-/* ptr NULL: not of that style. */
+/* Returns the account in the host name; ptr NULL if there is none. */
 static struct bytes account_of_host(const struct call *call)
 {
     struct bytes service, account = cut_host(call, &service);
@@ -45,7 +46,7 @@ static struct bytes account_of_host(const struct call *call)
     return account;
 }
 
-/* account: in the path; ptr NULL when the host names it. */
+/* Returns the URL prefix. account: from the path; ptr NULL if the host contains it. */
 static struct bytes url_prefix(const struct call *call, struct bytes account)
 {
     struct bytes host = call->request->authority;
@@ -65,11 +66,11 @@ static struct bytes url_prefix(const struct call *call, struct bytes account)
 
 typedef const struct account *find_fn(const struct accounts *accounts, struct bytes name);
 
-/* An account that is not there is refused by authentication, as a wrong signature is: names cannot
- * be probed. decision: 35 */
+/* Finds the account. Authentication refuses a missing account like a wrong signature, so names
+ * cannot be probed. decision: 35 */
 static void find_account(struct call *call, struct bytes name, find_fn *find)
 {
-    if (!call->endpoint->accounts) { /* route_names() */
+    if (!call->endpoint->accounts) { /* called by route_names() */
         if (bytes_has_suffix_nocase(name, secondary_suffix))
             name.len -= secondary_suffix.len;
         call->account_name = name;
@@ -84,7 +85,7 @@ static void find_account(struct call *call, struct bytes name, find_fn *find)
     call->account_name = call->account ? account_name(call->account) : name;
 }
 
-/* Is it, as the path begins, the account's name or its secondary's? */
+/* Returns true if the path starts with the account's name or that of its secondary. */
 static bool begins_with_account(const struct call *call, struct bytes path)
 {
     struct bytes first, rest;
@@ -103,7 +104,7 @@ static enum error read_resource(struct call *call, struct bytes path)
     if (!service->read_resource) {
         static const struct resource of_service = { .level = 0 };
 
-        call->input.resource = &of_service; /* not built yet: nothing has a name */
+        call->input.resource = &of_service; /* service is not implemented: no names */
         return OK;
     }
     resource = arena_alloc(call->arena, service->resource_size);
@@ -137,8 +138,8 @@ enum error route_target(struct call *call)
 
     if (in_path)
         bytes_cut(path, '/', &account, &path);
-    /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of
-     * "/name/c" in path style, which means another resource. decision: 21 */
+    /* The host is not signed. "/name/c" on host "name.blob..." would have the same string to sign
+     * as "/name/c" in path style, which is another resource. decision: 21 */
     if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
             call, E_InvalidUri,

@@ -1,19 +1,20 @@
-/* A batch of operations that is done whole or not at all, on its way: see batch.h. Its parts are
- * prepared here, and decided on one snapshot; the changes of all are those of the transaction, which goes
- * through the states of request/exchange.c as one operation does. */
+/* Executes an all-or-nothing batch of operations; see batch.h. Prepares its parts, and decides them
+ * on one snapshot. The changes of all parts form the changes of the transaction, which passes
+ * through the states of request/exchange.c like a single operation. */
 #include "request/request_private.h"
 
 #include <assert.h>
 
-/* Longer transactions, and larger ones, are decided in the pool: others would wait for the worker. */
+/* Longer or larger transactions are decided in the pool, so that other requests do not wait for the
+ * worker. */
 #define WORKER_PARTS_MAX 8u
 #define WORKER_BYTES_MAX (64u << 10)
 
 struct transaction {
     struct batch_parameters *asked;
     const struct batch_functions *functions;
-    struct work *works; /* one a part */
-    size_t failed;      /* the part that the transaction's error is of */
+    struct work *works; /* one per part */
+    size_t failed;      /* index of the part that caused the error */
     bool has_failed;
 };
 
@@ -28,8 +29,8 @@ static enum error fail_part(struct work *work, size_t index, enum error e)
     return e;
 }
 
-/* The caller of the transaction is that of its parts; its roles may differ by where a part is.
- * decision: 188 */
+/* Sets the part's caller, which is the caller of the transaction. Its roles may depend on the
+ * part's container. decision: 188 */
 static void identify(struct work *part, const struct work *transaction)
 {
     struct call *call = &part->call;
@@ -45,7 +46,7 @@ static void identify(struct work *part, const struct work *transaction)
                                       call->service->name[0], container);
 }
 
-/* The part as an operation of its own, up to its body. */
+/* Prepares the part like an operation of its own, including its body. */
 static enum error prepare(struct work *work, struct work *part, struct batch_part *asked)
 {
     struct call *call = &part->call;
@@ -90,7 +91,7 @@ static enum error prepare_all(struct work *work)
 
 /* ---- an attempt ---- */
 
-/* Where the parts lie: the first one is located, and the partition kept as it is. */
+/* Locates the first part. Its partition becomes that of the transaction. */
 static enum error locate_first(struct work *work, struct decision *d)
 {
     enum error e = d->service->locate(d, &work->decision.partition);
@@ -103,7 +104,8 @@ static enum error locate_first(struct work *work, struct decision *d)
     return OK;
 }
 
-/* The others lie there too (OP_admit saw to it): what was found above the first is above them. */
+/* Copies the state located for the first part. OP_admit has ensured that the other parts are in the
+ * same partition. */
 static void locate_other(struct work *work, struct decision *d)
 {
     const struct decision *first = &work->transaction->works[0].decision;
@@ -140,11 +142,11 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     if (!e)
         changes_append(whole->changes, d->changes);
     assert(d->part_count == 0 && (e || changes_empty(d->changes)));
-    d->before = NULL; /* the transaction's */
+    d->before = NULL; /* owned by the transaction */
     return e;
 }
 
-/* The attempt of all parts on the state as it is now, whose clock and snapshot they share. of: the
+/* Attempts all parts on the current state. They share the transaction's clock and snapshot. of:
  * struct work of the transaction. */
 static enum error decide_all(struct decision *d, void *of)
 {
@@ -162,7 +164,7 @@ static enum error decide_all(struct decision *d, void *of)
     return OK;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static enum state refuse(struct work *work, enum error e)
 {
@@ -197,13 +199,13 @@ enum state transaction_begin(struct flow *flow)
     work->transaction->works =
         arena_array(arena, work->transaction->asked->count, sizeof *work->transaction->works);
     e = prepare_all(work);
-    work->decision.attempt = arena_mark(arena); /* attempts begin behind what was prepared */
+    work->decision.attempt = arena_mark(arena); /* attempts allocate after the prepared data */
     if (e)
         return refuse(work, e);
     return work->transaction->asked->count > WORKER_PARTS_MAX ? DECIDE_IN_POOL : DECIDE;
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
 static struct bytes render(struct work *work, size_t index, enum error e)
 {
@@ -226,13 +228,14 @@ static struct bytes render(struct work *work, size_t index, enum error e)
         answer_error(&part->answer, e, &part->problem);
     else
         operation_answer(&part->answer, part->decision.parameters, part->decision.result);
-    assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    assert(!part->answer.content.wanted); /* parts cannot send blob content */
     observe_part(&work->logged, &work->call, &part->answer);
     answer.reason = http_reason(response.status);
     return transaction->functions->render(work->call.arena, transaction->asked, &answer);
 }
 
-/* A server that is busy blames no part: the service answers as if the first one had been refused. decision: 1037 */
+/* If the server is busy, no part is at fault. The service then responds as if the first part had
+ * been refused. decision: 1037 */
 static void blame_nobody(struct transaction *transaction)
 {
     transaction->failed = 0;

@@ -1,4 +1,5 @@
-/* How an exchange waits: without a thread, for its pause; or for a step on a thread of a pool. */
+/* How an exchange waits: suspended without a thread until its pause is woken, or for a step on a
+ * thread of a pool. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -17,7 +18,8 @@ void flow_wake(struct waiter *waiter)
         (struct flow *)(void *)((char *)pause - offsetof(struct flow, driver.pause));
     struct exchange *exchange = flow->exchange;
 
-    /* Once it says WOKEN, the worker may go on and end the exchange: touch nothing after. */
+    /* Once pause_end() says WOKEN, the worker may continue and end the exchange. Do not access it
+     * after exchange_resume(). */
     if (pause_end(pause))
         exchange_resume(exchange);
 }
@@ -30,7 +32,7 @@ enum state flow_wait(struct flow *flow)
     return WAITING;
 }
 
-/* ---- a step that may wait for a disk, on a thread of a pool: state POOLED ---- */
+/* ---- POOLED: a step that may wait for a disk, on a thread of a pool ---- */
 
 static void run_pooled(struct driver *driver)
 {
@@ -38,7 +40,7 @@ static void run_pooled(struct driver *driver)
 
     assert(flow->magic == FLOW_MAGIC);
     request_times_enter(&flow->observed.times, flow->pooled_stage);
-    flow->work.decision.access.may_block = true; /* also of a batch, for its parts */
+    flow->work.decision.access.may_block = true; /* in a batch, also for its parts */
     flow->pooled_next = flow->pooled(flow);
     flow->work.decision.access.may_block = false;
     assert(flow->pooled_next != WAITING && flow->pooled_next != POOLED);

@@ -9,19 +9,19 @@
 #include "base/episode.h"
 #include "base/lock.h"
 
-/* Begun, but for want of a thread not running yet; beyond these it is full. */
+/* Maximum number of queued jobs. */
 #define WAITING_MAX 128
 
 struct background {
     struct decide_pool *pool;
     atomic_bool stopping;
     struct lock lock;
-    struct background_job *jobs; /* waiting or running; under lock */
+    struct background_job *jobs; /* queued or running; protected by the lock */
 };
 
-/* What the pool runs. */
+/* A job as queued in the pool. */
 struct pooled {
-    struct pool_job pool_job; /* first */
+    struct pool_job pool_job; /* must be first */
     struct background_job *job;
 };
 
@@ -91,7 +91,7 @@ static bool is_under_way(const struct background *background, const struct guid 
     return false;
 }
 
-/* Under the lock. */
+/* Adds the job unless there is one with its id or the queue is full. Caller holds the lock. */
 static enum background_begun admit(struct background *background, struct background_job *job,
                                    bool has_room)
 {

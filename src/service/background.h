@@ -1,38 +1,42 @@
-/* Long work that no request waits for: a bounded number of threads, and never two at the same
- * thing. What is to be done is kept elsewhere (the store's list of deferred tasks), so that
- * nothing is lost when the process ends, or when there are more than this can take. */
+/* Long jobs that no request waits for, on a bounded number of threads, and never two with the same
+ * id. The store's list of deferred tasks records what must be done. So nothing is lost when the
+ * process ends, or when there are more jobs than fit here. */
 #ifndef LAGRA_SERVICE_BACKGROUND_H
 #define LAGRA_SERVICE_BACKGROUND_H
 
 #include "base/ids.h"
 #include "service/decide_pool.h"
 
-/* Lies at the beginning of what its starter allocated with malloc(); freed when run() has
- * returned. */
+/* Must be the first member of a struct that the caller allocated with malloc(). Freed after run()
+ * has returned. */
 struct background_job {
-    void (*run)(struct background_job *job); /* on a thread of its own */
-    struct guid id;                          /* of what is done */
+    void (*run)(struct background_job *job); /* called on a background thread */
+    struct guid id;                          /* identifies the work */
     struct pool_owner owner;
-    struct background_job *next; /* of the list */
+    struct background_job *next; /* list of jobs */
     struct background *background;
 };
 
 struct background;
 
-/* As decide_pool_new(). NULL: no thread could be started. Main thread. */
+/* Creates the threads like decide_pool_new(). Returns NULL if no thread can be started. Called on
+ * the main thread. */
 struct background *background_new(unsigned threads_max, struct pool_shares shares);
-/* Asks all jobs to end; none begins any more. Any thread. */
+/* Tells all jobs to end, and starts no more. Thread-safe. */
 void background_stop(struct background *background);
 bool background_is_stopping(struct background *background);
-/* Waits until all have ended. Before the store is closed. */
+/* Waits until all jobs have ended. Must be called before the store is closed. */
 void background_free(struct background *background);
 
 enum background_begun {
     BACKGROUND_BEGUN,
-    BACKGROUND_UNDER_WAY, /* one of this id was begun before: the job is freed */
-    BACKGROUND_FULL,      /* others wait, or enough of its owner do; the job is freed: try later */
+    /* a job with this id is already queued or running; the new one is freed */
+    BACKGROUND_UNDER_WAY,
+    /* too many jobs are queued, in total or of this owner; the job is freed and can be tried
+     * later */
+    BACKGROUND_FULL,
 };
-/* Any thread. */
+/* Queues a job. Thread-safe. */
 enum background_begun background_begin(struct background *background, struct background_job *job);
 
 #endif

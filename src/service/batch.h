@@ -1,84 +1,84 @@
-/* Batches of operations: a request whose body asks for several (Blob Batch), each of them independent of
- * the others.
+/* Batches of operations: a request whose body contains several independent operations (Blob Batch).
  *
- * The service brings a row OP for the batch, whose functions are made by OPERATION_BATCH(OP):
+ * The service has a row OP for the batch, with functions created by OPERATION_BATCH(OP):
  *
- *   OP_check(call, parameters)                   the head of the request
- *   OP_parse(call, parameters)                   the body into parts, each a request of its own
- *   OP_admit(call, parameters, part)             may this be a part of this batch?
- *   OP_render(arena, parameters, answer)         the answer to one part, as bytes
- *   OP_answer(answer, parameters, result)        the answers of all as one
+ *   OP_check(call, parameters)                   checks the request's headers
+ *   OP_parse(call, parameters)                   splits the body into parts, each of them a request
+ *   OP_admit(call, parameters, part)             checks that the batch may contain this part
+ *   OP_render(arena, parameters, answer)         renders the response to a part
+ *   OP_answer(answer, parameters, result)        combines the responses to all parts
  *
- * and marks the rows that may be parts (struct operation, `listed`). The rest is generic
- * (request/batch.c): all parts are routed and admitted before anything is done. Then, one after another,
- * each is authenticated, permitted, checked, decided and committed as if it had come alone; one that
- * meets another writer is decided again without the others; one that is refused is answered so, and
- * the others go on. Several parts about
- * different partitions go into one commit (COMMIT_PARTS_MAX); each is still decided on its own partition alone, sees what
- * the parts before it have done there, and gets an answer of its own. At the end there is one wait until
- * everything that all of them saw and did is durable. A crash in between leaves each part done or not
- * done.
+ * It also marks the rows that may be parts (struct operation, `listed`). The rest is generic
+ * (request/batch.c). All parts are routed and admitted before any is executed. Then each part in
+ * turn is authenticated, permitted, checked, decided and committed like a separate request. A part
+ * that conflicts with another writer is decided again without the others. A part that is refused
+ * gets its own error, and the others continue. Parts with different partitions share a commit
+ * (COMMIT_PARTS_MAX). Each is still decided only on its own partition, sees the changes of the
+ * preceding parts there, and gets its own response. Finally the batch waits once until everything
+ * that its parts read and changed is durable. After a crash each part has been executed or not.
  *
- * What OP_parse or OP_admit refuse is about the batch as a whole: nothing is done, and OP_render renders
- * that error as the only part.
+ * Errors of OP_parse and OP_admit apply to the complete batch: nothing is executed, and OP_render
+ * renders the error as the only part.
  *
- * Memory: the parts' heads, some 4 KiB each, and their answers are kept until the end. What a part
- * needs while it is decided goes with its commit.
+ * Memory: the headers of the parts, about 4 KiB each, and their responses are kept until the end.
+ * Memory used by the decision of a part is freed after its commit.
  *
- * A batch that is done whole or not at all, in one partition (an entity group transaction), is made by
- * OPERATION_TRANSACTION(OP) (request/transaction.c). Its parts may have bodies, which are parsed before they
- * are admitted; the caller of the batch is that of its parts. All parts are decided in their order on one
- * snapshot, as if each were alone: the service sees to it by OP_admit that no two are about the same
- * record. Their changes go into one commit; a conflict decides all of them again. The first part that
- * is refused refuses the batch, and its answer, rendered by OP_render, is the only one; it says by
- * answer.part which one it was. What OP_parse refuses is answered as an error of the request. */
+ * An all-or-nothing batch in one partition (an entity group transaction) is created by
+ * OPERATION_TRANSACTION(OP) (request/transaction.c). Its parts may have bodies, which are parsed
+ * before the parts are admitted. The caller of the batch is also the caller of its parts. All parts
+ * are decided in order on one snapshot, independently of each other; OP_admit ensures that no two
+ * parts have the same record. Their changes go into one commit. After a conflict all parts are
+ * decided again. The first part that is refused refuses the batch. Its response, rendered by
+ * OP_render, is the only one; answer.part is its index. Errors of OP_parse are reported as errors
+ * of the request. */
 #ifndef LAGRA_SERVICE_LIST_H
 #define LAGRA_SERVICE_LIST_H
 
 #include "service/call.h"
 
 struct batch_part {
-    struct bytes id;        /* as its answer names it; ptr NULL: it has none */
+    struct bytes id;        /* id for the response; ptr NULL if it has none */
     struct request request; /* method, target, headers; no body */
-    struct bytes body;      /* of a part of a transaction; ptr NULL: none */
+    struct bytes body;      /* for parts of transactions; ptr NULL if none */
 };
 
-/* What the parameters of a batch begin with. */
+/* First member of the parameters of a batch. */
 struct batch_parameters {
     struct parameters base;
-    struct bytes content_type; /* of the request, by batch_check() */
-    struct bytes boundary;     /* of the answer, by batch_check() */
-    struct batch_part *parts;  /* by OP_parse */
+    struct bytes content_type; /* of the request; set by batch_check() */
+    struct bytes boundary;     /* of the response; set by batch_check() */
+    struct batch_part *parts;  /* set by OP_parse */
     size_t count;
 };
 
-/* An answer that is to be rendered. */
+/* A response to render. */
 struct batch_answer {
     struct bytes id;
-    const struct call *part;         /* that is answered; NULL: the batch as a whole */
-    const struct response *response; /* complete, its body in memory; valid during the call */
-    struct bytes reason;             /* of the status line */
+    const struct call *part;         /* the part; NULL for the complete batch */
+    const struct response *response; /* complete, with its body in memory; valid during the call */
+    struct bytes reason;             /* for the status line */
 };
 
 struct batch_result {
     struct result base;
-    const struct bytes *answers; /* as OP_render() made them, in the order of the parts */
+    const struct bytes *answers; /* results of OP_render(), in the order of the parts */
     size_t count;
 };
 
 struct batch_functions {
-    /* call: of the batch; part: routed, its `operation` the row that it asks for, NULL: none.
-     * Of a transaction: checked and parsed, too; a refusal sets the problem of the batch's call. */
+    /* call: the batch; part: routed, with `operation` set to its row, or NULL if there is none. In
+     * a transaction the part is also checked and parsed, and a refusal sets the problem of the
+     * batch's call. */
     enum error (*admit)(struct call *call, struct batch_parameters *parameters,
                         const struct call *part);
     struct bytes (*render)(struct arena *arena, const struct batch_parameters *parameters,
                            const struct batch_answer *answer);
-    bool whole; /* all parts or none */
+    bool whole; /* all or nothing */
 };
 
-/* OP_check of a batch whose body is multipart/mixed. returns OK, E_MissingRequiredHeader */
+/* OP_check of a batch with a multipart/mixed body. Returns OK, E_MissingRequiredHeader. */
 enum error batch_check(struct call *call, struct batch_parameters *parameters);
-/* The answers as the body of OP_answer's answer. */
+/* Sets the body of the batch's response to the responses of its parts. */
 void batch_answer_body(struct answer *a, const struct batch_parameters *parameters,
                        const struct text *body);
 

@@ -1,4 +1,4 @@
-/* Looking things up in a call, and refusing it. */
+/* Looks up data in a call, and refuses calls. */
 #include "service/call.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ enum error call_read_flag(struct call *call, const char *name, bool *ret_flag)
     return OK;
 }
 
-/* ---- refusing ---- */
+/* ---- errors ---- */
 
 enum error call_fail(struct call *call, enum error e, const char *format, ...)
 {

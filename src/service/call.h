@@ -1,7 +1,6 @@
-/* A call: one HTTP request in the words of the REST reference, made by routing (request/route.c)
- * from the raw request. What check and parse functions of operations read, and answer functions
- * too. Lives in the exchange's arena; read-only once the check of its operation has run, but for
- * the body. */
+/* A call: an HTTP request in the terms of the REST reference, created by routing (request/route.c)
+ * from the raw request. Read by the check, parse and answer functions of operations. Allocated in
+ * the exchange's arena. Once its operation has been checked, only the body may change. */
 #ifndef LAGRA_SERVICE_CALL_H
 #define LAGRA_SERVICE_CALL_H
 
@@ -23,45 +22,46 @@ struct query_parameter {
 struct call {
     const struct endpoint *endpoint;
     const struct service *service;
-    const struct call *list; /* of operations, that it is a part of; NULL: none */
+    const struct call *list; /* batch that contains it; NULL if none */
     const struct operation *operation;
-    const struct request *request; /* by call_set_request() */
-    uint64_t header_bits;          /* header_bit() of each of its headers */
-    enum http_method method;       /* the request's, or the one that it says it stands for */
+    const struct request *request; /* set by call_set_request() */
+    uint64_t header_bits;          /* header_bit() of all its headers */
+    enum http_method method;       /* method of the request, or the one that a header substitutes */
     struct arena *arena;
-    const struct account *account; /* not NULL unless nobody was authenticated */
+    const struct account *account; /* NULL only if nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
-    bool secondary;                /* named with -secondary: reads only */
-    bool account_is_elsewhere;     /* than in the host or the path, which begins behind it */
-    bool is_limited;               /* its account has limits, and it was let in: limits.c */
-    bool website;          /* by the host of static websites: a page is asked for, by anybody */
-    bool no_public_access; /* containers cannot be opened to the public */
-    bool loose;            /* --loose: what is not built yet is ignored where it would be refused */
-    /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
+    bool secondary;                /* the -secondary endpoint: only reads */
+    bool account_is_elsewhere;     /* account is neither in the host nor in the path */
+    bool is_limited;               /* admitted, and the account has limits; see limits.c */
+    /* anonymous request for a page of a static website, selected by the host */
+    bool website;
+    bool no_public_access; /* containers cannot allow public access */
+    bool loose;            /* --loose: ignore unimplemented features instead of refusing them */
+    /* "http://127.0.0.1:10000/devstoreaccount1"; ServiceEndpoint in listings */
     struct bytes url_prefix;
     const struct query_parameter *query;
     size_t query_count;
-    struct bytes version; /* x-ms-version, "2026-10-06"; dates compare as text */
+    struct bytes version; /* x-ms-version, for example "2026-10-06"; dates compare as strings */
     struct guid request_id;
-    struct input input;            /* what the decision is given */
-    struct problem *problem;       /* what the error's answer says */
-    bool wants_md5;                /* set by check(): input.body.md5 is needed */
-    bool wants_crc64;              /* as above: input.body.crc64 */
-    struct pool_owner gathers_for; /* set by check(), where the operation gathers */
-    bool checks_source;            /* set by check(): a checksum of the copy source was given */
-    bool ignores_md5;              /* set by check(): Content-MD5 is not compared. decision: 16 */
-    uint32_t inline_max;           /* bodies up to this stay in memory; check() may lower it */
+    struct input input;            /* input of the decision */
+    struct problem *problem;       /* details for the error response */
+    bool wants_md5;                /* set by check() if input.body.md5 is needed */
+    bool wants_crc64;              /* set by check() if input.body.crc64 is needed */
+    struct pool_owner gathers_for; /* set by check() if the operation gathers */
+    bool checks_source;            /* set by check() if a checksum of the copy source was sent */
+    bool ignores_md5;              /* set by check(): do not verify Content-MD5. decision: 16 */
+    uint32_t inline_max;           /* larger bodies are staged; check() may lower it */
     bool is_for_cell; /* the response to a list is a page for the root cell (cell_page.h) */
-    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
+    uint64_t rehydrates_ticks; /* time to rehydrate an archived blob */
     struct gate_request gate;
 };
 
-/* Value of a query parameter (name lower case); ptr NULL when absent. */
+/* Returns the value of a query parameter (name in lower case); ptr NULL if it is absent. */
 struct bytes call_query(const struct call *call, const char *name);
-/* A bit for the name of a header (lower case, not empty). Most of the headers that are looked for were
- * not sent: their bit tells so, as hardly any two that clients send or that are looked for share one.
- * Measured on GETs of 1 KiB, with it and without: 44,800 and 46,100 instructions; CPU of a request 1.8
- * and 4.0 % less in two paired runs of 15 and 25 rounds. decision: 222 */
+/* Returns a bit for a header's name (lower case, not empty). Most headers that are looked up were
+ * not sent. Their bit shows that, because hardly any two common headers share a bit. Measured on
+ * GETs of 1 KiB, with and without it: 44,800 and 46,100 instructions; 1.8 and 4.0 % less CPU per
+ * request in two paired runs of 15 and 25 rounds. decision: 222 */
 static inline uint64_t header_bit(struct bytes name)
 {
     unsigned first = (unsigned char)name.ptr[0], last = (unsigned char)name.ptr[name.len - 1];
@@ -69,7 +69,7 @@ static inline uint64_t header_bit(struct bytes name)
     return 1ull << ((5 * name.len + 20 * first + 24 * last) % 64);
 }
 void call_set_request(struct call *call, const struct request *request);
-/* As request_find_header(), request_header(). */
+/* Return a header's value like request_find_header() and request_header(). */
 static inline struct bytes call_find_header(const struct call *call, struct bytes name)
 {
     if ((call->header_bits & header_bit(name)) == 0)
@@ -80,41 +80,44 @@ static inline struct bytes call_header(const struct call *call, const char *name
 {
     return call_find_header(call, bytes_from_string(name));
 }
-/* Value of a header that states a condition; ptr NULL when it is absent or empty. decision: 847 */
+/* Returns the value of a conditional header; ptr NULL if it is absent or empty. decision: 847 */
 static inline struct bytes call_condition(const struct call *call, const char *name)
 {
     struct bytes value = call_header(call, name);
 
     return value.len > 0 ? value : bytes_of(NULL, 0);
 }
-/* Is it a date as versions are, yyyy-mm-dd? Any date: a list of known ones would refuse each new
- * client. decision: 1 */
+/* Returns true if the text is a date yyyy-mm-dd, like all versions. Any date is valid, because a
+ * list of known versions would refuse new clients. decision: 1 */
 bool call_version_is_valid(struct bytes text);
-/* x-ms-version is at least this date. */
+/* Returns true if x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
 
-/* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
+/* Reads a header that contains a whole number of at most `max`. Sets *ret_has to false if it was
+ * not sent. Returns OK, E_InvalidHeaderValue. */
 enum error call_read_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
                             uint64_t *ret_number);
-/* The same of a header that states a condition: an empty one counts as absent. */
+/* Like call_read_number(), for a conditional header. An empty header counts as absent. */
 enum error call_read_bound(struct call *call, const char *name, uint64_t max, bool *ret_has,
                            uint64_t *ret_number);
-/* One that is true or false; absent or empty: false. E_InvalidHeaderValue */
+/* Reads a header that is true or false. Absent or empty means false. Returns OK,
+ * E_InvalidHeaderValue. */
 enum error call_read_flag(struct call *call, const char *name, bool *ret_flag);
 
 /* ---- refusing a call: return call_fail(call, E_X, ...) ---- */
 
-/* The code with a sentence for the client (printf). */
+/* Sets a sentence for the client (printf) and returns the code. */
 enum error call_fail(struct call *call, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* E_InvalidHeaderValue, E_MissingRequiredHeader.. with HeaderName and HeaderValue in the body. */
+/* Adds HeaderName and HeaderValue to the body of E_InvalidHeaderValue, E_MissingRequiredHeader
+ * etc. */
 enum error call_fail_header(struct call *call, enum error e, const char *name, struct bytes value);
-/* E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue with QueryParameterName,
- * QueryParameterValue, Reason. */
+/* Adds QueryParameterName, QueryParameterValue and Reason to the body of
+ * E_InvalidQueryParameterValue or E_OutOfRangeQueryParameterValue. */
 enum error call_fail_query(struct call *call, enum error e, const char *name, struct bytes value,
                            const char *reason);
-/* E_Md5Mismatch or E_Crc64Mismatch with what the client says and what the server computed in the
- * body (UserSpecifiedMd5, ServerCalculatedMd5 ...). given, computed: `size` bytes each. */
+/* Adds the client's checksum and the server's to the body of E_Md5Mismatch or E_Crc64Mismatch
+ * (UserSpecifiedMd5, ServerCalculatedMd5 etc.). given, computed: `size` bytes each. */
 enum error call_fail_sum(struct call *call, enum error e, const void *given, const void *computed,
                          size_t size);
 

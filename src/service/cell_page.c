@@ -47,7 +47,7 @@ void cell_page_end(struct text *out, const struct page_key *next)
 
 /* ---- reading ---- */
 
-/* Parts that are absent are not written. */
+/* Reads a key. Absent parts are encoded as empty ones. */
 static struct page_key read_key(struct decoder *in)
 {
     struct page_key key;
@@ -59,7 +59,7 @@ static struct page_key read_key(struct decoder *in)
     return key;
 }
 
-/* Counts the entries, so that the memory for them is not more than they take in the text. */
+/* Counts the entries, so that memory is only allocated for entries that the text contains. */
 static bool count_entries(struct bytes text, size_t max, size_t *ret_count)
 {
     struct decoder in;
@@ -105,7 +105,7 @@ bool cell_page_read(struct arena *arena, struct bytes text, const struct page_ke
     ret_page->has_next = decode_u8(&in) == MARK_MORE;
     if (ret_page->has_next)
         ret_page->next = read_key(&in);
-    /* Not where this one started: that list would never end. */
+    /* The next page must start after this one, or the list would never end. */
     return !ret_page->has_next || page_key_compare(last, &ret_page->next) < 0;
 }
 
@@ -119,7 +119,8 @@ void page_merge_begin(struct page_merge *merge, struct arena *arena,
         merge->at = arena_array(arena, merged->count, sizeof *merge->at);
 }
 
-/* Key of the page's next entry, or of its next page; NULL after the end of its list. */
+/* Returns the key of the page's next entry, or the start of the next page; NULL after the end of
+ * the list. */
 static const struct page_key *next_key(const struct page_merge *merge, size_t i)
 {
     const struct cell_page *page = &merge->pages[i];
@@ -129,8 +130,8 @@ static const struct page_key *next_key(const struct page_merge *merge, size_t i)
     return page->has_next ? &page->next : NULL;
 }
 
-/* Finds the lowest of these keys; where a next page starts at a key that another page has, that page comes first: it may have
- * the key too. */
+/* Finds the lowest of these keys. *ret_ends is set if a page ends there: its next page may also
+ * contain the key, so the merged page must end. */
 static const struct page_key *lowest_key(const struct page_merge *merge, bool *ret_ends)
 {
     const struct page_key *lowest = NULL;

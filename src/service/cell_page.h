@@ -1,13 +1,15 @@
-/* A page of a list as the owner of another cell sends it, and the merge of such pages into one. Pure.
+/* A page of a list, sent by the owner of another cell, and the merge of such pages. Pure functions.
  *
- * A list of an account is in the order of keys of three parts: (name, record key, -) of containers, queues and shares,
- * (name, -, -) of tables, (container, key of the index, blob) of blobs that are found by their tags. Each cell sends its own
- * page, which starts at the same key for all of them; the merge takes the entries in the order of their keys, and ends where
- * a page does that is not the last one of its cell. So a page of n entries costs each cell at most n.
+ * A list of an account is ordered by keys of three parts: (name, record key, -) for containers,
+ * queues and shares; (name, -, -) for tables; (container, key of the index, blob) for blobs found
+ * by tags. All cells' pages start at the same key. The merge takes the entries in key order. It
+ * ends where the page of a cell ends, unless that is the cell's last page. So a page of n entries
+ * costs each cell at most n.
  *
- * Encoded (base/codec.h): u8 1 (version); for each entry u8 1, three parts of its key, its value, as bytes; then u8 0 at the end
- * of the list, or u8 2 and the three parts of the key at which the next page starts. A page comes from another process:
- * cell_page_read() accepts nothing that cell_page_write..() could not have written. */
+ * Encoding (base/codec.h): u8 1 (version); for each entry u8 1, the three parts of its key and its
+ * value, as bytes; then u8 0 at the end of the list, or u8 2 and the three parts of the key at
+ * which the next page starts. A page is received from another process, so cell_page_read() accepts
+ * only what cell_page_write..() can write. */
 #ifndef LAGRA_SERVICE_CELL_PAGE_H
 #define LAGRA_SERVICE_CELL_PAGE_H
 
@@ -16,9 +18,9 @@
 #define PAGE_KEY_PARTS 3
 
 struct page_key {
-    struct bytes parts[PAGE_KEY_PARTS]; /* an empty one may have ptr NULL */
+    struct bytes parts[PAGE_KEY_PARTS]; /* an empty part may have ptr NULL */
 };
-/* Like strcmp(), part by part. */
+/* Compares like strcmp(), part by part. */
 int page_key_compare(const struct page_key *a, const struct page_key *b);
 
 struct page_entry {
@@ -27,32 +29,33 @@ struct page_entry {
 };
 
 struct cell_page {
-    const struct page_entry *entries; /* in ascending order of their keys */
+    const struct page_entry *entries; /* in ascending key order */
     size_t count;
     bool has_next;
-    struct page_key next; /* where the next page starts: after all entries */
+    struct page_key next; /* start of the next page, after all entries */
 };
 
 /* ---- writing ---- */
 
 void cell_page_begin(struct text *out);
 void cell_page_add(struct text *out, const struct page_key *key, struct bytes value);
-/* next: where the next page starts, or NULL if this one is the last */
+/* next: start of the next page, or NULL if this is the last page */
 void cell_page_end(struct text *out, const struct page_key *next);
 
 /* ---- reading ---- */
 
-/* Reads a page, which points into the text.
+/* Reads a page, whose entries point into the text.
  *
- * from     key at which it was to start
- * max      number of entries that it may have
+ * from     key at which it must start
+ * max      maximum number of entries
  * returns  false if it is malformed, not in order, starts before `from`, or has too many entries */
 bool cell_page_read(struct arena *arena, struct bytes text, const struct page_key *from, size_t max,
                     struct cell_page *ret_page);
 
 /* ---- merging ---- */
 
-/* Of the moves of an account's containers between cells: how often each step was done (placement_move.h). */
+/* How often each step of a move of the account's containers between cells was done
+ * (placement_move.h). */
 struct move_count {
     bool is_known;
     int64_t seals, finished, switches;
@@ -60,32 +63,32 @@ struct move_count {
 
 /* A list that is merged with those of other cells. */
 struct merged_pages {
-    /* By the check of its operation. */
-    struct page_key from; /* where the page starts */
-    uint32_t max;         /* number of entries that it may have */
-    /* By service/other_cells.h. */
+    /* Set by the check of the operation. */
+    struct page_key from; /* start of the page */
+    uint32_t max;         /* maximum number of entries */
+    /* Set by service/other_cells.h. */
     const struct cell_page *pages;
-    size_t count;            /* 0 if all entries are our own */
-    struct move_count moves; /* before the list was decided */
+    size_t count;            /* 0 if there are no pages of other cells */
+    struct move_count moves; /* read before the list was decided */
 };
 
-/* The pages of other cells while they are merged with a list of our own. */
+/* State of a merge of other cells' pages with a list of our own. */
 struct page_merge {
     const struct cell_page *pages;
     size_t count;
-    size_t *at; /* of each page: number of its entries that were taken */
+    size_t *at; /* for each page, the number of entries taken */
 };
 
 enum page_merged {
-    MERGED_ENTRY, /* *ret_entry is the next one */
-    MERGED_NONE,  /* nothing precedes `before` */
-    MERGED_END,   /* the merged page ends: ret_entry->key is where the next one starts */
+    MERGED_ENTRY, /* *ret_entry is the next entry */
+    MERGED_NONE,  /* no entry precedes `before` */
+    MERGED_END,   /* end of the merged page; ret_entry->key is the start of the next one */
 };
 
 void page_merge_begin(struct page_merge *merge, struct arena *arena,
                       const struct merged_pages *merged);
-/* Takes the first entry of all pages if it precedes `before`, the next key of our own list (NULL: there is none). Of entries with
- * one key the first page's is taken, and ours before all of them. */
+/* Takes the first entry of all pages if it precedes `before`, the next key of our own list (NULL if
+ * none). If several entries have the same key, our own wins, then that of the first page. */
 enum page_merged page_merge_next(struct page_merge *merge, const struct page_key *before,
                                  struct page_entry *ret_entry);
 

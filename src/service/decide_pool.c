@@ -1,4 +1,4 @@
-/* A queue of jobs and the threads that take from it: see decide_pool.h. */
+/* A queue of jobs and the threads that run them; see decide_pool.h. */
 #include "service/decide_pool.h"
 
 #include <assert.h>
@@ -10,16 +10,16 @@
 #include "base/thread.h"
 
 #define THREADS_MAX 64
-/* Two accounts may share one. */
+/* Number of queues; two accounts may share one. */
 #define LANES       64u
 
-/* A job that runs: on the stack of its thread. */
+/* A running job; on the stack of its thread. */
 struct turn {
     struct pool_owner owner;
     struct turn *next;
 };
 
-/* Jobs of an account, in their order. Empty: first is NULL, and end of no meaning. */
+/* Jobs of an account in order. If empty, first is NULL and end is undefined. */
 struct lane {
     struct pool_job *first, **end;
 };
@@ -27,13 +27,13 @@ struct lane {
 struct decide_pool {
     struct pool_shares shares;
     struct lock lock;
-    pthread_cond_t work;      /* a job came, or it is stopping */
-    struct lane lanes[LANES]; /* under lock; so all that follows */
-    uint64_t filled;          /* a bit for each lane that has a job */
-    unsigned next;            /* the lane that is looked at first */
+    pthread_cond_t work;      /* signals a new job or the stop */
+    struct lane lanes[LANES]; /* protected by the lock, like all fields below */
+    uint64_t filled;          /* one bit per lane with jobs */
+    unsigned next;            /* lane to check first */
     unsigned queued;
     struct turn *turns;
-    unsigned idle; /* threads that wait for a job */
+    unsigned idle; /* number of threads waiting for a job */
     unsigned thread_count;
     unsigned threads_max;
     bool stopping;
@@ -45,7 +45,7 @@ uint64_t pool_owner_number(uint64_t within, struct bytes name)
     return crc64(within, name.ptr, name.len) | 1;
 }
 
-/* Under the lock. */
+/* Asserts the pool's invariants. Caller holds the lock. */
 static void assert_pool(const struct decide_pool *pool)
 {
     lock_assert_held(&pool->lock);
@@ -53,7 +53,7 @@ static void assert_pool(const struct decide_pool *pool)
     assert(pool->thread_count <= pool->threads_max && pool->idle <= pool->thread_count);
 }
 
-/* Is one more that counts for `owner` within a share? */
+/* Returns true if another job of the owner is within the share. */
 static bool is_within(unsigned share, uint64_t owner, unsigned running)
 {
     return share == 0 || owner == 0 || running < share;
@@ -89,7 +89,7 @@ static void append(struct decide_pool *pool, struct pool_job *job)
     pool->queued++;
 }
 
-/* Takes the lane's first job that may run now; NULL: none may. */
+/* Takes the lane's first job that may run now; NULL if there is none. */
 static struct pool_job *take_from(struct decide_pool *pool, struct lane *lane)
 {
     struct pool_job **at = &lane->first, *job;
@@ -108,7 +108,8 @@ static struct pool_job *take_from(struct decide_pool *pool, struct lane *lane)
     return job;
 }
 
-/* Of the lanes, from `next` on and around, the first that has a job which may run now; NULL: none has. */
+/* Takes a job that may run now from the first lane that has one, starting at `next`. NULL if there
+ * is none. */
 static struct pool_job *take(struct decide_pool *pool)
 {
     uint64_t before = (UINT64_C(1) << pool->next) - 1;
@@ -172,8 +173,8 @@ static void *run_jobs(void *argument)
     return NULL;
 }
 
-/* Under the lock. One that cannot be started is not missed while there is another: jobs wait
- * longer. */
+/* Starts a thread. Caller holds the lock. If a thread cannot be started, jobs wait longer for the
+ * others. */
 static bool start_thread(struct decide_pool *pool)
 {
     if (pool->thread_count == pool->threads_max)
@@ -237,8 +238,8 @@ void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
     lock_take(&pool->lock);
     assert(!pool->stopping && job->run);
     append(pool, job);
-    /* An idle thread counts as idle until it has woken: it may have been woken for an earlier
-     * job. */
+    /* A thread counts as idle until it is running again, so an idle thread may already have been
+     * woken for an earlier job. */
     if (pool->queued > pool->idle)
         start_thread(pool);
     pthread_cond_signal(&pool->work);

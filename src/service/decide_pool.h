@@ -1,11 +1,12 @@
-/* A pool of threads that may wait for a disk, so that HTTP workers need not. It repeats decisions that did not find a
- * record in memory (STORE_MAY_BLOCK), runs long computations, and reads parts of a content's map while it is sent. Each
- * exchange has at most one job in the queue.
+/* A pool of threads that may wait for a disk, so that HTTP workers need not. It repeats decisions
+ * that did not find a record in memory (STORE_MAY_BLOCK), runs long computations, and reads parts
+ * of a content's map while it is sent. Each exchange has at most one job in the queue.
  *
- * Accounts take turns, as on a worker, so an account with many jobs delays others by one job at a time. decision: 785
+ * Accounts take turns, as on a worker, so an account with many jobs delays others by one job at a
+ * time. decision: 785
  *
- * In a pool whose jobs wait for other machines each owner has a share of the threads, so that a slow sender cannot hold
- * all of them. decision: 284 */
+ * In a pool whose jobs wait for other machines each owner has a share of the threads, so that a
+ * slow sender cannot hold all of them. decision: 284 */
 #ifndef LAGRA_SERVICE_DECIDE_POOL_H
 #define LAGRA_SERVICE_DECIDE_POOL_H
 
@@ -19,11 +20,11 @@ struct pool_owner {
     uint64_t account;
     uint64_t source; /* what the job waits for, within the account */
 };
-/* Returns the number of a name within an owner (0 if none). Never returns 0. */
+/* Returns a number for a name within an owner (0 if none). Never returns 0. */
 uint64_t pool_owner_number(uint64_t within, struct bytes name);
 
-/* Embedded in a structure of its owner. The pool does not touch it once run() is called, which may submit it again or free
- * that structure. */
+/* Embedded in a structure of its owner. The pool does not access it after calling run(), which may
+ * submit it again or free that structure. */
 struct pool_job {
     void (*run)(struct pool_job *job); /* on a thread of the pool */
     struct pool_owner owner;           /* its source is used if the pool has shares */
@@ -32,23 +33,24 @@ struct pool_job {
 
 struct decide_pool;
 
-/* Maximum number of threads that run jobs of one owner at the same time; 0: no limit. */
+/* Maximum number of threads that run jobs of one owner at the same time; 0 for no limit. */
 struct pool_shares {
     unsigned account, source;
 };
 
-/* Creates a pool that starts up to threads_max (1..64) threads on demand. Returns NULL if no thread can be started. Called
- * on the main thread. */
+/* Creates a pool that starts up to threads_max (1..64) threads on demand. Returns NULL if no thread
+ * can be started. Called on the main thread. */
 struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares shares);
-/* Waits until all jobs have run; the caller must submit no more. Called on the main thread, after the servers have stopped
- * and before the store is closed. */
+/* Waits until all jobs have run; the caller must submit no more. Called on the main thread, after
+ * the servers have stopped and before the store is closed. */
 void decide_pool_free(struct decide_pool *pool);
-/* Returns true if one more job of this owner may be queued, given `places` slots in total. An account may use as many as it
- * leaves free, and each of its sources half as many, so other accounts always find a slot. Thread-safe. */
+/* Returns true if one more job of this owner may be queued, given `places` slots in total. An
+ * account may use as many as it leaves free, and each of its sources half as many, so other
+ * accounts always find a slot. Thread-safe. */
 bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *owner,
                           unsigned places);
-/* Queues a job. Jobs of an account run in the order of submission; a job whose owner already uses its share waits until
- * another job of that owner ends. Thread-safe. */
+/* Queues a job. Jobs of an account run in the order of submission; a job whose owner already uses
+ * its share waits until another job of that owner ends. Thread-safe. */
 void decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
 
 #endif

@@ -18,7 +18,8 @@ void deciding_end(struct decision *d)
     assert(d->part_count == 0);
 }
 
-/* Resets the decision for an attempt: closes the parts of the one before and discards its results. */
+/* Resets the decision for an attempt: closes the parts of the previous one and discards its
+ * results. */
 static void begin(struct decision *d)
 {
     deciding_end(d);
@@ -51,7 +52,7 @@ bool deciding_is_empty(const struct decision *d)
     return true;
 }
 
-/* Test builds: behaves as if the attempt on a worker had not found everything in memory. */
+/* Test builds: pretends that an attempt on a worker did not find everything in memory. */
 static enum error or_wait(const struct decision *d, enum error e)
 {
     return d->always_waits && !d->access.may_block ? DECIDE_BLOCKING : e;
@@ -64,9 +65,10 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     arena_rewind(d->arena, d->attempt);
     arena_begin_decision(d->arena);
     begin(d);
-    if (!arena_charge_again(d->arena)) /* of the request, or of the steps before */
+    if (!arena_charge_again(d->arena)) /* charge memory of the request and of earlier steps */
         return decision_fail_store(d, STORE_SHORTAGE);
-    if (++d->attempts > DECIDING_ATTEMPTS_MAX) { /* it rests on nothing that the last one read */
+    /* the error does not depend on data read by the last attempt */
+    if (++d->attempts > DECIDING_ATTEMPTS_MAX) {
         episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;
     }
@@ -75,7 +77,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     assert(e != DECIDE_BLOCKING || !d->access.may_block);
     assert(d->seen >= d->seen_before);
     if (e == DECIDE_BLOCKING || e == DECIDE_WAITS)
-        d->attempts--; /* it was not a conflict */
+        d->attempts--; /* was not a conflict */
     assert(e != DECIDE_WAITS || d->waits_until > 0);
     if (arena_is_exhausted(d->arena))
         return decision_fail_store(d, STORE_SHORTAGE);
@@ -84,7 +86,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
 
 /* ---- operations ---- */
 
-/* Opens the partition that the operation is about, as it is now. */
+/* Opens the partition of the operation's subject in its current state. */
 static enum error open_subject(struct decision *d)
 {
     enum error e = d->service->locate(d, &d->partition);
@@ -140,7 +142,7 @@ static enum error outcome_of(struct decision *d, enum store_result result)
     return decision_fail_store(d, result);
 }
 
-/* In the order in which they were added. */
+/* Delivers the notifications in the order in which they were added. */
 static void tell_news(struct decision *d)
 {
     struct decision_news *in_order = NULL;
@@ -160,7 +162,7 @@ static void tell_news(struct decision *d)
     }
 }
 
-/* How what was decided is committed: what it rests on was read in this attempt. */
+/* Returns the access for the commit, with the value of store_returns() at the attempt. */
 static struct store_access commit_access(const struct decision *d)
 {
     struct store_access access = d->access;

@@ -1,12 +1,12 @@
-/* What decide functions fail by: see decision.h. */
+/* Functions for decisions: partitions, permission, errors. See decision.h. */
 #include "service/decision.h"
 
 #include <assert.h>
 
 #include "base/episode.h"
 
-/* Asserts that the partition of the operation is one of the parts, unless it is another decision's
- * (a part of a transaction). */
+/* Asserts that d->changes belong to the subject's part, if that is open. In a part of a
+ * transaction, the subject belongs to another decision. */
 static void assert_parts(const struct decision *d)
 {
     assert(d->part_count <= DECISION_PARTS_MAX);
@@ -49,7 +49,7 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
     return part;
 }
 
-/* NULL: the operation's partition is not open, or another decision's. */
+/* Returns the subject's part; NULL if it is not open or belongs to another decision. */
 static struct decision_part *subject_part(struct decision *d)
 {
     for (unsigned i = 0; i < d->part_count; i++)
@@ -127,7 +127,7 @@ enum store_result decision_confirm_part(const struct decision *d, const struct d
     return is_same ? STORE_OK : STORE_CONFLICT;
 }
 
-/* Was the space of a part dropped? */
+/* Returns true if the space of a part was dropped. */
 static bool has_dropped_space(const struct decision *d)
 {
     unsigned i = 0;
@@ -167,7 +167,7 @@ struct snapshot *decision_take_snapshot(struct decision *d)
     return snapshot;
 }
 
-/* Of what the parts hold. */
+/* Returns the newest instant in the parts. */
 static instant newest_of(const struct decision *d)
 {
     instant newest = 0;
@@ -198,7 +198,7 @@ void decision_tell(struct decision *d, struct decision_news *news)
     d->news = news;
 }
 
-/* ---- who may ---- */
+/* ---- permission ---- */
 
 bool decision_rests_on_policy(const struct decision *d)
 {
@@ -230,7 +230,7 @@ enum store_result decision_index_get(struct decision *d, struct guid space, stru
     return result;
 }
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 void decision_defer_collection(struct decision *d)
 {
@@ -269,13 +269,14 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
         episode_refused(EPISODE_DISK);
         return decision_fail(d, E_InsufficientStorage, "The server's disk is full.");
     case STORE_SHORTAGE:
-        if (!arena_is_exhausted(d->arena)) /* else the memory budget has noted it */
+        /* an exhausted arena was reported by the memory budget */
+        if (!arena_is_exhausted(d->arena))
             episode_refused(EPISODE_SHORTAGE);
         return E_ServerBusy;
     case STORE_BUSY: /* the container is being moved to another cell */
         return E_ServerBusy;
     case STORE_CORRUPT:
-        if (has_dropped_space(d)) /* what is missing there is gone with it */
+        if (has_dropped_space(d)) /* missing data was dropped with the space */
             return DECIDE_AGAIN;
         return decision_fail(d, E_InternalError,
                              "Stored data is damaged; the server's log says where.");
@@ -288,7 +289,7 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_OK:
         break;
     }
-    assert(false); /* a store result that its caller handles itself */
+    assert(false); /* results that callers must handle themselves */
     return E_InternalError;
 }
 

@@ -1,18 +1,18 @@
-/* Deciding: what a decide function is given and may do.
+/* Decisions: the inputs of decide functions and what they may do.
  *
- * An operation is decided by a pure function of (what is asked, one state of its partition, an
- * instant) to (a result, changes). It knows no protocol: this header and all that it includes have
- * nothing of HTTP, XML or JSON (`make check` proves it of every file that decides), so that another
- * protocol can call the same functions.
+ * An operation is decided by a pure function of its parameters, a state of its partition and an
+ * instant. Its outputs are a result and changes. It knows no protocol. This header and all its
+ * includes contain no HTTP, XML or JSON, which `make check` verifies for all files that decide. So
+ * other protocols can call the same functions.
  *
  * Each operation OP has its own types, and functions that the compiler checks against them:
  *
- *   struct OP_parameters { struct parameters base; ... };   what is asked in particular
- *   struct OP_result { struct result base; ... };           what came of it
+ *   struct OP_parameters { struct parameters base; ... };   parameters of the request
+ *   struct OP_result { struct result base; ... };           results
  *   enum error OP_decide(struct decision *, const struct OP_parameters *, struct OP_result *);
  *
- * service/operation.h says how a table's row is made of them. Decide functions run on an HTTP
- * worker or, when they may wait for a disk, on a thread of service/decide_pool.h; perhaps
+ * service/operation.h describes how a table row refers to them. Decide functions run on an HTTP
+ * worker or, if they may wait for a disk, on a thread of service/decide_pool.h. They may run
  * several times. */
 #ifndef LAGRA_SERVICE_DECISION_H
 #define LAGRA_SERVICE_DECISION_H
@@ -30,110 +30,115 @@
 struct operation;
 struct service;
 
-/* What every operation's parameters and result begin with; zeroed before its functions see them. */
+/* First members of each operation's parameters and result. Zeroed before its functions are
+ * called. */
 struct parameters {
     const struct operation *operation;
 };
 struct result {
-    instant now; /* the instant of the decision */
-    /* What the decision leaves of d->subject, answered where the row says that an ETag is; 0: none. */
+    instant now; /* instant of the decision */
+    /* ETag and time of d->subject after the decision, sent if the row has an ETag; 0 if none. */
     struct etag etag;
     instant modified;
-    struct placement
-        placed; /* a container that is to be created in another cell; cell 0: in this one */
+    struct placement placed; /* cell in which a container must be created; cell 0 for this one */
 };
 
-/* What a request names. A service derives its own type from it, which its read_resource() fills. */
+/* Names in a request. Base of each service's own type, which read_resource() fills in. */
 struct resource {
-    unsigned level; /* 0: the service itself; each service numbers its own levels */
+    unsigned level; /* 0 for the service itself; each service defines its own levels */
 };
 
-/* What every operation may be asked with, whatever protocol it came by. */
+/* Input common to all operations and protocols. */
 struct input {
     struct bytes account; /* name */
     struct identity identity;
-    struct demands demands; /* beside the row's rights; by check() */
+    struct demands demands; /* in addition to the row's rights; set by check() */
     const struct resource *resource;
     struct conditions conditions;
-    const struct guid *lease_id; /* NULL: none was sent */
-    uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
-    bool is_source;              /* of a copy: its bytes are read, too, after its head */
-    bool may_be_elsewhere; /* of a source: a container that is not here may be in another cell */
-    bool is_before_append_blobs; /* the request's version does not know them */
-    bool by_service; /* nobody asks but the service itself: it may write what it alone writes */
-    uint64_t
-        placement; /* incarnation under which the container was placed in this cell; 0: this is the root */
-    uint32_t place_in;          /* cell for a container that is created; 0: this one */
+    const struct guid *lease_id; /* NULL if not sent */
+    uint32_t timeout_s;          /* timeout requested by the client; 0 if none */
+    bool is_source;              /* source of a copy, whose content is read after its properties */
+    /* of a source: a container that does not exist here may be in another cell */
+    bool may_be_elsewhere;
+    bool is_before_append_blobs; /* the request's version predates append blobs */
+    bool by_service; /* internal request of the service, which may write its own resources */
+    /* incarnation under which the container was placed in this cell; 0 in the root */
+    uint64_t placement;
+    uint32_t place_in;          /* cell for a new container; 0 for this one */
     struct body body;           /* complete when decide runs; in memory unless it was staged */
-    struct merged_pages merged; /* of a list over all cells */
+    struct merged_pages merged; /* for a list over all cells */
 };
 
-/* What subject() or locate() of a service finds, for its decide functions: a type of its own that
- * begins so. */
+/* State found by subject() or locate() for the decide functions. Base of a service's own type. */
 struct subject_state {
     const struct resource *resource;
 };
 
-/* No decision is over more partitions: a rename has two directories and what it replaces, each perhaps
- * under rules that another partition holds; a file that grows has eight sums beside it. */
+/* Maximum number of partitions of a decision. A rename has two directories and the replaced file,
+ * each of which may depend on rules in another partition. A growing file has eight sums in
+ * addition. */
 #define DECISION_PARTS_MAX 15u
 _Static_assert(DECISION_PARTS_MAX <= COMMIT_PARTS_MAX, "a decision is one commit");
 
-/* A partition that a decision is over. */
+/* A partition used by a decision. */
 struct decision_part {
     struct partition partition;
-    struct snapshot *before; /* as it is */
-    struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
+    struct snapshot *before; /* state of the partition */
+    /* NULL for a guard, which must be unchanged when the changes of other parts are committed */
+    struct changes *changes;
 };
 
-/* Something that this process is to learn of once the changes are committed. In the arena of the attempt. */
+/* A notification to this process after the commit. Allocated in the arena of the attempt. */
 struct decision_news {
-    /* Called once, on the thread that has committed; no lock is held. May neither block nor decide. */
+    /* Called once, on the committing thread, without any locks. Must neither block nor decide. */
     void (*tell)(struct decision_news *news);
-    struct decision_news *next; /* the decision's */
+    struct decision_news *next; /* list of the decision */
 };
 
 struct decision {
-    /* ---- given ---- */
+    /* ---- input ---- */
     const struct service *service;
-    const struct operation *operation; /* the row; NULL: what is decided is not an operation */
-    struct parameters *parameters;     /* of the operation, by check and parse */
+    const struct operation *operation; /* table row; NULL if the decision is not for an operation */
+    struct parameters *parameters;     /* of the operation; set by check and parse */
     const struct input *input;
-    uint32_t level; /* of the resource; 0 for rows of every level, which are about the service */
-    enum error
-        malformed; /* what OP_parse refused, for what `malformed_because` says; OK: nothing */
+    uint32_t level; /* of the resource; 0 for rows of all levels, which apply to the service */
+    enum error malformed; /* error of OP_parse, with details in `malformed_because`; OK if none */
     const struct problem *malformed_because;
     struct arena *arena;
     struct store *store;
-    struct store_access access; /* of every read and commit of this decision */
-    bool always_waits; /* test builds: where it may not block, as if nothing were in memory */
-    uint64_t returns;  /* of the attempt: store_returns() */
-    instant now;       /* above every instant that the parts hold; 0: none was open yet */
-    /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
-    unsigned part_count;        /* of `parts` */
-    struct partition partition; /* that the operation is about: located anew in each attempt */
-    struct snapshot *before;    /* of the part that the operation is about */
-    struct changes *changes;    /* of the same */
-    /* ---- by subject() ---- */
-    struct subject subject; /* decide updates its ETag and time to those that it writes */
+    struct store_access access; /* for all reads and commits of this decision */
+    /* test builds: attempts that may not block behave as if nothing were in memory */
+    bool always_waits;
+    uint64_t returns; /* store_returns() at the attempt */
+    /* later than every instant in the parts; 0 before the first part is opened */
+    instant now;
+    /* ---- partitions, set by decision_open() etc. in each attempt ---- */
+    unsigned part_count;        /* number of `parts` */
+    struct partition partition; /* subject of the operation; located again in each attempt */
+    struct snapshot *before;    /* state of the subject's part */
+    struct changes *changes;    /* changes of the subject's part */
+    /* ---- set by subject() ---- */
+    struct subject subject; /* decide sets ETag and time to the values it writes */
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
-    /* ---- what comes of it ---- */
-    struct result *result;   /* of the newest attempt */
-    bool renders_long;       /* the result is long: rendered in the pool, not on a worker */
-    bool leaves_more;        /* the changes leave something to content_collect() */
-    uint64_t seen;           /* newest sequence of anything read: by decision_saw() */
-    struct problem *problem; /* what the error's answer says */
-    /* ---- its attempts: service/deciding.h ---- */
-    struct arena_mark attempt; /* where they begin: rewound for each */
+    /* ---- results ---- */
+    struct result *result; /* of the newest attempt */
+    /* the result is long, so it is rendered in the pool and not on a worker */
+    bool renders_long;
+    bool leaves_more;        /* the changes leave work for content_collect() */
+    uint64_t seen;           /* newest sequence of anything read; see decision_saw() */
+    struct problem *problem; /* details for the error response */
+    /* ---- attempts: service/deciding.h ---- */
+    struct arena_mark attempt; /* arena position at which each attempt starts */
     unsigned attempts;
-    instant waits_until;          /* for others: kept over attempts; 0: it has not waited yet */
-    struct waiting_key waits_for; /* of the newest DECIDE_WAITS */
-    const struct decision_wake *wakes; /* decision_wakes() */
-    struct decision_news *news;        /* the newest first; of an attempt, until it is committed */
-    uint64_t seen_before;              /* newest sequence of what was read before the first */
-    /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
+    /* deadline for waiting, kept across attempts; 0 before the first wait */
+    instant waits_until;
+    struct waiting_key waits_for;      /* of the newest DECIDE_WAITS */
+    const struct decision_wake *wakes; /* see decision_wakes() */
+    struct decision_news *news;        /* newest first; for the current attempt until its commit */
+    uint64_t seen_before;              /* newest sequence read before the first attempt */
+    /* Open partitions. At the end because unused parts need not be zeroed; see struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };
 _Static_assert(offsetof(struct decision, parts) +
@@ -141,81 +146,89 @@ _Static_assert(offsetof(struct decision, parts) +
                    sizeof(struct decision),
                "arena_alloc_head() zeroes what is before the parts");
 
-/* Wakes the waiters for the key, once the changes of the decision are committed. */
+/* Wakes the waiters for the key once the decision's changes are committed. */
 struct decision_wake {
     const struct decision_wake *next;
     struct waiting_key key;
 };
 void decision_wakes(struct decision *d, const struct waiting_key *key);
 
-/* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
- * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
+/* Opens a partition in its current state until the attempt ends. `changes` (changes_new()) are
+ * applied to it; NULL makes it a guard. decision_leave() can close the newest part again. */
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes);
-/* The part that it is already; NULL: none. */
+/* Returns the open part with this partition, or NULL. */
 struct decision_part *decision_find_part(struct decision *d, struct partition partition);
-/* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
- * one that was opened so before. */
+/* Opens the subject's partition and sets d->before; d->changes apply to it. Replaces a subject that
+ * was opened before. */
 void decision_open_subject(struct decision *d, struct partition partition);
-/* By subject(), when the operation is about another part than the one that locate() named: d->before
- * and d->changes are that part's, and the other one stays as a guard. */
+/* Makes another part the subject; called by subject() if it differs from the one that locate()
+ * named. d->before and d->changes become those of the part. The old part remains as a guard. */
 void decision_move_subject(struct decision *d, struct decision_part *part);
-/* Closes the newest part: what was read there stays read, and nothing rests on it. */
+/* Closes the newest part. The data read there counts as read, but the decision does not depend on
+ * it. */
 void decision_leave(struct decision *d, struct decision_part *newest);
-/* The same, but the snapshot stays open: the caller closes it. */
+/* Like decision_leave(), but returns the snapshot, which the caller must close. */
 struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
-/* Looks whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one
- * later need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
- * because two parts do not agree. returns STORE_OK, STORE_CONFLICT; that rarely when nothing has changed, too */
+/* Checks whether a part may have changed since it was opened, or its space was dropped. If so, data
+ * read later from another part may not match it. A commit detects this itself. Use this function
+ * before refusing a request or reporting damage because two parts do not match. Returns STORE_OK,
+ * STORE_CONFLICT; rarely STORE_CONFLICT although nothing has changed. */
 enum store_result decision_confirm(const struct decision *d);
-/* Of one part. */
+/* Checks a single part. */
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part);
-/* Moves the parts of one decision to another, which goes on with them. */
+/* Moves the parts of a decision to another one, which continues with them. */
 void decision_move_parts(struct decision *to, struct decision *from);
-/* Takes the snapshot of the subject out of the decision: it is the caller's to close. */
+/* Removes the subject's snapshot from the decision. The caller must close it. */
 struct snapshot *decision_take_snapshot(struct decision *d);
-/* Reads the clock: above all that the parts hold, so that an ETag made of it is newer than all that
- * its name ever had. After they were opened. */
+/* Reads the clock. The result is later than every instant in the parts, so that an ETag derived
+ * from it is newer than any the name ever had. Call it after opening the parts. */
 void decision_read_clock(struct decision *d);
-/* The same where the clock was read in this attempt, and parts were opened since: only if they hold what is newer. */
+/* Advances d->now if parts opened since decision_read_clock() contain a later instant. */
 void decision_keep_above(struct decision *d);
-/* Something of another partition was read: its sequence must be durable before the answer goes. */
+/* Records that data of another partition was read. Its sequence must be durable before the response
+ * is sent. */
 void decision_saw(struct decision *d, uint64_t sequence);
-/* The value of one entry of a space's index, in the arena. returns as index_iterator_next() */
+/* Reads the value of an entry of a space's index into the arena. Returns like
+ * index_iterator_next(). */
 enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,
                                      struct bytes *ret_value);
-/* Tells it once this attempt's changes are committed, in the order in which it was added. */
+/* Adds a notification, delivered in order of addition once the changes of this attempt are
+ * committed. */
 void decision_tell(struct decision *d, struct decision_news *news);
-/* Does a stored access policy permit the operation, if anything does? */
+/* Returns true if only a stored access policy can permit the operation. */
 bool decision_rests_on_policy(const struct decision *d);
-/* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a
- * queue of messages, a table of entities), which it opened last: leaves it, or keeps it as a guard when
- * a stored access policy there is what permits the operation. */
+/* Closes the part of the owner of the operation's partition (a blob's container, a message's queue,
+ * an entity's table), which locate() opened last. Keeps it as a guard if a stored access policy
+ * there permits the operation. */
 void decision_leave_owner(struct decision *d, struct decision_part *owner);
-/* Adds a deferred task that deletes, step by step, what the changes leave to content_collect(). */
+/* Adds a deferred task that deletes in steps what the changes leave to content_collect(). */
 void decision_defer_collection(struct decision *d);
-enum { TASK_COLLECT_CONTENT = 1 }; /* its kind, see service/deferred_tasks.h */
-/* Is the operation one that writes? By its row. */
+enum { TASK_COLLECT_CONTENT = 1 }; /* kind of that task, see service/deferred_tasks.h */
+/* Returns true if the operation writes, according to its row. */
 bool decision_may_change(const struct decision *d);
-/* The action that a token's owner has to be allowed (ACTION_ of auth/rights.h), by its row. */
+/* Returns the action that a token's owner must be allowed (ACTION_ in auth/rights.h), according to
+ * the row. */
 unsigned decision_action(const struct decision *d);
-/* What its row says for struct service, enter; 0: nothing. */
+/* Returns the row's `passes`, for service->enter; 0 if none. */
 unsigned decision_passes(const struct decision *d);
-/* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
+/* Sets a sentence for the client (printf) and returns the code. */
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* It changes nothing, whatever it was about to: a refusal, for one. */
+/* Drops all changes, for example of a refused request. */
 void decision_drop_changes(struct decision *d);
-/* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT of reads becomes DECIDE_BLOCKING, and STORE_CONFLICT, of what does not agree, DECIDE_AGAIN,
- * which a decide function returns as it returns errors: it is then run again. What the decision has
- * in d->changes by now is dropped. */
+/* Converts a store result other than STORE_OK to a wire error, and drops the changes. CORRUPT and
+ * IO become 500 InternalError, except for CORRUPT after a space was dropped, which becomes
+ * DECIDE_AGAIN. STORE_WAIT of reads becomes DECIDE_BLOCKING. STORE_CONFLICT, for inconsistent data,
+ * becomes DECIDE_AGAIN. A decide function returns these like errors and is then run again. This is
+ * the only such conversion. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
-/* The error, for what is found when there are changes already: they are dropped. */
+/* Drops the changes and returns the error, for an error found after changes were made. */
 enum error decision_take_back(struct decision *d, enum error e);
-/* What a content function or a record returned, as a wire error: a part that is missing is damage. */
+/* Converts the result of a content function or a record to a wire error. A missing part counts as
+ * damage. */
 enum error decision_fail_content(struct decision *d, enum store_result result);
-/* Neither an answer nor an error: to be decided again. */
+/* Returns true if the code is neither success nor an error, so the decision must be repeated. */
 static inline bool decision_is_unfinished(enum error e)
 {
     return e > ERROR_COUNT;
@@ -226,7 +239,7 @@ static inline bool decision_is_unfinished(enum error e)
 struct call;
 struct answer;
 
-/* What is asked, and what came of it, in particular: nothing. */
+/* For operations without parameters or results of their own. */
 #define OPERATION_NO_PARAMETERS(op)                                                                \
     struct op##_parameters {                                                                       \
         struct parameters base;                                                                    \
@@ -235,8 +248,8 @@ struct answer;
     struct op##_result {                                                                           \
         struct result base;                                                                        \
     }
-/* OP_check, OP_decide and OP_answer; one that also looks at the body has OP_parse,
- * one that gets bytes from elsewhere OP_gather. */
+/* OP_check, OP_decide and OP_answer. An operation that parses its body also has OP_parse; one that
+ * fetches data from elsewhere has OP_gather. */
 #define OPERATION_DECLARE(op)                                                                      \
     enum error op##_check(struct call *call, struct op##_parameters *parameters);                  \
     enum error op##_decide(struct decision *d, const struct op##_parameters *parameters,           \
@@ -246,8 +259,8 @@ struct answer;
 struct gathering;
 #define OPERATION_DECLARE_GATHER(op)                                                               \
     enum error op##_gather(struct gathering *g, struct op##_parameters *parameters)
-/* An operation that is asked, decided and answered as the operation `as`, once OP_gather has got what
- * OP_check found: these two are its own. */
+/* For an operation that is decided like the operation `as`, after OP_gather has fetched the data
+ * that OP_check found. Only these two functions are its own. */
 #define OPERATION_DECLARE_GATHERED(op, as)                                                         \
     enum error op##_check(struct call *call, struct as##_parameters *parameters);                  \
     enum error op##_gather(struct gathering *g, struct as##_parameters *parameters)

@@ -1,4 +1,4 @@
-/* What is due is decided and committed: see deferred_tasks.h. */
+/* Decides and commits tasks that are due. See deferred_tasks.h. */
 #include "service/placement.h"
 #include "service/placement_move.h"
 #include "service/placement_release.h"
@@ -18,14 +18,14 @@
 #include "service/task_retry.h"
 #include "service/server.h"
 
-/* What one task may hold. Each handler says why it holds less: content_collect() (decision 245),
- * which may read three lists of 50,000 runs at once; the others read some records of a few KiB. */
+/* Memory limit of a task. Each handler documents why it needs less: content_collect() (decision
+ * 245) may read three lists of 50,000 runs at once; the others read a few records of a few KiB. */
 #define ARENA_MAX_BYTES ((size_t)64 << 20)
-/* Then the runner looks whether it is to stop. */
+/* Number of tasks after which the runner checks whether it must stop. */
 #define TASKS_AT_ONCE   256
-/* Records that one commit deletes. */
+/* Maximum number of records that a commit deletes. */
 #define COLLECT_AT_ONCE 1000u
-/* After a failure, and at most between two looks: the wall clock may have been set. */
+/* Delay after a failure, and maximum time between checks of the clock, which may have been set. */
 #define RETRY_MS        1000
 #define LOOK_MS         60000
 
@@ -58,7 +58,7 @@ static enum store_result drop_space(struct decision *d, const struct deferred_ta
     return STORE_OK;
 }
 
-/* Of no service. */
+/* Handlers that belong to no service. */
 static const struct task_handler own_handlers[] = {
     { TASK_COLLECT_CONTENT, "free replaced contents", collect_content },
     { TASK_DROP_SPACE, "delete a container's records", drop_space },
@@ -79,9 +79,9 @@ static const struct task_handler *find_in(const struct task_handler *handlers, s
     return NULL;
 }
 
-/* What runs tasks of a kind. */
+/* Handler of a kind of task. */
 struct handler {
-    task_fn *decide; /* NULL: none is known */
+    task_fn *decide; /* NULL if there is none */
     const struct endpoint *endpoint;
 };
 
@@ -121,7 +121,8 @@ struct running {
     const struct handler *handler;
 };
 
-/* A task that finds nothing left to do is done with. returns DECIDE_GONE: its space is dropped */
+/* Attempts a task. Removes it if its subject no longer exists. Returns DECIDE_GONE if its space was
+ * dropped. */
 static enum error attempt(struct decision *d, void *of)
 {
     const struct running *running = of;
@@ -143,7 +144,8 @@ static enum error attempt(struct decision *d, void *of)
     return OK;
 }
 
-/* Without a wait for durability: no answer reports it, and after a crash it runs again. */
+/* Runs a task without waiting for durability. No response reports the result, and after a crash the
+ * task runs again. */
 static enum error run_once(struct store *store, const struct deferred_task *task,
                            const struct handler *handler, struct arena *arena)
 {
@@ -157,13 +159,13 @@ static enum error run_once(struct store *store, const struct deferred_task *task
     enum error e = deciding_run_unawaited(&d, attempt, &running);
 
     deciding_end(&d);
-    arena_rewind(arena, d.attempt); /* an exhausted arena could not put the task off */
+    arena_rewind(arena, d.attempt); /* an exhausted arena would prevent retrying the task */
     if (e == DECIDE_GONE)
         return store_task_discard(store, task) ? E_InternalError : OK;
     return e;
 }
 
-/* ---- what is counted of them ---- */
+/* ---- metrics ---- */
 
 static const struct metric_family runs_family = { "lagra_tasks_total",
                                                   "Deferred tasks that were run, by outcome.",
@@ -195,17 +197,18 @@ static void count_run(const struct deferred_task *task, instant now, bool failed
     metric_observe_ns(slots.late, (now - task->due) * (1000000000 / TICKS_PER_SECOND));
 }
 
-/* ---- all that are due ---- */
+/* ---- running all due tasks ---- */
 
 struct runs {
     struct store *store;
     const struct service *const *services;
     const struct endpoint *endpoints;
-    size_t count; /* of both */
+    size_t count; /* length of both arrays */
     instant now;
 };
 
-/* returns OK: it is done; else it stays, and *ret_moved says whether it was put off */
+/* Runs a task. Returns OK if it is done. Otherwise it remains in the list, and *ret_moved is set if
+ * it was moved to a later time. */
 static enum error run_task(const struct runs *runs, const struct deferred_task *task,
                            struct arena *arena, bool *ret_moved)
 {
@@ -253,7 +256,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
         if (failed) {
             assert(task.due <= now);
             if (!moved) {
-                left = task; /* its place in the list is all that is looked at */
+                left = task; /* only its position in the list is used */
                 after = &left;
             }
             *ret_left = true;
@@ -269,7 +272,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
 /* ---- the thread ---- */
 
 struct task_runner {
-    struct waiter waiter; /* first */
+    struct waiter waiter; /* must be first */
     struct store *store;
     const struct service *const *services;
     const struct endpoint *endpoints;
@@ -277,11 +280,11 @@ struct task_runner {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    pthread_cond_t ran; /* ran_until is later */
-    instant ran_until;  /* under lock: what was due then has been run */
-    bool stopping;      /* under lock */
-    bool woken;         /* under lock */
-    bool is_to_look;    /* the same: at the clock */
+    pthread_cond_t ran; /* signals changes of ran_until */
+    instant ran_until;  /* all tasks due at this time have run; protected by the lock */
+    bool stopping;      /* protected by the lock */
+    bool woken;         /* protected by the lock */
+    bool is_to_look;    /* read the clock again; protected by the lock */
 };
 
 static void wake(struct waiter *waiter)
@@ -305,7 +308,8 @@ static int until_ms(instant due)
     return (int)((due - now) / (TICKS_PER_SECOND / 1000)) + 1;
 }
 
-/* Until a task is added that is due before, or the time has come, or the runner is stopped. */
+/* Waits until an earlier task is added, the task is due, longest_ms have passed, or the runner is
+ * stopped. */
 static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
 {
     int ms = until_ms(due);
@@ -321,7 +325,8 @@ static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
     if (store_task_forget(runner->store, &runner->waiter))
         return;
     lock_take(&runner->lock);
-    while (!runner->woken) /* it is being woken: the waiter must not be armed again before */
+    /* wake() is running; do not arm the waiter again before it has finished */
+    while (!runner->woken)
         lock_wait(&runner->lock, &runner->changed, -1);
     lock_give(&runner->lock);
 }

@@ -1,13 +1,13 @@
-/* Runs the store's durable list of deferred tasks (store_task_next()): one thread takes the tasks that
- * are due, in order of time, and decides and commits each. A service lists the handlers of its kinds of
- * task in struct service.
+/* Runs the store's durable list of deferred tasks (store_task_next()). One thread takes the tasks
+ * that are due, in order of time, and decides and commits each. A service lists the handlers of its
+ * kinds of tasks in struct service.
  *
- * A task runs at least once: again after a crash or a conflict. So its handler decides on the current
- * state, and first checks whether there is still something to do.
+ * A task runs at least once, and again after a crash or a conflict. So its handler decides on the
+ * current state, and first checks whether there is still something to do.
  *
  * A task that fails is retried after one second, two, four, up to an hour, and never given up
- * (task_retry.h). A handler does a bounded amount of work, and adds a task for the rest: so no task can
- * exhaust the memory of the process. */
+ * (task_retry.h). A handler does a bounded amount of work and adds a task for the rest, so that no
+ * task can exhaust the memory of the process. */
 #ifndef LAGRA_SERVICE_DEFERRED_TASKS_H
 #define LAGRA_SERVICE_DEFERRED_TASKS_H
 
@@ -16,47 +16,53 @@
 struct service;
 struct endpoint;
 
-/* Decides a task, as an operation is decided: reads d->before, the task's partition, and adds to
- * d->changes, which are committed together with the removal of the task. To continue later it adds another
+/* Decides a task like an operation: reads d->before, the task's partition, and adds to d->changes,
+ * which are committed together with the removal of the task. To continue later, it adds another
  * task to the changes.
  *
- * endpoint  of its service; NULL in a program that does not serve requests
- * returns   STORE_OK; STORE_NOT_FOUND: what the task is about no longer exists, and the task is removed;
- *           another result of the store, or STORE_BUSY if another cell cannot be reached: nothing is committed,
- *           and the task is retried later */
+ * endpoint  endpoint of its service; NULL in a program that does not serve requests
+ * returns   STORE_OK; STORE_NOT_FOUND: the task's subject no longer exists, and the task is
+ * removed;
+ *           another result of the store, or STORE_BUSY if another cell cannot be reached: nothing
+ *             is
+ *           committed, and the task is retried later */
 typedef enum store_result task_fn(struct decision *d, const struct deferred_task *task,
                                   const struct endpoint *endpoint);
 
-/* Kinds are stored, so a number is never reused. Those of the Blob service begin at 0x100; 1 is
+/* Kinds are stored, so a number is never reused. Kinds of the Blob service start at 0x100; 1 is
  * TASK_COLLECT_CONTENT, 2 is TASK_RETRY (task_retry.h), 3 TASK_DROP_SPACE. */
-enum { TASK_DROP_SPACE = 3 }; /* payload: a space, which is dropped */
+enum { TASK_DROP_SPACE = 3 }; /* payload: the space to drop */
 struct task_handler {
     uint32_t kind;
-    const char *name; /* what it does, for operators */
+    const char *name; /* description for operators */
     task_fn *decide;
 };
-/* How one of that kind is called; NULL: no handler is known. */
+/* Returns the name of a kind of task, or NULL if it has no handler. */
 struct endpoint_set;
 const char *task_kind_name(const struct endpoint_set *endpoints, uint32_t kind);
 
-/* Runs tasks that are due at `now`: all, or some hundred. Waits for disks. Not while a runner runs.
+/* Runs tasks that are due at `now`: all, or a few hundred. May block. Must not be called while a
+ * runner is active.
  *
- * ret_left  some failed, or have no handler: they stay in the list, most of them due later
- * returns   when the next one is due; `now` if more are due already; INSTANT_MAX: the list is empty */
+ * ret_left  true if tasks failed or have no handler; they remain in the list, most with a later
+ * time
+ * returns   time of the next task; `now` if more are due; INSTANT_MAX if the list is empty */
 instant tasks_run_due(struct store *store, const struct service *const *services,
                       const struct endpoint *endpoints, size_t count, instant now, bool *ret_left);
 
 struct task_runner;
-/* Starts the thread that runs tasks. The arrays stay the caller's; endpoints: one for each service, or
- * NULL. returns NULL if no thread could be started. Main thread. */
+/* Starts the thread that runs tasks. The caller keeps ownership of the arrays. endpoints: one per
+ * service, or NULL. Returns NULL if no thread can be started. Called on the main thread. */
 struct task_runner *task_runner_start(struct store *store, const struct service *const *services,
                                       const struct endpoint *endpoints, size_t count);
-/* The clock was moved: looks at it. Any thread. */
+/* Makes the runner read the clock after it was moved. Thread-safe. */
 void task_runner_look(struct task_runner *runner);
-/* Waits, at most ms milliseconds, until every task that was due at `now` has been run, those too that these have added
- * to be run by then. One that fails is not waited for again. False: it took longer. Any thread that may wait. */
+/* Waits up to `ms` milliseconds until all tasks due at `now` have run, including tasks they added
+ * that are due by then. Failed tasks are not waited for again. Returns false on timeout. May block;
+ * thread-safe. */
 bool task_runner_await(struct task_runner *runner, instant now, int ms);
-/* Stops it after the task that is running. To be called before the store is closed. Main thread. */
+/* Stops the runner after the current task. Must be called before the store is closed. Called on the
+ * main thread. */
 void task_runner_stop(struct task_runner *runner);
 
 #endif

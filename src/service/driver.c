@@ -19,8 +19,8 @@ static bool is_gated(const struct driver *driver)
 #endif
 }
 
-/* Commits. Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not
- * after. */
+/* Commits. A hold at APPLIED means applied and not yet durable, so the syncer must be stopped
+ * before the commit. */
 static enum error commit_at_gate(const struct driver *driver)
 {
 #ifdef LAGRA_GATES
@@ -104,7 +104,7 @@ enum drive driver_run(struct driver *driver)
         reached = driver_step(driver);
     if (reached == DRIVE_DECIDED)
         driver->state = DRIVE_COMMIT;
-    if (reached == DRIVE_OTHERS) /* may take half a minute */
+    if (reached == DRIVE_OTHERS) /* the wait may take half a minute */
         deciding_pause(driver->decision);
     return reached;
 }
@@ -149,7 +149,7 @@ static void run_pooled(struct pool_job *job)
     driver->decision->access.may_block = true;
     driver->pooled(driver);
     driver->decision->access.may_block = false;
-    pause_wake(&driver->pause); /* the host has it now: touch nothing after */
+    pause_wake(&driver->pause); /* the host owns the driver now; do not access it anymore */
 }
 
 void driver_run_in(struct driver *driver, struct decide_pool *pool,

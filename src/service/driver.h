@@ -1,5 +1,6 @@
-/* The driver of decisions: takes a decision from its first attempt to its commit. It has three kinds of hosts: HTTP
- * exchanges (exchange.c), SMB requests (smb/request.c), and threads that may block.
+/* The driver of decisions: takes a decision from its first attempt to its commit. It has three
+ * kinds of hosts: HTTP exchanges (exchange.c), SMB requests (smb/request.c), and threads that may
+ * block.
  *
  *   DECIDE -> (DECIDED) -> COMMIT -> APPLIED
  *    ^  |                    |
@@ -8,9 +9,10 @@
  *    |  +-> ASK -> OTHERS -> AWAITED
  *    +-------+--------+--------+   a conflict, or others have changed something
  *
- * driver_run() returns whenever its host has to act: to run a step in the pool, to wait, or to respond. A host that
- * waits is suspended until its pause is woken, and then calls driver_run() again. The steps are those of deciding.h. The
- * driver knows no protocol, and calls no function of its host except pooled steps. */
+ * driver_run() returns whenever its host has to act: to run a step in the pool, to wait, or to
+ * respond. A host that waits is suspended until its pause is woken, and then calls driver_run()
+ * again. The steps are those of deciding.h. The driver knows no protocol, and calls no function of
+ * its host except pooled steps. */
 #ifndef LAGRA_SERVICE_DRIVER_H
 #define LAGRA_SERVICE_DRIVER_H
 
@@ -28,7 +30,7 @@ enum drive {
     DRIVE_AWAITED, /* suspended there, and decides again when it is woken */
     DRIVE_APPLIED, /* committed */
     DRIVE_DONE,    /* refused with driver->error, or nothing to commit (OK) */
-    DRIVE_BLOCKED, /* only a result: a record is not in memory, so the host runs driver_step() in the pool */
+    DRIVE_BLOCKED, /* only a result: a record is not in memory; run driver_step() in the pool */
 };
 
 struct driver {
@@ -39,10 +41,10 @@ struct driver {
     enum drive state;
     enum error error;
     bool at_leisure; /* for the commit: struct store_access */
-    bool
-        ends_when_gone; /* with DECIDE_GONE if a commit finds a space dropped; else it decides again */
-    uint64_t turn;      /* before the newest attempt: waiting.h */
-    uint64_t seen;      /* newest sequence that it read, without its own commit */
+    /* ends with DECIDE_GONE if a commit finds a space dropped; otherwise decides again */
+    bool ends_when_gone;
+    uint64_t turn; /* before the newest attempt: waiting.h */
+    uint64_t seen; /* newest sequence that it read, without its own commit */
     /* For hosts that wait without a thread. */
     struct pause pause;
     struct pool_job job; /* of the step that is in the pool */
@@ -63,35 +65,43 @@ static inline bool driver_is_done(const struct driver *driver)
     return driver->state == DRIVE_APPLIED || driver->state == DRIVE_DONE;
 }
 /* Runs the decision until the host has to act.
- * returns DRIVE_APPLIED, DRIVE_DONE; DRIVE_OTHERS, whose parts are closed; DRIVE_DECIDED, DRIVE_BLOCKED */
+ * returns DRIVE_APPLIED, DRIVE_DONE; DRIVE_OTHERS, whose parts are closed; DRIVE_DECIDED,
+ * DRIVE_BLOCKED */
 enum drive driver_run(struct driver *driver);
-/* Makes one attempt, on a worker, which may not block, or in the pool. Returns driver->state, or DRIVE_BLOCKED. */
+/* Makes one attempt, either on a worker, where it may not block, or in the pool. Returns
+ * driver->state, or DRIVE_BLOCKED. */
 enum drive driver_attempt(struct driver *driver);
-/* Makes an attempt and commits its changes, or makes the commit that is due. Returns like driver_attempt(). */
+/* Makes an attempt and commits its changes, or makes the commit that is due. Returns like
+ * driver_attempt(). */
 enum drive driver_step(struct driver *driver);
-/* Returns whether the time to wait for others has expired. The next attempt then decides without them. */
+/* Returns true if the time to wait for others has expired. The next attempt then decides without
+ * them. */
 static inline bool driver_is_over(const struct driver *driver)
 {
     return clock_now() >= driver->decision->waits_until;
 }
-/* Waits for others, after DRIVE_OTHERS. Returns true if the waiter will be woken, false if there is no need to wait. */
+/* Waits for others, after DRIVE_OTHERS. Returns true if the waiter will be woken, false if there is
+ * no need to wait. */
 bool driver_wait(struct driver *driver, struct waiter *waiter);
-/* Runs `step` on a thread of the pool, where the decision may block, and wakes the pause when it has returned. The caller
- * has set driver->job.owner, and suspends the host, which belongs to the pool until it is woken. */
+/* Runs `step` on a thread of the pool, where the decision may block, and wakes the pause when it
+ * has returned. The caller has set driver->job.owner, and suspends the host, which belongs to the
+ * pool until it is woken. */
 void driver_run_in(struct driver *driver, struct decide_pool *pool,
                    void (*step)(struct driver *driver));
-/* Returns like store_durable(). After STORE_WAIT the pause is armed, and the caller suspends the host and asks again. */
+/* Returns like store_durable(). After STORE_WAIT the pause is armed. The caller then suspends the
+ * host and calls this function again. */
 enum store_result driver_durable(struct driver *driver, uint64_t sequence);
 
 /* ---- on a thread that may block ---- */
 
-/* Attempts and commits until there is no conflict; may block (d->access). The parts of the last attempt
- * are still open when it returns. The commit is not durable yet: a caller that reports it waits
- * for d->seen first (store_await()). A caller that promises
- * durability only at a flush, or not at all (a deferred task), need not wait.
+/* Attempts and commits until there is no conflict; may block (d->access). The parts of the last
+ * attempt are still open when it returns. The commit is not durable yet. A caller that reports it
+ * must first wait for d->seen (store_await()). A caller that promises durability only at a flush,
+ * or not at all (a deferred task), need not wait.
  * returns OK, an error; DECIDE_GONE */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
-/* Like deciding_run_unawaited(), but waits until everything that was read and changed is durable, and closes the parts.
+/* Like deciding_run_unawaited(), but waits until everything that was read and changed is durable,
+ * and closes the parts.
  * returns OK, or a wire error: E_InternalError if the store has failed */
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
 

@@ -1,9 +1,9 @@
-/* Properties that HTTP has: see http_headers.h. */
+/* HTTP properties in requests and responses; see http_headers.h. */
 #include "service/http_headers.h"
 
 #include "base/encode.h"
 
-/* The names in requests, and the plain ones. */
+/* Names of the x-ms- headers and of the standard headers. */
 static const struct property_names {
     const char *of[2], *standard;
 } type_names = { { "x-ms-blob-content-type", "x-ms-content-type" }, "content-type" },
@@ -22,15 +22,16 @@ static enum error read_property(struct call *call, const char *name, const char 
 
     if (!value.ptr && standard_name)
         value = call_header(call, standard_name);
-    if (http_has_control(value, '\t')) /* it is sent back as a header */
+    if (http_has_control(value, '\t')) /* it will be a response header */
         return call_fail_header(call, E_InvalidHeaderValue, name, (struct bytes){ NULL, 0 });
     if (value.len == 0)
-        value = (struct bytes){ NULL, 0 }; /* sent empty: not set */
+        value = (struct bytes){ NULL, 0 }; /* empty means not set */
     *ret_value = value;
     return OK;
 }
 
-/* Of any length, as the service stores it: only Put Blob compares it. decision: 16 */
+/* Reads the MD5. Its length is not checked, like in the real service; only Put Blob verifies it.
+ * decision: 16 */
 static enum error read_md5(struct call *call, const char *name, struct http_properties *http)
 {
     struct bytes text = call_header(call, name);

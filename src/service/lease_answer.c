@@ -1,4 +1,4 @@
-/* Leases of every service as requests and as answers: see lease_answer.h. */
+/* Leases of all services as requests and responses; see lease_answer.h. */
 #include "service/lease_answer.h"
 
 enum error lease_read_request(struct call *call, struct lease_request *ret_request)
@@ -29,7 +29,8 @@ void answer_lease_outcome(struct answer *a, const struct lease_result *lease, co
         answer_u64(a, "x-ms-lease-time", lease->time_s);
 }
 
-/* Literal, as every blob of a list has it, and none of the words needs to be escaped. */
+/* Writes literal XML for speed, because each blob of a list has it. None of the values needs
+ * escaping. */
 void lease_xml(struct text *out, const struct lease *lease, instant now)
 {
     const char *duration = lease_duration_text(lease, now);

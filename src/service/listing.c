@@ -1,4 +1,4 @@
-/* A page of an account's containers, queues or shares: an iterator over its space. */
+/* Lists a page of an account's containers, queues or shares by iterating over its space. */
 #include "service/listing.h"
 
 #include <assert.h>
@@ -63,8 +63,8 @@ static enum store_result add_of_other(struct filling *f, const struct space_reco
     return STORE_CORRUPT;
 }
 
-/* Adds the entries of other cells that precede our own next record, or all of them (NULL). Ends the page (f->next) if it is
- * full, or if a page of theirs is at its end. */
+/* Adds the entries of other cells that precede our next record, or all entries (NULL). Ends the
+ * page (sets f->next) if it is full or one of the other pages ends. */
 static enum store_result add_others(struct filling *f, const struct space_record *before)
 {
     enum store_result result = STORE_OK;

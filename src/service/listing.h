@@ -1,52 +1,55 @@
-/* What a list of containers, queues, tables or blobs is asked: pages of names in order. Plain
- * values; service/listing_xml.h reads them from a request. */
+/* Parameters of lists of containers, queues, tables or blobs, which return pages of names in order.
+ * Plain values; service/listing_xml.h reads them from a request. */
 #ifndef LAGRA_SERVICE_LISTING_H
 #define LAGRA_SERVICE_LISTING_H
 
 #include "service/decision.h"
 
-#define LISTING_MAX         5000 /* results a page, asked for or not */
-/* A page ends early once so many records were looked at, shown or not: the work of one call is
- * bounded. */
+#define LISTING_MAX         5000 /* maximum and default number of results per page */
+/* A page ends early after this many records were read, shown or not. This bounds the work of a
+ * call. */
 #define LISTING_RECORDS_MAX 20000
 
-/* Texts have ptr NULL when absent or empty. */
+/* Strings have ptr NULL if absent or empty. */
 struct listing {
     struct bytes prefix;
     struct bytes marker; /* as sent */
     uint32_t max;        /* 1..LISTING_MAX */
     bool max_given;
-    struct bytes hidden; /* a name that is not shown; ptr NULL: none */
-    unsigned include;    /* bits: positions in the operation's table of names */
+    struct bytes hidden; /* name that is not shown; ptr NULL if none */
+    unsigned include;    /* bits: indices in the operation's table of names */
 };
 
-/* A record of a space: where a page begins. */
+/* Record of a space at which a page starts. */
 struct listing_place {
-    struct bytes name;   /* partition key; ptr NULL: from the beginning */
-    struct bytes record; /* record key; ptr NULL: at the first of the name */
+    struct bytes name;   /* partition key; ptr NULL for the beginning */
+    struct bytes record; /* record key; ptr NULL for the first record of the name */
 };
 
-/* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
- * The function that renders the page provides the sink. It starts anew with each attempt to decide, and
- * sets `full` when it accepts no more. */
+/* Receives a page entry by entry, so that thousands of entries need not be kept in memory. Provided
+ * by the function that renders the page. Restarted by each attempt to decide. Sets `full` when it
+ * accepts no more entries. */
 struct listing_sink {
     bool full;
     void (*begin)(struct listing_sink *sink, instant now);
-    /* Is the record shown? What is damaged is, for add() to say so. NULL: all are. */
+    /* Returns true if the record is shown. Damaged records are shown, so that add() reports them.
+     * NULL if all are shown. */
     bool (*shows)(struct listing_sink *sink, const struct space_record *at);
-    /* One entry: its record is gone after the call. False: it is damaged. */
+    /* Adds an entry. The record is invalid after the call. Returns false if it is damaged. */
     bool (*add)(struct listing_sink *sink, const struct space_record *at);
 };
 
-/* Returns whether the text has only characters that names of containers, queues and shares can have. */
+/* Returns true if the text has only characters that are allowed in names of containers, queues and
+ * shares. */
 bool listing_is_name(struct bytes name);
 
-/* The records of an account's space (service/names.h), which are of its containers, queues or
- * shares, in order of name, a page of them. Merged with those of other cells (d->input->merged).
+/* Lists a page of the records of an account's space (service/names.h), which are those of its
+ * containers, queues or shares, in order of name. Merges them with those of other cells
+ * (d->input->merged).
  *
- * from      where the page begins
- * ret_next  where the next one does, in d->arena; name.ptr NULL: none
- * returns   OK, as decision_fail_store() */
+ * from      start of the page
+ * ret_next  start of the next page, in d->arena; name.ptr NULL if there is none
+ * returns   OK, or like decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
                             struct listing_place from, struct listing_sink *sink,
                             struct listing_place *ret_next);

@@ -1,4 +1,4 @@
-/* Lists as requests and as XML: see listing_xml.h. */
+/* Requests and XML of lists; see listing_xml.h. */
 #include "service/listing_xml.h"
 
 #include "base/encode.h"
@@ -75,7 +75,7 @@ enum error listing_read(struct call *call, const char *const *include_names,
     return OK;
 }
 
-/* The version in which lists lost their URLs, and attributes of the root were renamed. */
+/* Version that removed URLs from lists and renamed attributes of the root. */
 #define LISTINGS_WITHOUT_URLS "2013-08-15"
 
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
@@ -130,7 +130,8 @@ void listing_end(struct text *out, struct bytes next_marker)
     xml_close(out, "EnumerationResults");
 }
 
-/* XML 1.0, production Char: what valid UTF-8 may hold and a document may not. */
+/* Returns true if the name contains only characters that XML 1.0 allows (production Char). name:
+ * valid UTF-8 */
 static bool fits_xml(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -203,8 +204,8 @@ static bool add_entry(struct listing_sink *sink, const struct space_record *at)
     return true;
 }
 
-/* ---- markers: "/account/name" of the one to go on with, as the real service has it, and "/account/name/MARK" in the
- * midst of the records of a name ---- */
+/* ---- markers: "/account/name" of the next entry, as in the real service; "/account/name/MARK"
+ * between two records of a name ---- */
 
 static bool read_marker(const struct call *call, const struct listing_form *form,
                         struct bytes marker, struct listing_place *ret_place)

@@ -1,11 +1,12 @@
-/* Metadata: see metadata.h. */
+/* Encodes, decodes and compares metadata; see metadata.h and metadata_run.h. */
 #include "service/metadata.h"
 
 #include "base/xml.h"
 
 #define PREFIX "x-ms-meta-"
 
-/* A C# identifier, ASCII part: letters, digits, underscore, no digit first.
+/* Returns true for a C# identifier of ASCII letters, digits and underscores that does not start
+ * with a digit.
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata */
 static bool is_identifier(struct bytes name)
 {
@@ -20,7 +21,8 @@ static bool is_identifier(struct bytes name)
     return name.len > 0;
 }
 
-/* The service refuses them, also in values. decision: 863 */
+/* Returns true if the value has non-ASCII characters, which the real service refuses. decision:
+ * 863 */
 static bool has_others_than_ascii(struct bytes value)
 {
     for (size_t i = 0; i < value.len; i++) {
@@ -39,7 +41,7 @@ static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *
     return !in->bad;
 }
 
-/* ptr NULL: there is no such name. */
+/* Returns the value of a name; ptr NULL if there is none. */
 static struct bytes value_of(struct bytes metadata, struct bytes name)
 {
     struct decoder in;
@@ -58,7 +60,7 @@ static bool has_name(struct bytes metadata, struct bytes name)
     return value_of(metadata, name).ptr;
 }
 
-/* A name is in a run once. */
+/* Returns true if all pairs are also in `all`. Names in a run are unique. */
 static bool is_part_of(struct bytes metadata, struct bytes all)
 {
     struct decoder in;

@@ -1,7 +1,7 @@
-/* Metadata: the x-ms-meta-* headers of a request as one encoded run, and back to headers.
- * Encoded: (varint name length, name, varint value length, value)*, in the order sent; names keep
- * their case. rest: Setting-and-Retrieving-Properties-and-Metadata-for-Blob-Resources; at most 8
- * KiB names and values together. */
+/* Converts metadata between the x-ms-meta-* headers of requests and responses and an encoded run.
+ * Encoding: (varint name length, name, varint value length, value)*, in the order sent. Names keep
+ * their case. Names and values together have at most 8 KiB. rest:
+ * Setting-and-Retrieving-Properties-and-Metadata-for-Blob-Resources */
 #ifndef LAGRA_SERVICE_METADATA_H
 #define LAGRA_SERVICE_METADATA_H
 
@@ -10,12 +10,13 @@
 
 #define METADATA_MAX_BYTES 8192
 
-/* returns OK, E_MetadataTooLarge, E_InvalidMetadata (name not a C# identifier, duplicate),
+/* Encodes the metadata headers of a request.
+ * returns OK, E_MetadataTooLarge, E_InvalidMetadata (name not a C# identifier, duplicate),
  * E_EmptyMetadataKey */
 enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata);
-/* Adds x-ms-meta-NAME headers to the answer. */
+/* Adds x-ms-meta-NAME headers to the response. */
 void metadata_answer(struct answer *a, struct bytes metadata);
-/* <Metadata><name>value</name>..</Metadata>; <Metadata /> when empty. */
+/* Writes <Metadata><name>value</name>..</Metadata>, or <Metadata /> if empty. */
 void metadata_xml(struct text *out, struct bytes metadata);
 
 #endif

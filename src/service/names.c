@@ -1,4 +1,4 @@
-/* Names and spaces: see names.h. */
+/* Checks names and computes the ids of spaces; see names.h. */
 #include "service/names.h"
 
 #include <nettle/sha2.h>
@@ -7,7 +7,7 @@
 #define NAME_MIN      3
 #define NAME_MAX      63
 
-/* Most accounts that a thread is asked for are the one that it was asked for last, and the digest
+/* The last space of this thread. A thread usually needs the same account again, and the digest
  * costs as much as reading a record. service: static. */
 #define KEPT_NAME_MAX 64
 static _Thread_local struct {

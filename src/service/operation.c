@@ -1,11 +1,11 @@
-/* The one reader of operation tables: finding a row, and running what it says. */
+/* Finds rows in operation tables and executes them. */
 #include "service/operation.h"
 
 #include <assert.h>
 
 #include "service/placement_move.h"
 
-/* ---- running ---- */
+/* ---- execution ---- */
 
 bool decision_may_change(const struct decision *d)
 {
@@ -35,11 +35,11 @@ static enum error check_lease_rule(struct decision *d)
     case LEASE_RULE_WHEN_LEASED:
         return lease_check_write(d->lease_resource, &d->lease, given, d->now);
     }
-    assert(false); /* not a lease rule */
+    assert(false); /* invalid lease rule */
     return E_InternalError;
 }
 
-/* May the caller do this, on the state that was found? */
+/* Checks the caller's permission on the state that was found. */
 static enum error check_permission(struct decision *d)
 {
     struct permit_facts facts = { .known = true, .exists = d->subject.exists };
@@ -58,7 +58,7 @@ static enum error check_permission(struct decision *d)
     return e;
 }
 
-/* True if the state is unknown: then nothing can be said of permissions either. decision: 682 */
+/* Returns true if the state is unknown, so that the permission is unknown too. decision: 682 */
 static bool is_unknown(enum error e)
 {
     return decision_is_unfinished(e) || e == E_MisdirectedRequest || (e && error_status(e) >= 500);
@@ -71,7 +71,7 @@ enum error operation_missing(struct decision *d, enum error e)
     return permitted ? permitted : e;
 }
 
-/* The order is subject, permission, lease, conditions. decision: 2 */
+/* Checks in this order: subject, permission, lease, conditions. decision: 2 */
 enum error operation_check(struct decision *d)
 {
     const struct operation *operation = d->operation;
@@ -81,7 +81,8 @@ enum error operation_check(struct decision *d)
     e = conditions_allowed(operation->condition_class, operation->conditions, given);
     if (e)
         return e;
-    /* A caller without the right does not learn what exists. */
+    /* An error of subject() is returned after the permission check, so that a caller without the
+     * right does not learn what exists. */
     e = operation->subject ? operation->subject(d) : OK;
     if (is_unknown(e))
         return e;
@@ -103,13 +104,13 @@ static bool status_is_promised(const struct operation *operation, int status)
     return status == operation->ok[0] || (operation->ok[1] != 0 && status == operation->ok[1]);
 }
 
-/* What the row promises of a decision, checked on every run. */
+/* Asserts the rules of the row for a decision. */
 static void assert_decided(const struct decision *d, enum error e)
 {
     const struct operation *operation = d->operation;
 
     if (decision_is_unfinished(e))
-        return; /* whatever changes there are, are dropped */
+        return; /* changes will be dropped */
     if (e) {
         assert(changes_empty(d->changes));
         return;
@@ -167,13 +168,13 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
     if (a->call->service->reads_are_not_cached && (a->call->method & (METHOD_GET | METHOD_HEAD)))
         answer_string(a, "Cache-Control", "no-cache");
     if (a->error)
-        return; /* with a body of the operation's own */
+        return; /* the operation rendered its own error body */
     assert(status_is_promised(operation, a->response->status));
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* "comp=...&restype=..." of what the request names, lower case. */
+/* Returns "comp=...&restype=..." of the request's parameters. */
 static struct bytes selector_of(const struct call *call)
 {
     struct bytes comp = call_query(call, "comp");
@@ -208,15 +209,15 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
-/* What most rows fail by, looked at before their texts. */
+/* Rules out most rows before their strings are compared. */
 static bool method_and_level_fit(const struct operation *row, enum http_method method,
                                  uint32_t level)
 {
     return (row->methods & method) && (row->level == level || row->level == LEVEL_ANY);
 }
 
-/* The header or parameter that a part of a row's variant ("header", "header=value", "?name=value")
- * is about, as sent. */
+/* Returns the header or parameter for a part of a row's variant ("header", "header=value",
+ * "?name=value"), as sent. */
 static struct bytes part_given(struct bytes part, const struct call *call, struct bytes *ret_wanted)
 {
     struct bytes name;
@@ -229,7 +230,7 @@ static struct bytes part_given(struct bytes part, const struct call *call, struc
     return call_find_header(call, name);
 }
 
-/* The same of the first part. */
+/* Like part_given(), for the first part. */
 static struct bytes variant_given(const struct operation *row, const struct call *call,
                                   struct bytes *ret_wanted)
 {
@@ -254,8 +255,8 @@ static bool variant_fits(const struct operation *row, const struct call *call)
     return true;
 }
 
-/* Names the parameter that no row of this level has: restype where a row has this comp, else comp.
- * Elements as recorded of Get Blob Service Stats at the primary. */
+/* Reports the parameter that no row of this level has: restype if a row has this comp, otherwise
+ * comp. Elements as recorded for Get Blob Service Stats at the primary. */
 static void blame_selector(const struct service *service, const struct call *call)
 {
     struct bytes comp = call_query(call, "comp");
@@ -275,8 +276,8 @@ static void blame_selector(const struct service *service, const struct call *cal
     problem_add_field(call->problem, "Reason", bytes_from_string(""));
 }
 
-/* No row fits: which part of the request is to blame? Of several headers that would pick a row, the
- * last one's row counts.
+/* Determines why no row matches the request. If several headers would select a row, the last such
+ * row counts.
  * rest: Status-and-Error-Codes2 */
 static enum error why_none(const struct service *service, const struct call *call,
                            struct bytes selector)
@@ -290,7 +291,7 @@ static enum error why_none(const struct service *service, const struct call *cal
 
         if (!level_fits(row, call) || !selector_fits(row, selector))
             continue;
-        /* A preflight request fits everything, and says nothing of what there is. */
+        /* Preflight rows match everything, so they do not show what exists. */
         if (row->methods == METHOD_OPTIONS)
             continue;
         selector_known = true;

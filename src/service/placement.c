@@ -7,9 +7,11 @@
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
-/* A container that does not exist so long after its row was written is not going to: its front end has died. */
+/* Delay before the first check of a row. If the container does not exist by then, its front end has
+ * died and will not create it. */
 #define CHECKED_AFTER_S 30u
-/* The record of a recent deletion is in the container's cell, and matters for so long. */
+/* Delay before the root is notified. The record of a recent deletion is in the container's cell and
+ * is needed until then. */
 #define TOLD_AFTER_S    30u
 
 static const struct bytes row_key = BYTES("m");
@@ -65,7 +67,7 @@ enum store_result placement_count(struct store *store, struct guid space, uint32
     return store_count(store, space, counter_of(cell, name), access, ret_count, &sequence);
 }
 
-/* Returns STORE_NOT_FOUND unless the name was released up to this incarnation. */
+/* Checks a release. Returns STORE_NOT_FOUND unless the name was released up to this incarnation. */
 static enum store_result find_released(struct decision *d, struct snapshot *of,
                                        uint64_t incarnation)
 {
@@ -111,8 +113,8 @@ enum error placement_missing(struct decision *d, struct snapshot *of, enum error
     return result == STORE_NOT_FOUND ? missing : decision_fail_store(d, result);
 }
 
-/* Does the partition have anything that a list could show: a container, snapshots of a share, what was deleted and is
- * retained? */
+/* Finds out whether the partition has anything that a list could show: a container, snapshots of a
+ * share, or a retained deleted container. */
 static enum store_result find_use(struct snapshot *of, bool *ret_is_used)
 {
     const struct bytes all = BYTES("");
@@ -125,8 +127,9 @@ static enum store_result find_use(struct snapshot *of, bool *ret_is_used)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Names of the service's own, such as $root and $logs, are in the root. So is a name of which a deleted container is retained
- * there, since Restore Container needs both in one cell. */
+/* Finds out whether the container may be placed in another cell. The service's own names, such as
+ * $root and $logs, are in the root. So is a name with a retained deleted container in the root,
+ * because Restore Container needs both in one cell. */
 static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)
 {
     struct bytes name = d->partition.key;

@@ -1,4 +1,4 @@
-/* See placement_move.h. The records, and what is decided about them in the source and for lists. */
+/* Records of moves, and decisions about them in the source and for lists. See placement_move.h. */
 #include "service/placement_move.h"
 
 #include "base/crc.h"
@@ -85,7 +85,7 @@ void moved_write(struct text *out, const struct moved *moved)
     }
 }
 
-/* Reads a number of entries, each of which takes some bytes. */
+/* Reads the number of entries. Each has at least one byte, which limits the number. */
 static size_t read_count(struct decoder *in)
 {
     uint64_t count = decode_u64(in);
@@ -193,7 +193,8 @@ static void delete_record(void *context, enum record_family family, const struct
     changes_delete(context, family, record->key);
 }
 
-/* Returns OK if the move may be sealed, and the name is as it was prepared. */
+/* Finds out whether the move may be sealed: it was not cancelled and the name has not changed since
+ * it was prepared. */
 static enum store_result may_seal(struct decision *d, const struct seal *seal, bool *ret_may)
 {
     uint64_t cancelled, digest = 0;

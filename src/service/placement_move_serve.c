@@ -1,4 +1,5 @@
-/* See placement_move.h. The steps in the destination and in the root, and what repeats them. */
+/* Steps of moves in the destination and the root, and the tasks that repeat them. See
+ * placement_move.h. */
 #include "cluster/peer.h"
 #include "service/driver.h"
 #include "service/names.h"
@@ -8,19 +9,20 @@
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
-/* The thread that runs tasks waits for so long at most, and tries again so much later. */
+/* Timeout of a request by the thread that runs tasks, and the delay before the next attempt. */
 #define PATIENCE_MS   2000u
 #define AGAIN_AFTER_S 1u
-/* What is prepared is sealed right after that, or its source has lost it. */
+/* Delay before a prepared move is checked. It is normally sealed right after it was prepared,
+ * unless its source has failed. */
 #define CHECK_AFTER_S 30u
-/* A space that is dropped so soon is not prepared any more. */
+/* A space that will be dropped within this time is not accepted. */
 #define SPACE_LEFT_S  3600u
 #define RESPONSE_MAX  1024u
 
-/* A step that another cell requests. */
+/* A step requested by another cell. */
 struct step {
     struct move move;
-    struct decoder in; /* the rest of the request */
+    struct decoder in; /* rest of the request after the move */
     struct bytes body;
     int status;
 };
@@ -57,7 +59,7 @@ static enum error ended(struct decision *d, enum store_result result)
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* Decides nothing, and responds with this. */
+/* Sets the status of the response, without changes. */
 static enum error respond(struct step *step, int status)
 {
     step->status = status;
@@ -135,7 +137,7 @@ static bool has_time(const struct decision *d, const struct moved *moved)
     return true;
 }
 
-/* Reads what is prepared. returns STORE_NOT_FOUND if nothing is */
+/* Reads the prepared move. Returns STORE_NOT_FOUND if there is none. */
 static enum store_result read_incoming(struct decision *d, struct move *ret_move,
                                        struct moved *ret_moved)
 {
@@ -152,8 +154,8 @@ static enum store_result read_incoming(struct decision *d, struct move *ret_move
     return STORE_OK;
 }
 
-/* Returns STORE_NOT_FOUND if no other move is sealed or prepared here, and the name is not in use. The same move may be prepared
- * again, as the name was changed meanwhile. */
+/* Finds conflicts with a move. Returns STORE_NOT_FOUND if no other move is sealed or prepared here
+ * and the name is not in use. The same move may be prepared again after the name was changed. */
 static enum store_result find_conflict(struct decision *d, const struct move *move)
 {
     struct move other;
@@ -221,7 +223,7 @@ static void put_moved(struct decision *d, const struct moved *moved)
                       moved->tasks[i].payload);
 }
 
-/* The root is the destination: its row goes in the same commit. */
+/* Removes the row in the same commit, if the root is the destination. */
 static enum store_result remove_row(struct decision *d, const struct move *move)
 {
     struct placement row;
@@ -230,7 +232,7 @@ static enum store_result remove_row(struct decision *d, const struct move *move)
     if (result)
         return result == STORE_NOT_FOUND ? STORE_CORRUPT : result;
     if (row.cell != move->from || row.incarnation != move->before)
-        return STORE_CORRUPT; /* the source is sealed: nothing can have changed it */
+        return STORE_CORRUPT; /* the source is sealed, so nothing can have changed the row */
     placement_remove(d->changes, &row);
     move_count_switch(d->changes);
     return STORE_OK;
@@ -246,7 +248,7 @@ static enum error attempt_activate(struct decision *d, void *of)
     open_name(d, &step->move);
     result = read_incoming(d, &incoming, &moved);
     if (result == STORE_NOT_FOUND || (!result && incoming.incarnation != step->move.incarnation))
-        return OK; /* it was done before */
+        return OK; /* already done */
     if (!result && incoming.to == CLUSTER_ROOT)
         result = remove_row(d, &incoming);
     if (result)
@@ -280,7 +282,7 @@ static enum error attempt_switch(struct decision *d, void *of)
     open_name(d, move);
     result = placement_read(d->before, d->arena, &row);
     if (result == STORE_NOT_FOUND)
-        return OK; /* it was done before, and the container has been deleted since */
+        return OK; /* already done, and the container has been deleted since */
     if (result)
         return decision_fail_store(d, result);
     if (row.cell != move->from || row.incarnation != move->before)
@@ -333,7 +335,8 @@ int move_cancel_serve(void *context, struct bytes body, struct arena *arena, str
 
 /* ---- tasks ---- */
 
-/* Without an owner the task is put off, so that others do not wait behind it. */
+/* Returns true if the cell has an owner. Otherwise the task is retried later, so that other tasks
+ * need not wait. */
 static bool has_owner(struct peers *peers, uint32_t cell)
 {
     struct owner_target target;
@@ -342,7 +345,7 @@ static bool has_owner(struct peers *peers, uint32_t cell)
     return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
 }
 
-/* Requests a step of another cell. Returns its status, or 0. */
+/* Requests a step from another cell. Returns the response's status, or 0 on failure. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct move *move, struct arena *arena)
 {
@@ -372,7 +375,7 @@ static enum store_result again(struct decision *d, const struct deferred_task *t
     return STORE_OK;
 }
 
-/* Step (5). */
+/* Runs step (5). */
 static enum store_result finish(struct decision *d, const struct move *move)
 {
     changes_delete(d->changes, RECORD_INNER, move_sealed_key);
@@ -412,8 +415,9 @@ enum store_result move_check_incoming_task(struct decision *d, const struct defe
 
     if (result)
         return result;
+    /* sealed and about to be activated, or its owner cannot be reached */
     if (ask(endpoint, move.from, MOVE_CANCEL_PATH, &move, d->arena) != 200)
-        return again(d, task); /* it is sealed, and about to be activated; or its owner is away */
+        return again(d, task);
     changes_delete(d->changes, RECORD_INNER, move_incoming_key);
     for (size_t i = 0; i < moved.space_count; i++)
         changes_drop_space(d->changes, moved.spaces[i].space);

@@ -1,18 +1,21 @@
-/* Records of placements, and of moves, that several files of service/placement*.c write. Internal to them. */
+/* Internal to service/placement*.c: records of placements and moves that several of these files
+ * write. */
 #ifndef LAGRA_SERVICE_PLACEMENT_PRIVATE_H
 #define LAGRA_SERVICE_PLACEMENT_PRIVATE_H
 
 #include "service/placement_move.h"
 
-extern const struct bytes placement_own_key; /* placement.h "o" */
+extern const struct bytes placement_own_key; /* key "o" of placement.h */
 extern const struct bytes move_sealed_key, move_cancelled_key, move_incoming_key;
 
-/* In the root: writes the row of a name, and counts it. */
+/* Writes the row of a name and counts it. Called in the root. */
 void placement_write(struct changes *changes, struct arena *arena, struct placement row);
-/* Notes that the name is released up to this incarnation, unless it was up to a later one. */
+/* Records that the name is released up to this incarnation, unless it is already released up to a
+ * later one. */
 enum store_result placement_write_released(struct decision *d, uint64_t incarnation);
 
-/* Reads "v"; the move's name and account are not in it. returns STORE_NOT_FOUND if the name is not sealed */
+/* Reads "v", which does not contain the move's name and account. Returns STORE_NOT_FOUND if the
+ * name is not sealed. */
 enum store_result move_read_sealed(struct snapshot *of, struct arena *arena, struct move *ret_move);
 void move_count_finished(struct changes *changes);
 void move_count_switch(struct changes *changes);

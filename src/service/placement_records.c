@@ -1,4 +1,4 @@
-/* Records of placements that several files read: see placement.h, placement_move.h. */
+/* Records of placements that several files use; see placement.h, placement_move.h. */
 #include "base/codec.h"
 #include "service/placement.h"
 #include "service/placement_private.h"
@@ -9,7 +9,7 @@
 const struct bytes placement_own_key = BYTES("o");
 const struct bytes move_sealed_key = BYTES("v");
 
-/* ---- payload of tasks ---- */
+/* ---- task payload ---- */
 
 struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account)
 {

@@ -10,10 +10,10 @@
 #include "service/placement.h"
 
 #define VERSION     1
-/* The thread that runs tasks waits for so long at most. */
+/* Timeout of a request by the thread that runs tasks. */
 #define PATIENCE_MS 2000u
 
-/* What a request is about. */
+/* Subject of a request. */
 struct about {
     struct bytes service, account, name;
     uint64_t incarnation;
@@ -35,7 +35,8 @@ static bool read_about(struct bytes body, struct about *ret_about)
            ret_about->incarnation > 0;
 }
 
-/* A cell without an owner is not waited for: other tasks would wait, too. */
+/* Returns true if the cell has an owner. Otherwise the task does not wait for it, because other
+ * tasks would wait too. */
 static bool has_owner(const struct peers *peers, uint32_t cell)
 {
     struct owner_target target;
@@ -44,7 +45,7 @@ static bool has_owner(const struct peers *peers, uint32_t cell)
     return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
 }
 
-/* Asks the owner of another cell. Returns its status, or 0. */
+/* Sends a request to the owner of another cell. Returns the response's status, or 0 on failure. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct about *about, struct arena *arena)
 {
@@ -114,7 +115,7 @@ enum store_result placement_tell_root_task(struct decision *d, const struct defe
 
 /* ---- requests ---- */
 
-/* Decides about the partition of the name, until it is durable. Returns a status. */
+/* Decides on the name's partition and waits until the result is durable. Returns a status. */
 static int decide(const struct endpoint_set *all, struct about *about, struct arena *arena,
                   attempt_fn *attempt)
 {

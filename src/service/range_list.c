@@ -1,14 +1,14 @@
 /* See range_list.h. */
 #include "service/range_list.h"
 
-/* A content of at most this length is looked through by a worker: it has few records. */
+/* Workers read contents up to this length; they have few records. */
 #define SHORT_CONTENT (16u << 20)
 
 struct wanted {
-    const struct content *content, *previous; /* previous NULL: all that has bytes */
+    const struct content *content, *previous; /* NULL to list all ranges with data */
     uint64_t start, end;
     uint32_t unit;
-    uint64_t first, last; /* start and end, of whole units: where bytes are looked for */
+    uint64_t first, last; /* start and end extended to units; the range to search */
 };
 
 static enum store_result read_some(struct decision *d, const struct wanted *wanted, uint64_t start,
@@ -21,7 +21,7 @@ static enum store_result read_some(struct decision *d, const struct wanted *want
                           ret_ranges);
 }
 
-/* ---- a list in the making ---- */
+/* ---- building the list ---- */
 
 struct whole {
     struct decision *d;
@@ -59,8 +59,8 @@ static void append(struct whole *all, const struct content_range *range)
     all->ranges[all->count++] = *range;
 }
 
-/* Adds a range behind those there are, as whole units: one that has bytes was not cleared.
- * Two that touch are one. */
+/* Appends a range, extended to units. A unit with data does not count as cleared. Adjacent ranges
+ * are merged. */
 static void add(struct whole *all, const struct content_range *found)
 {
     struct content_range range = { .start = unit_start(all->wanted, found->start),
@@ -83,8 +83,9 @@ static void add(struct whole *all, const struct content_range *found)
         append(all, &range);
 }
 
-/* Where to go on, behind what was looked at up to `next`: at the beginning of a unit. What was cleared
- * in the unit that comes next may yet have bytes. Where the list begins: it is not known yet. */
+/* Returns the start of the unit at which to continue after everything up to `next` was read. A
+ * cleared range in that unit is truncated, because the unit may still have data. Returns
+ * wanted->start if the first unit is still incomplete. */
 static uint64_t go_on_at(struct whole *all, uint64_t next)
 {
     struct content_range *last = all->count > 0 ? &all->ranges[all->count - 1] : NULL;
@@ -109,7 +110,7 @@ static void end_list(const struct whole *all, uint64_t next, struct content_rang
         (struct content_ranges){ .ranges = all->ranges, .count = all->count, .next = next };
 }
 
-/* A page of the list; one may be short. */
+/* Reads a page of the list. A page may be short. */
 static enum error read_page(struct decision *d, const struct wanted *wanted, size_t max,
                             struct content_ranges *ret_ranges)
 {
@@ -117,7 +118,7 @@ static enum error read_page(struct decision *d, const struct wanted *wanted, siz
     struct whole all = { .d = d, .wanted = wanted };
     uint64_t next;
 
-    do { /* once, but for what is many ranges in one unit, or shares that of bytes behind it */
+    do { /* usually once; again if a unit has many ranges or shares data with the next range */
         enum store_result result = read_some(d, wanted, more.next, max, &more);
 
         if (result)
@@ -130,9 +131,9 @@ static enum error read_page(struct decision *d, const struct wanted *wanted, siz
     return OK;
 }
 
-/* The whole list, for who cannot ask for its pages. Longer than it may be: OperationTimedOut, as the
- * service answers of a blob that is too much in pieces. rest: Get-Page-Ranges "Remarks";
- * decision: 73 */
+/* Reads the complete list for clients that cannot request pages. Fails with OperationTimedOut if it
+ * is too long, as the real service does for a blob with too many ranges. rest: Get-Page-Ranges
+ * "Remarks"; decision: 73 */
 static enum error read_all(struct decision *d, const struct wanted *wanted,
                            struct content_ranges *ret_ranges)
 {

@@ -1,33 +1,33 @@
-/* Which ranges of a content have bytes, and which differ from an older state: Get Page Ranges, List
+/* Ranges of a content that have data, or that differ from an older state: Get Page Ranges, List
  * Ranges. Plain values; service/range_list_xml.h reads them from a request. */
 #ifndef LAGRA_SERVICE_RANGE_LIST_H
 #define LAGRA_SERVICE_RANGE_LIST_H
 
 #include "service/read_range.h"
 
-/* Most ranges of a page of a list. rest: Get-Page-Ranges "maxresults" */
+/* Maximum number of ranges per page. rest: Get-Page-Ranges "maxresults" */
 #define RANGE_LIST_MAX         10000u
-/* Most ranges of a list that is given as a whole. decision: 73 */
+/* Maximum number of ranges of a list without pages. decision: 73 */
 #define RANGE_LIST_UNPAGED_MAX 100000u
 
 struct range_list {
     struct read_range range;
-    bool is_paged; /* the rest: */
+    bool is_paged; /* enables the following fields */
     uint32_t max;  /* 1..RANGE_LIST_MAX */
-    uint64_t from; /* where the page begins */
+    uint64_t from; /* start of the page */
 };
 
-/* What the list is of. */
+/* Content to list. */
 struct range_list_source {
     const struct content *content;
-    uint32_t unit; /* ranges are whole units of so many bytes, but for the end; 1: as they are */
-    /* Finds an older state of it to compare with; NULL: the list is of all that has bytes. */
+    uint32_t unit; /* granularity of ranges in bytes, except at the end; 1 for exact ranges */
+    /* Finds an older state to compare with. NULL to list all ranges with data. */
     enum error (*find_older)(struct decision *d, const void *asked, struct content *ret_older);
     const void *asked;
 };
 
-/* Reads a page of the list, or all of it, in d->before. Decides.
- * returns  OK; E_InvalidRange; E_OperationTimedOut: too long for one answer; as find_older() */
+/* Reads a page of the list, or the complete list, from d->before.
+ * returns  OK; E_InvalidRange; E_OperationTimedOut: too long for one response; like find_older() */
 enum error range_list_find(struct decision *d, const struct range_list *asked,
                            const struct range_list_source *source,
                            struct content_ranges *ret_ranges);

@@ -1,7 +1,9 @@
-/* See range_list_xml.h. rest: Get-Page-Ranges, List-Ranges
+/* Lists of ranges in requests and responses; see range_list_xml.h. rest: Get-Page-Ranges,
+ * List-Ranges
  *
- * A marker is, as recorded, "2!", the length of what follows the next '!', "!", and base64 of six
- * digits, "!", the offset to go on at, "!"; the digits are the length of the offset's text. */
+ * A marker has the recorded format: "2!", the length of the text after the next '!', "!", and
+ * base64 of: six digits, "!", the offset at which to continue, "!". The digits are the length of
+ * the offset's text. */
 #include "service/range_list_xml.h"
 
 #include <inttypes.h>
@@ -20,7 +22,7 @@ static struct bytes marker_of(struct arena *arena, uint64_t offset)
     return arena_printf(arena, "2!%zu!%.*s", base64.len, BYTES_ARG(base64));
 }
 
-/* Only what marker_of() makes. */
+/* Accepts only markers that marker_of() creates. */
 static bool read_marker(struct arena *arena, struct bytes marker, uint64_t *ret_offset)
 {
     struct bytes version, length, base64, inner, digits, offset, end;
@@ -52,7 +54,7 @@ enum error range_list_read_page(struct call *call, struct range_list *list)
     return OK;
 }
 
-/* ---- the answer ---- */
+/* ---- response ---- */
 
 static void range_xml(struct text *out, const struct range_list_names *names,
                       const struct content_range *range)
@@ -73,7 +75,7 @@ void range_list_answer(struct answer *a, const struct range_list *list,
 
     text_init(&out, a->arena, 128 + 72 * ranges->count);
     xml_begin(&out);
-    text_add_char(&out, '\n'); /* recorded, 8 of 10 */
+    text_add_char(&out, '\n'); /* in 8 of 10 recordings */
     xml_open(&out, names->list);
     for (size_t i = 0; i < ranges->count; i++)
         range_xml(&out, names, &ranges->ranges[i]);

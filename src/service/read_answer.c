@@ -25,7 +25,7 @@ void read_range_positions(const struct call *call, struct read_range *ret_range)
     case RANGE_PART:
         ret_range->last = ret_range->first + length - 1;
         break;
-    case RANGE_UNSATISFIABLE: /* it begins past any end */
+    case RANGE_UNSATISFIABLE: /* starts past any end */
         break;
     }
 }
@@ -39,7 +39,7 @@ enum error write_range_read(struct call *call, struct read_range *ret_range, str
     return OK;
 }
 
-/* A sum is of a range: without a header for one it is refused, and so are both sums. */
+/* Refuses a checksum without a range, and requests for both checksums. */
 static enum error check_sums(struct call *call, struct read_range *range)
 {
     if (!range->md5 && !range->crc64)

@@ -1,11 +1,11 @@
 /* See read_range.h. */
 #include "service/read_range.h"
 
-/* A range whose sum is wanted is at most this long. rest: Get-Blob "x-ms-range-get-content-md5",
- * Get-File "x-ms-range-get-content-md5" */
+/* Maximum length of a range with a checksum. rest: Get-Blob "x-ms-range-get-content-md5", Get-File
+ * "x-ms-range-get-content-md5" */
 #define SUMMED_RANGE_MAX (4u << 20)
 
-/* Cuts the range to the length. */
+/* Truncates the range to the content's length. */
 static enum error cut(struct decision *d, const struct read_range *asked, uint64_t length,
                       struct read_part *ret_part)
 {

@@ -1,11 +1,12 @@
-/* The record of a deletion: written, read, forgotten. */
+/* Writes, reads and deletes records of deletions; see recent_deletion.h. */
 #include "service/recent_deletion.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
 #include "service/small_record.h"
 
-/* "For at least 30 seconds" a name is taken by its deletion. rest: Delete-Container, "Remarks" */
+/* The name is unavailable "for at least 30 seconds" after the deletion. rest: Delete-Container,
+ * "Remarks" */
 #define RECENT_S 30u
 
 static const struct bytes record_key = BYTES("d");

@@ -48,7 +48,7 @@ enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct bo
         return OK;
     }
     ret_sums->md5 = rule == SUMS_OF_BLOB || rule == SUMS_MD5 || md5_sent || !crc64_known;
-    /* Beside an MD5 that was sent only since 2026-10-06. */
+    /* Versions before 2026-10-06 do not return a CRC-64 if an MD5 was sent. */
     ret_sums->crc64 = rule != SUMS_MD5 && crc64_known &&
                       (rule == SUMS_OF_BLOB || rule == SUMS_OF_LIST || !md5_sent ||
                        call_since(call, "2026-10-06"));

@@ -1,4 +1,4 @@
-/* The endpoint of a service: what its requests are executed with. request/ has their path. */
+/* Endpoint of a service: everything that its requests need. request/ implements their path. */
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
@@ -11,11 +11,11 @@
 
 struct server_options {
     bool product_style_url;  /* account.blob.localhost hosts (default true) */
-    bool skip_version_check; /* accept anything as x-ms-version */
-    bool no_public_access;   /* containers cannot be opened to the public, and none is */
-    bool loose;              /* ignore unknown headers and parameters that are refused otherwise */
-    uint64_t rehydrate_seconds; /* how long an archived blob takes to come back */
-    bool always_wait;           /* test builds: decide as if nothing were in memory at first */
+    bool skip_version_check; /* accept any x-ms-version */
+    bool no_public_access;   /* containers cannot allow public access */
+    bool loose;              /* ignore unknown headers and parameters that are otherwise refused */
+    uint64_t rehydrate_seconds; /* time to rehydrate an archived blob */
+    bool always_wait;           /* test builds: first decide as if nothing were in memory */
 };
 
 struct endpoint;
@@ -23,35 +23,36 @@ struct other_cells;
 struct peers;
 struct task_runner;
 
-/* All services that a process serves. */
+/* All services of a process. */
 #define ENDPOINTS_MAX 4
 struct endpoint_set {
     const struct endpoint *endpoints;
     size_t count;
-    atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
-    atomic_bool is_stopping;          /* says that it is not ready, and serves as ever */
-    struct task_runner *tasks;        /* NULL: none runs */
+    atomic_uint ports[ENDPOINTS_MAX]; /* listening ports; 0 if not listening yet */
+    atomic_bool is_stopping;          /* reports not ready, but still serves requests */
+    struct task_runner *tasks;        /* NULL if not running */
 };
 
-/* What request.listener_tag points to. */
+/* request.listener_tag points to an endpoint. */
 struct endpoint {
     const struct service *service;
-    const struct endpoint_set *all; /* NULL: it is the only one */
+    const struct endpoint_set *all; /* NULL if it is the only one */
     struct store *store;
-    struct store *secondary; /* what the secondary endpoint shows of it; NULL: the same */
+    struct store *secondary; /* state shown by the secondary endpoint; NULL for `store` */
     const struct accounts *accounts;
-    const struct trust_holder *trust; /* NULL: no bearer tokens */
+    const struct trust_holder *trust; /* NULL if bearer tokens are disabled */
     const struct server_options *options;
     struct decide_pool *pool;
-    struct fetcher *fetcher;       /* of sources on other servers; NULL: none */
-    struct background *background; /* NULL: none */
-    struct peers *peers;           /* owners of other cells; NULL: none can be asked */
-    struct route *places; /* of a root cell: chooses cells for new containers; NULL: created here */
-    const struct other_cells *cells; /* of a root cell; NULL: there are no other cells */
-    struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
+    struct fetcher *fetcher;       /* for sources on other servers; NULL if disabled */
+    struct background *background; /* NULL if none */
+    struct peers *peers;           /* owners of other cells; NULL if none can be reached */
+    /* in a root cell: chooses cells for new containers; NULL to create them here */
+    struct route *places;
+    const struct other_cells *cells; /* in a root cell; NULL if there are no other cells */
+    struct decide_pool *gather_pool; /* for long work: gathering, copies; NULL for `pool` */
 };
 
-/* Returns the endpoint of a service, or NULL if there is none of that name. */
+/* Returns the endpoint of the service with this name, or NULL if there is none. */
 const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small records: see small_record.h. */
+/* See small_record.h. */
 #include "service/small_record.h"
 
 #include <assert.h>

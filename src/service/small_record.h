@@ -1,5 +1,5 @@
-/* Small records: INNER ones of a few numbers that services keep in a partition. And what is said
- * of any record that makes no sense. Any thread.
+/* Small INNER records of a few numbers that services store in a partition, and the log message for
+ * any unrecognized record. Thread-safe.
  *
  *   value: u8 1; the numbers, varints */
 #ifndef LAGRA_SERVICE_SMALL_RECORD_H
@@ -7,7 +7,8 @@
 
 #include "store/store.h"
 
-/* what       for the log: "the record of .."
+/* Reads a record.
+ * what       for the log: "the record of .."
  * returns    STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT (logged), STORE_WAIT, STORE_IO;
  *            the numbers are 0 unless STORE_OK */
 enum store_result small_record_read(struct snapshot *before, struct arena *arena, struct bytes key,
@@ -15,7 +16,7 @@ enum store_result small_record_read(struct snapshot *before, struct arena *arena
 void small_record_write(struct changes *changes, struct arena *arena, struct bytes key,
                         const uint64_t *numbers, size_t count);
 
-/* Logs that a record has an unknown form. returns STORE_CORRUPT */
+/* Logs that a record has an unrecognized format. Returns STORE_CORRUPT. */
 enum store_result record_is_unknown(const char *what, struct bytes value);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is known of a blob or a file that is the source of a copy, whatever service it is of. */
+/* Properties of a blob or file as copy source, independent of its service. */
 #ifndef LAGRA_SERVICE_SOURCE_FACTS_H
 #define LAGRA_SERVICE_SOURCE_FACTS_H
 
@@ -8,12 +8,12 @@
 #include "service/http_properties.h"
 
 struct source_facts {
-    struct content content; /* of one on this server */
-    struct etag etag;       /* the same */
+    struct content content; /* only for a source on this server */
+    struct etag etag;       /* only for a source on this server */
     struct http_properties http;
     struct bytes metadata;
-    enum error
-        archived; /* OK: it is not; else what refuses to read it. Copy Blob may, within an account */
+    /* OK unless archived; else the error for reading it. Copy Blob may copy it within an account */
+    enum error archived;
 };
 
 struct decision;

@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 #define PAYLOAD_VERSION 1
-/* Doubled so often, a second is longer than any wait. */
+/* Number of doublings after which one second exceeds the maximum delay. */
 #define DOUBLINGS_MAX   12u
 
 bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)
@@ -57,7 +57,8 @@ enum store_result task_put_off(struct store *store, const struct task_try *faile
     encode_bytes(&payload, failed->task.payload);
     result = store_task_move(store, &failed->stored, now + wait * TICKS_PER_SECOND, TASK_RETRY,
                              text_bytes(&payload), arena);
-    /* A cell without an owner and a shortage of memory are logged where they are found, not by each task. */
+    /* E_ServerBusy (a cell without an owner, or a shortage of memory) is logged where it is
+     * detected, not for each task. */
     if (!result && why != E_ServerBusy && failed->failures + 1 >= TASK_FAILURES_LOUD)
         log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
                  failed->task.kind, failed->failures + 1, error_code(why), wait);

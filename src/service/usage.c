@@ -4,12 +4,13 @@
 #include "service/names.h"
 #include "service/operation.h"
 
-/* Between two looks at the clock, and between two iterators: one that is open keeps what it sees. */
+/* Number of records between calls of pace(), and per iterator, because an open iterator keeps its
+ * state in the store. */
 #define STEP_RECORDS   1000u
 #define NAME_MAX_BYTES 4096u
 #define ARENA_MAX      ((size_t)16 << 20)
 
-/* ---- what is in a container ---- */
+/* ---- contents of a container ---- */
 
 static void add_record(const struct service *service, const struct space_record *record,
                        struct usage *usage)
@@ -22,12 +23,12 @@ static void add_record(const struct service *service, const struct space_record 
     usage->bytes += record->partition_key.len + record->record_key.len + record->value.len;
 }
 
-/* Where an iterator goes on, behind the record that it has shown last. */
+/* Position of an iterator, after the last record that it returned. */
 struct place {
-    struct arena *arena; /* of this place alone */
+    struct arena *arena; /* used only by this position */
     struct arena_mark start;
     struct bytes partition, record;
-    struct bytes name; /* of the container that the record is of, as it was created */
+    struct bytes name; /* of the record's container, as it was created */
 };
 
 static void place_init(struct place *place)
@@ -48,7 +49,7 @@ static void place_set(struct place *place, const struct space_record *record)
     place->record = text_bytes(&behind);
 }
 
-/* A step of LISTED records. returns STORE_OK: there are more */
+/* Reads LISTED records up to the step size. Returns STORE_OK if there are more. */
 static enum store_result step(const struct usage_walk *walk, struct guid space, struct place *place,
                               struct usage *usage, uint64_t *ret_count)
 {
@@ -113,7 +114,7 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* ---- the containers of an account ---- */
+/* ---- containers of an account ---- */
 
 static bool is_one(const struct usage_functions *functions, const struct space_record *record,
                    struct guid *ret_space, struct usage *usage)
@@ -124,7 +125,8 @@ static bool is_one(const struct usage_functions *functions, const struct space_r
     return usage->is_kept;
 }
 
-/* The name is in *place then. returns STORE_NOT_FOUND: that were all; as space_iterator_next() */
+/* Finds the next container; its name is then in *place. Returns STORE_NOT_FOUND after the last one,
+ * or like space_iterator_next(). */
 static enum store_result next_container(const struct usage_walk *walk, struct place *place,
                                         struct guid *ret_space, struct usage *ret_usage)
 {

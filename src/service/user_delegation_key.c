@@ -1,9 +1,9 @@
-/* Get User Delegation Key: for how long one is given. Nothing is stored.
+/* Decides the validity period of a user delegation key. Nothing is stored.
  * rest: Get-User-Delegation-Key */
 #include "service/user_delegation_key.h"
 
-/* "The expiry time must be within seven days of the start time", and so must the start be of
- * now. */
+/* "The expiry time must be within seven days of the start time". The start must also be at most
+ * seven days from now. */
 #define KEY_MAX_TICKS (UINT64_C(7) * 24 * 3600 * TICKS_PER_SECOND)
 
 static enum error refuse(struct decision *d, const char *name, const char *reason)
@@ -13,7 +13,7 @@ static enum error refuse(struct decision *d, const char *name, const char *reaso
     return E_InvalidXmlNodeValue;
 }
 
-/* Its times are compared with the wall clock, as those of what it signs are. */
+/* The times are compared with the wall clock, like those of tokens signed with the key. */
 enum error get_user_delegation_key_decide(struct decision *d,
                                           const struct get_user_delegation_key_parameters *p,
                                           struct get_user_delegation_key_result *r)

@@ -1,6 +1,6 @@
-/* Get User Delegation Key of every service that has one: the key signs for that service alone.
- * user_delegation_key.c decides, user_delegation_key_xml.c reads the request and renders the
- * answer.
+/* Get User Delegation Key, for all services that have it. The key signs only for that service.
+ * user_delegation_key.c decides; user_delegation_key_xml.c reads the request and renders the
+ * response.
  * rest: Get-User-Delegation-Key */
 #ifndef LAGRA_SERVICE_USER_DELEGATION_KEY_H
 #define LAGRA_SERVICE_USER_DELEGATION_KEY_H
@@ -9,10 +9,11 @@
 
 struct get_user_delegation_key_parameters {
     struct parameters base;
-    /* by parse; whole seconds */
-    instant start; /* 0: from now on */
+    /* set by parse; whole seconds */
+    instant start; /* 0 for now */
     instant expiry;
-    struct bytes user_tid; /* tenant of those who may use what it signs; ptr NULL: not said */
+    /* tenant of the users who may use its signatures; ptr NULL if not specified */
+    struct bytes user_tid;
 };
 struct get_user_delegation_key_result {
     struct result base;

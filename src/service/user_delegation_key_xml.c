@@ -1,4 +1,4 @@
-/* Get User Delegation Key as a request and as an answer. rest: Get-User-Delegation-Key */
+/* Request and response of Get User Delegation Key. rest: Get-User-Delegation-Key */
 #include "service/user_delegation_key.h"
 
 #include "base/encode.h"
@@ -19,7 +19,8 @@ static enum error read_date(struct call *call, const struct xml_node *root, cons
     return OK;
 }
 
-/* It becomes part of what the key is made of, and of the answer's XML. */
+/* Returns true for a GUID or no value. The tenant becomes part of the key and of the response's
+ * XML. */
 static bool is_tenant(struct bytes text)
 {
     struct guid id;
@@ -50,7 +51,7 @@ enum error get_user_delegation_key_parse(struct call *call,
     return OK;
 }
 
-/* Whole seconds, as a SAS repeats it. */
+/* Adds a time in whole seconds, the format that a SAS repeats. */
 static void add_date(struct text *out, const char *name, instant date)
 {
     char text[INSTANT_ISO_SIZE];

@@ -1,5 +1,6 @@
-/* See waiting.h. A hash table has a list of waiters for each key, and another one the keys of each space; delayed waiters
- * are in another list. The lists are searched for expired waiters only when the earliest deadline has passed. */
+/* See waiting.h. One hash table has a list of waiters for each key, another has the keys of each
+ * space. Delayed waiters are in a separate list. The lists are searched for expired waiters only
+ * when the earliest deadline has passed. */
 #include "service/waiting.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@
 #include "base/lock.h"
 #include "base/thread.h"
 
-/* The clock goes at another speed than the timer, by a sixteenth at most: it looks again. */
+/* The clock may differ from the timer by up to a sixteenth, so it is read at least this often. */
 #define LOOK_MS_MAX  1000
 #define TICKS_PER_MS (TICKS_PER_SECOND / 1000)
 
@@ -18,14 +19,14 @@
 
 /* The waiters for one key; never empty. */
 struct place {
-    struct place *next; /* of the bucket */
+    struct place *next; /* list of the bucket */
     struct place *next_of_space, **link_of_space;
     struct waiting_key key;
-    struct waiter *first; /* its sequence: the instant until which it waits */
+    struct waiter *first; /* its `sequence` is the instant until which it waits */
 };
 
 struct bucket {
-    uint64_t turn; /* of the newest waiting_over() of any of its keys, or of any of its spaces */
+    uint64_t turn; /* turn of the newest waiting_over() of any of its keys or spaces */
     struct place *first;
 };
 
@@ -33,12 +34,12 @@ static struct {
     struct lock lock;
     pthread_cond_t changed;
     struct thread thread;
-    bool ends;             /* under the lock, as all below */
-    _Atomic uint64_t turn; /* written under the lock */
+    bool ends;             /* protected by the lock, like all fields below */
+    _Atomic uint64_t turn; /* written under the lock, read without it */
     struct bucket buckets[BUCKETS];
     struct bucket spaces[BUCKETS];
-    unsigned count;      /* of those in places */
-    struct waiter *held; /* by waiting_hold(); sequence as in a place */
+    unsigned count;      /* number of waiters in places */
+    struct waiter *held; /* list of waiting_hold(); `sequence` like in a place */
     instant next_end;    /* not after the earliest deadline of all lists */
 } room;
 
@@ -64,7 +65,7 @@ unsigned waiting_count(void)
     return count;
 }
 
-/* ---- lists: under the lock ---- */
+/* ---- lists; the caller holds the lock ---- */
 
 static void list(struct waiter **first, struct place *place, instant until, struct waiter *waiter)
 {
@@ -98,7 +99,7 @@ static struct bucket *space_of(const struct waiting_key *key)
                         (BUCKETS - 1)];
 }
 
-/* Returns the pointer to the key's place, or to the end of the bucket's list if the key has none. */
+/* Returns the pointer to the key's place, or to the end of the bucket's list if there is none. */
 static struct place **place_at(struct bucket *bucket, const struct waiting_key *key)
 {
     struct place **at = &bucket->first;
@@ -121,7 +122,7 @@ static void free_place(struct place *empty)
     free(empty);
 }
 
-/* Removes the waiter from its list, and frees a place that is empty then. */
+/* Removes the waiter from its list, and frees its place if that becomes empty. */
 static void unlist(struct waiter *waiter)
 {
     struct place *place = waiter->place;
@@ -138,8 +139,8 @@ static void unlist(struct waiter *waiter)
         free_place(place);
 }
 
-/* Moves the waiters whose deadline is not after `now` from a list to the front of *taken. Frees the place of a list that is
- * empty then. */
+/* Moves the waiters whose deadline is not after `now` from a list to the front of *taken. Frees the
+ * place if its list becomes empty. */
 static void take_until(struct waiter *first, instant now, struct waiter **taken)
 {
     for (struct waiter *waiter = first, *next; waiter; waiter = next) {
@@ -174,7 +175,7 @@ static struct waiter *take_all_until(instant now)
 static void wake_all(struct waiter *waiter)
 {
     while (waiter) {
-        struct waiter *next = waiter->next; /* wake() may give the node to somebody else */
+        struct waiter *next = waiter->next; /* wake() may pass the node to another thread */
 
         waiter->wake(waiter);
         waiter = next;
@@ -296,7 +297,7 @@ void waiting_look(void)
 
 /* ---- deadlines ---- */
 
-/* Returns the time to the earliest deadline; -1 if there is no deadline. The caller holds the lock. */
+/* Returns the time to the earliest deadline; -1 if there is none. The caller holds the lock. */
 static int next_look_ms(instant now)
 {
     uint64_t ticks = LOOK_MS_MAX * TICKS_PER_MS;

@@ -1,12 +1,17 @@
-/* Decisions that wait for other clients, for example for one that must give up an oplock. They wait without a thread,
- * until a commit may allow them to continue or their time has expired, and are then decided again.
+/* Decisions that wait for other clients, for example for one that must give up an oplock. They wait
+ * without a thread until a commit may allow them to continue or until a timeout, and are then
+ * decided again.
  *
  *     turn = waiting_turn()                 before the attempt
- *     DECIDE_WAITS                          commit what it asks of the others, if anything, close its parts
- *     waiting_begin(key, turn, until, w)    WAITING_OVER: something has happened meanwhile: decide again
+ *     DECIDE_WAITS                          commit the requests to other clients, if any; close the
+ *       parts
+ *     waiting_begin(key, turn, until, w)    WAITING_OVER: something has changed already; decide
+ *       again
  *
- * Each waits for one node of a space, and only commits that concern this node wake it, or all nodes of the space, as the
- * rename of a directory does. They wake all waiters for the node, each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter here. Thread-safe. */
+ * Each decision waits for one node of a space. It is woken only by commits that concern this node,
+ * or all nodes of the space, such as the rename of a directory. They wake all waiters for the node,
+ * each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter
+ * here. Thread-safe. */
 #ifndef LAGRA_SERVICE_WAITING_H
 #define LAGRA_SERVICE_WAITING_H
 
@@ -16,10 +21,10 @@
 #include "base/ids.h"
 #include "base/waiter.h"
 
-/* The file or directory that is waited for. */
+/* File or directory to wait for. */
 struct waiting_key {
     struct guid space;
-    uint64_t node; /* waiting_over() only: WAITING_ALL_NODES */
+    uint64_t node; /* WAITING_ALL_NODES is only for waiting_over() */
 };
 #define WAITING_ALL_NODES UINT64_MAX
 static inline bool waiting_key_equal(const struct waiting_key *a, const struct waiting_key *b)
@@ -29,32 +34,34 @@ static inline bool waiting_key_equal(const struct waiting_key *a, const struct w
 
 enum waiting {
     WAITING_KEPT, /* the waiter will be woken */
-    WAITING_OVER, /* it is not kept: the turn is over already */
-    WAITING_ENDS, /* nor here: the server stops, and nothing is to be waited for */
+    WAITING_OVER, /* not registered: the turn has ended already */
+    WAITING_ENDS, /* not registered: the server is stopping, so do not wait */
 };
 
-/* Returns a number that waiting_over() increases. */
+/* Returns a number that waiting_over() increases. Call it before the attempt. */
 uint64_t waiting_turn(void);
-/* Keeps the waiter until waiting_over() of the key, or until the instant has come. */
+/* Registers the waiter until waiting_over() of the key, or until the instant. */
 enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
                            struct waiter *waiter);
-/* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken, or is being woken; wake() is
- * called then nevertheless. */
+/* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken or
+ * is being woken; its wake() is then still called. */
 bool waiting_leave(struct waiter *waiter);
-/* Wakes the waiters for the key, or for any node of its space, after a commit that concerns them. */
+/* Wakes the waiters for the key, or for any node of its space. Called after a commit that concerns
+ * them. */
 void waiting_over(const struct waiting_key *key);
-/* Keeps the waiter until the instant has come, whatever happens meanwhile: for those who are held up. False: it is
- * not kept, since the server stops. */
+/* Registers the waiter until the instant, regardless of commits, to delay a request. Returns false
+ * if the server is stopping; the waiter is then not registered. */
 bool waiting_hold(instant until, struct waiter *waiter);
-/* Returns the number of waiters, without those of waiting_hold(). */
+/* Returns the number of waiters, excluding those of waiting_hold(). */
 unsigned waiting_count(void);
 
-/* Starts the thread that wakes those whose time is over; without it they wait for waiting_over() alone.
- * False: it cannot be started. Start-up. */
+/* Starts the thread that wakes waiters whose time has expired. Without it, they wait only for
+ * waiting_over(). Returns false if it cannot be started. Called at start-up. */
 bool waiting_start(void);
-/* Ends the thread, and wakes all, those who are held up too: who waits then is woken at once. */
+/* Stops the thread and wakes all waiters, including those of waiting_hold(). Later waits end at
+ * once. */
 void waiting_stop(void);
-/* The clock was set: looks at it. Tests only. */
+/* Reads the clock again after it was set. Only for tests. */
 void waiting_look(void);
 
 #endif

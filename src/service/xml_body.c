@@ -1,12 +1,12 @@
-/* Request bodies that are XML: see xml_body.h. */
+/* XML request bodies; see xml_body.h. */
 #include "service/xml_body.h"
 
 #include <inttypes.h>
 
-#define VALUE_SHOWN_MAX 256 /* bytes of a wrong value that an error answer repeats */
+#define VALUE_SHOWN_MAX 256 /* maximum length of a wrong value repeated in an error response */
 
-/* Far more than a block list may hold, so that a longer one gets its own error; the row's body_max
- * bounds the others. */
+/* Far above the limit of a block list, so that a longer list gets its own error. Other bodies are
+ * limited by the row's body_max. */
 static const struct xml_limits limits = { .depth_max = 8, .nodes_max = 200000 };
 
 static enum error fail_at(struct call *call, unsigned long line, unsigned long position,
