@@ -120,12 +120,12 @@ static struct partition partition_of(struct arena *arena, struct guid space, uin
 }
 
 /* Reads the record. *ret_descriptor: ptr NULL if it does not exist */
-static enum store_result read_record(struct decision *d, struct snapshot *before,
+static enum store_result read_record(struct decision *d, struct read_view *before,
                                      struct bytes *ret_descriptor)
 {
     struct record record;
     struct decoder in;
-    enum store_result result = snapshot_get(before, RECORD_INNER, record_key, d->arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, record_key, d->arena, &record);
 
     *ret_descriptor = bytes_of(NULL, 0);
     if (result)

@@ -213,7 +213,7 @@ static enum http_step on_end(struct exchange *exchange)
         return respond(call);
     call->job = (struct pool_job){ .run = run };
     exchange_suspend(exchange);
-    decide_pool_submit(call->admin->pool, &call->job);
+    decision_pool_submit(call->admin->pool, &call->job);
     return HTTP_WAIT;
 }
 

@@ -42,10 +42,10 @@ struct admin {
     struct accounts *accounts;
     bool follows_root; /* the accounts are those of another cell, where they are changed */
     struct usage_survey *usage;
-    struct console *console;  /* NULL if not served */
-    struct decide_pool *pool; /* used only by this application */
-    const char *location;     /* the directory of the socket */
-    uint64_t started_s;       /* since 1970 */
+    struct console *console;    /* NULL if not served */
+    struct decision_pool *pool; /* used only by this application */
+    const char *location;       /* the directory of the socket */
+    uint64_t started_s;         /* since 1970 */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;
     /* Writes the list of effective options: name, value and setBy of each, without secrets. */

@@ -85,43 +85,43 @@ static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
 {
     bool taken;
 
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     taken = hold->state != HOLD_BUSY;
     *ret_was_held = hold->state == HOLD_HELD;
     if (taken)
         hold->state = HOLD_BUSY;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
     return taken;
 }
 
 /* Ends the reservation. id NULL: no snapshot is held. */
 static void set_state(struct backup_hold *hold, const struct guid *id)
 {
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     hold->state = id ? HOLD_HELD : HOLD_NONE;
     hold->heard_ms = clock_monotonic_ms();
     if (id)
         hold->id = *id;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
 }
 
 static void record_start(struct backup_hold *hold, const struct backup_state *state)
 {
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     hold->began = clock_now();
     hold->last_extent = state->last_extent;
     hold->copied_extent = 0;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
 }
 
 static void note_end(struct backup_hold *hold, bool is_good)
 {
     instant now = clock_now();
 
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     hold->ended = now;
     hold->ended_well = is_good;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
     if (!is_good)
         return;
     backup_record_write(hold->location, unix_seconds(now));
@@ -132,12 +132,12 @@ void backup_hold_expire(struct backup_hold *hold)
 {
     bool is_late;
 
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     is_late = hold->state == HOLD_HELD &&
               clock_monotonic_ms() - hold->heard_ms > BACKUP_HOLD_S * MS_PER_SECOND;
     if (is_late)
         hold->state = HOLD_BUSY;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
     if (!is_late)
         return;
     log_line(LOG_WARN, "backup timed out after %d seconds without contact: snapshot released",
@@ -151,7 +151,7 @@ void backup_hold_release(struct backup_hold *hold)
 {
     if (hold->state == HOLD_HELD)
         store_backup_end(hold->store);
-    lock_release(&hold->lock);
+    lock_destroy(&hold->lock);
 }
 
 /* ---- the operations ---- */
@@ -207,13 +207,13 @@ static bool is_held(struct admin_call *call, enum backup_hold_state next)
                    "Invalid id: expected the id returned by backup-begin.");
         return false;
     }
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     held = hold->state == HOLD_HELD && guid_equal(&hold->id, &id);
     if (held) {
         hold->heard_ms = clock_monotonic_ms();
         hold->state = next;
     }
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
     return held;
 }
 
@@ -227,10 +227,10 @@ static void fail_lost(struct admin_call *call)
 
 static void note_copied(struct backup_hold *hold, uint32_t extent)
 {
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     if (extent > hold->copied_extent)
         hold->copied_extent = extent;
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
 }
 
 void admin_backup_hold(struct admin_call *call)
@@ -264,7 +264,7 @@ void admin_backup_state(struct admin_call *call)
 {
     struct backup_hold *hold = call->admin->backup;
 
-    lock_take(&hold->lock);
+    lock_acquire(&hold->lock);
     json_write_bool(&call->out, "running", hold->state != HOLD_NONE);
     if (hold->state != HOLD_NONE)
         admin_write_instant(&call->out, "began", hold->began);
@@ -272,7 +272,7 @@ void admin_backup_state(struct admin_call *call)
     json_write_number(&call->out, "copied", hold->copied_extent);
     admin_write_instant(&call->out, "lastEnd", hold->ended);
     json_write_bool(&call->out, "lastWasWhole", hold->ended_well);
-    lock_give(&hold->lock);
+    lock_release(&hold->lock);
 }
 
 void backup_record_write(const char *location, int64_t seconds)

@@ -61,7 +61,7 @@ static void write_record(struct writing *w, struct bytes service, struct bytes a
     encode_bytes(w->out, record->value);
 }
 
-static enum store_result write_matching(struct writing *w, struct snapshot *snapshot,
+static enum store_result write_matching(struct writing *w, struct read_view *snapshot,
                                         struct bytes service, struct bytes account)
 {
     struct bytes prefix = service.len > 0 ? properties_key : bytes_from_string("");
@@ -78,15 +78,15 @@ static enum store_result write_matching(struct writing *w, struct snapshot *snap
 
 static void write_partition(struct writing *w, struct bytes service, struct bytes account)
 {
-    struct snapshot *snapshot =
-        snapshot_open(w->all->endpoints[0].store, partition_of(service, account), STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(w->all->endpoints[0].store, partition_of(service, account), STORE_MAY_BLOCK);
 
-    add_digest(w, service, account, snapshot_instant(snapshot));
-    if (snapshot_sequence(snapshot) > w->sequence)
-        w->sequence = snapshot_sequence(snapshot);
+    add_digest(w, service, account, read_view_instant(snapshot));
+    if (read_view_sequence(snapshot) > w->sequence)
+        w->sequence = read_view_sequence(snapshot);
     if (w->out && !w->result)
         w->result = write_matching(w, snapshot, service, account);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void write_account(const struct account *account, void *context)
@@ -152,7 +152,7 @@ static enum error attempt_store(struct decision *d, void *of)
 
     decision_open_subject(d, entry->partition);
     decision_read_clock(d);
-    result = snapshot_get(d->before, RECORD_INNER, entry->key, d->arena, &record);
+    result = read_view_get(d->before, RECORD_INNER, entry->key, d->arena, &record);
     if (result && result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
     if (result || !bytes_equal(record.value, entry->value))

@@ -35,7 +35,7 @@ struct management {
     struct bytes names;                 /* additional names of this host, separated by commas */
     struct task_runner *tasks;  /* with --testing: notified when the clock is moved; else NULL */
     struct saved_states *saved; /* with --testing: used by the pool's thread */
-    struct decide_pool *pool;   /* with --testing: one thread */
+    struct decision_pool *pool; /* with --testing: one thread */
     bool has_smb;
     /* While a front end of a cluster is standing by, there are only /metrics, and /-/live and
      * /-/ready, which this application serves; else NULL. */

@@ -196,7 +196,7 @@ static struct bytes in_destination(struct reading *reading, const struct record 
     return bytes_of(value, record->value.len);
 }
 
-static enum store_result read_family(struct reading *reading, struct snapshot *of,
+static enum store_result read_family(struct reading *reading, struct read_view *of,
                                      enum record_family family)
 {
     const struct bytes all = BYTES("");
@@ -248,15 +248,15 @@ static enum store_result read_tasks(struct copier *c, struct moved *moved)
 static enum move_result read_name(struct copier *c, struct moved *moved, uint64_t *ret_digest)
 {
     struct reading reading = { .copier = c, .moved = moved };
-    struct snapshot *snapshot =
-        snapshot_open(c->endpoint->store, move_partition(&c->move), STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(c->endpoint->store, move_partition(&c->move), STORE_MAY_BLOCK);
     enum store_result result = read_family(&reading, snapshot, RECORD_LISTED);
 
     if (!result)
         result = read_family(&reading, snapshot, RECORD_INNER);
     if (!result)
         result = placement_digest(snapshot, c->arena, ret_digest);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     if (!result)
         result = read_tasks(c, moved);
     if (result)

@@ -40,14 +40,14 @@ static struct copy *take(const struct guid *id)
     struct copy *found = NULL;
 
     pthread_once(&once, init);
-    lock_take(&held.lock);
+    lock_acquire(&held.lock);
     for (size_t i = 0; i < COPIES_MAX && !found; i++)
         if (held.copies[i].restore && !held.copies[i].is_taken &&
             guid_equal(&held.copies[i].restore->id, id))
             found = &held.copies[i];
     if (found)
         found->is_taken = true;
-    lock_give(&held.lock);
+    lock_release(&held.lock);
     return found;
 }
 
@@ -58,7 +58,7 @@ static struct copy *take_free(struct restore **ret_old)
     struct copy *found = NULL;
 
     pthread_once(&once, init);
-    lock_take(&held.lock);
+    lock_acquire(&held.lock);
     for (size_t i = 0; i < COPIES_MAX && !found; i++) {
         struct copy *copy = &held.copies[i];
 
@@ -68,7 +68,7 @@ static struct copy *take_free(struct restore **ret_old)
     *ret_old = found ? found->restore : NULL;
     if (found)
         *found = (struct copy){ .restore = NULL, .is_taken = true };
-    lock_give(&held.lock);
+    lock_release(&held.lock);
     return found;
 }
 
@@ -77,9 +77,9 @@ static void give(struct copy *copy, struct restore *restore)
 {
     if (restore)
         restore->heard_ms = clock_monotonic_ms();
-    lock_take(&held.lock);
+    lock_acquire(&held.lock);
     *copy = (struct copy){ .restore = restore };
-    lock_give(&held.lock);
+    lock_release(&held.lock);
 }
 
 void move_in_stop(void)

@@ -42,11 +42,11 @@ static void init(void)
 
 static void set_state(enum move_state state, const char *problem)
 {
-    lock_take(&job.lock);
+    lock_acquire(&job.lock);
     job.state = state;
     job.problem = problem;
     job.is_running = state == MOVE_COPIES;
-    lock_give(&job.lock);
+    lock_release(&job.lock);
 }
 
 /* ---- the thread ---- */
@@ -137,11 +137,11 @@ static bool claim(void)
     bool is_free;
 
     pthread_once(&once, init);
-    lock_take(&job.lock);
+    lock_acquire(&job.lock);
     is_free = !job.is_running && !atomic_load(&job.ends);
     if (is_free)
         job.is_running = true;
-    lock_give(&job.lock);
+    lock_release(&job.lock);
     return is_free;
 }
 
@@ -150,12 +150,12 @@ static bool has_ended(const struct endpoint *endpoint, const struct move *move, 
 {
     struct problem problem = { .detail = NULL };
     struct decision d = { .arena = arena, .problem = &problem };
-    struct snapshot *snapshot =
-        snapshot_open(endpoint->store, move_partition(move), STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(endpoint->store, move_partition(move), STORE_MAY_BLOCK);
     bool is_sealed = true;
     enum store_result result = placement_sealed(&d, snapshot, move->incarnation - 1, &is_sealed);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return !result && !is_sealed;
 }
 
@@ -210,7 +210,7 @@ int move_status_serve(void *context, struct bytes body, struct arena *arena, str
     if (!decoder_ok(&in))
         return 400;
     pthread_once(&once, init);
-    lock_take(&job.lock);
+    lock_acquire(&job.lock);
     if (incarnation > 0 && incarnation == job.move.incarnation) {
         state = job.state;
         problem = job.problem;
@@ -219,7 +219,7 @@ int move_status_serve(void *context, struct bytes body, struct arena *arena, str
         move.key = arena_copy(arena, move.key);
         move.service = arena_copy(arena, move.service);
     }
-    lock_give(&job.lock);
+    lock_release(&job.lock);
     if (state == MOVE_SEALED && has_ended(job.endpoint, &move, arena))
         state = MOVE_DONE;
     encode_u8(ret_body, VERSION);

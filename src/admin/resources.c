@@ -70,11 +70,11 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
 /* ---- requests ---- */
 
 /* Returns false after failing the call with the service's error. */
-static bool ask(struct admin_call *call, const struct kind *kind, const struct own_request *asked,
-                struct own_answer *ret_answer)
+static bool ask(struct admin_call *call, const struct kind *kind,
+                const struct internal_request *asked, struct internal_response *ret_answer)
 {
-    own_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                    call->arena, asked, ret_answer);
+    internal_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                         call->arena, asked, ret_answer);
     if (ret_answer->error)
         admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
                    error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",
@@ -125,9 +125,9 @@ enum { NAME, ACCOUNT, MORE };
 void admin_resource_create(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct own_request asked = { .method = METHOD_PUT };
+    struct internal_request asked = { .method = METHOD_PUT };
     struct http_header more = { .value = call->given[MORE] };
-    struct own_answer answer;
+    struct internal_response answer;
     struct bytes account;
 
     if (!find_account(call, call->given[ACCOUNT], &account) ||
@@ -157,8 +157,8 @@ void admin_resource_create(struct admin_call *call)
 void admin_resource_delete(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct own_request asked = { .method = METHOD_DELETE };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_DELETE };
+    struct internal_response answer;
     struct bytes account;
 
     if (!find_account(call, call->given[ACCOUNT], &account) ||
@@ -248,15 +248,15 @@ static bool shows_all(const struct admin_call *call, const struct kind *kind)
 static void write_metrics_table(struct admin_call *call, const struct kind *kind,
                                 struct bytes account, const char *name)
 {
-    struct own_request asked = { .method = METHOD_GET,
-                                 .path = arena_printf(call->arena, "/%.*s/Tables('%s')",
-                                                      BYTES_ARG(account), name),
-                                 .headers = json_headers,
-                                 .header_count = 2 };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_GET,
+                                      .path = arena_printf(call->arena, "/%.*s/Tables('%s')",
+                                                           BYTES_ARG(account), name),
+                                      .headers = json_headers,
+                                      .header_count = 2 };
+    struct internal_response answer;
 
-    own_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                    call->arena, &asked, &answer);
+    internal_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                         call->arena, &asked, &answer);
     if (answer.error)
         return;
     json_write_begin(&call->out, '{');
@@ -285,13 +285,13 @@ static void write_metrics_tables(struct admin_call *call, const struct kind *kin
         write_metrics_table(call, kind, account, names[i]);
 }
 
-static struct own_request list_request(struct admin_call *call, const struct kind *kind,
-                                       struct bytes account)
+static struct internal_request list_request(struct admin_call *call, const struct kind *kind,
+                                            struct bytes account)
 {
     struct arena *arena = call->arena;
     struct bytes prefix = is_table(kind) ? bytes_from_string("") : call->given[LIST_PREFIX];
     struct bytes marker = call->given[is_table(kind) ? LIST_TABLES_MARKER : LIST_MARKER];
-    struct own_request asked = { .method = METHOD_GET };
+    struct internal_request asked = { .method = METHOD_GET };
     struct text query;
 
     text_init(&query, arena, 128);
@@ -314,8 +314,8 @@ static struct own_request list_request(struct admin_call *call, const struct kin
 void admin_resource_list(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct own_request asked;
-    struct own_answer answer;
+    struct internal_request asked;
+    struct internal_response answer;
     struct bytes account, next = { NULL, 0 };
     const struct http_header *marker;
 

@@ -32,7 +32,7 @@ static struct restore *take(const struct bytes *id)
     struct restore *r;
 
     pthread_once(&once, init);
-    lock_take(&held.lock);
+    lock_acquire(&held.lock);
     r = held.is_taken ? NULL : held.running;
     if (r && id) {
         guid_format(&r->id, text);
@@ -40,7 +40,7 @@ static struct restore *take(const struct bytes *id)
     }
     if (r)
         held.is_taken = true;
-    lock_give(&held.lock);
+    lock_release(&held.lock);
     return r;
 }
 
@@ -49,10 +49,10 @@ static void give(struct restore *r)
 {
     if (r)
         r->heard_ms = clock_monotonic_ms();
-    lock_take(&held.lock);
+    lock_acquire(&held.lock);
     held.running = r;
     held.is_taken = false;
-    lock_give(&held.lock);
+    lock_release(&held.lock);
 }
 
 /* Prepares for a new restore, replacing an abandoned one. Returns false after failing the call. */
@@ -67,10 +67,10 @@ static bool take_over(struct admin_call *call)
     } else if (before) {
         restore_free(before, false);
     } else {
-        lock_take(&held.lock);
+        lock_acquire(&held.lock);
         is_free = !held.is_taken;
         held.is_taken = true;
-        lock_give(&held.lock);
+        lock_release(&held.lock);
     }
     if (!is_free)
         admin_fail(call, 409, "RestoreRuns", "Another restore is running.");

@@ -103,11 +103,11 @@ static bool commit(struct restore *r)
     if (!r->changes || changes_empty(r->changes))
         return true;
     while (result == STORE_CONFLICT) {
-        struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(store, at, STORE_MAY_BLOCK);
 
         result = store_commit(store, &(struct commit_part){ snapshot, r->changes }, 1,
-                              clock_above(snapshot_instant(snapshot)), STORE_MAY_BLOCK, &sequence);
-        snapshot_close(snapshot);
+                              clock_above(read_view_instant(snapshot)), STORE_MAY_BLOCK, &sequence);
+        read_view_close(snapshot);
     }
     r->changes = NULL;
     return result ? fail_store(r, result) : true;

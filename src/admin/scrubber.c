@@ -91,9 +91,9 @@ static void report(void *context, const struct record_place *place, const char *
     char name[NAME_BYTES];
     uint64_t errors;
 
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     errors = ++scrubber->state.errors;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     metric_add(slots.errors, 1);
     if (errors > LOGGED_MAX)
         return;
@@ -122,7 +122,7 @@ static bool pace(void *context, uint64_t bytes)
     bool goes_on;
 
     metric_add(slots.bytes, (int64_t)bytes);
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     take_rate(scrubber);
     scrubber->paced_bytes += bytes;
     due_ms = scrubber->paced_ms + scrubber->paced_bytes * MS_PER_SECOND / scrubber->rate;
@@ -131,7 +131,7 @@ static bool pace(void *context, uint64_t bytes)
         lock_wait(&scrubber->lock, &scrubber->wake,
                   due_ms - now < POLL_INTERVAL_MS ? (int)(due_ms - now) : (int)POLL_INTERVAL_MS);
     goes_on = !scrubber->stopping;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     return goes_on;
 }
 
@@ -143,13 +143,13 @@ static void end_pass(struct scrubber *scrubber)
 
     scrub_close(scrubber->scrub);
     scrubber->scrub = NULL;
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     state->is_running = false;
     scrubber->pending_rate = 0; /* the request was for the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     metric_add(slots.end, unix_seconds(state->last_end) - before);
     metric_add(slots.last_errors, (int64_t)state->last_errors - errors_before);
     metric_add(slots.running, -1);
@@ -166,9 +166,9 @@ static void step(struct scrubber *scrubber)
     uint64_t before = scrub_records(scrubber->scrub);
     enum store_result result = scrub_step(scrubber->scrub, &listener);
 
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     scrubber->state.records += scrub_records(scrubber->scrub) - before;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     if (result)
         end_pass(scrubber);
     else if (clock_monotonic_ms() - scrubber->noted_ms > NOTE_EVERY_MS)
@@ -226,9 +226,9 @@ static void go_on(struct scrubber *scrubber)
     struct scrub_note before;
 
     scrub_note_read(scrubber->folder, &before);
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     scrubber->state = before.state;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     metric_add(slots.end, unix_seconds(before.state.last_end));
     metric_add(slots.last_errors, (int64_t)before.state.last_errors);
     if (before.state.is_running)
@@ -242,19 +242,19 @@ static void *scrub_over_and_over(void *argument)
 
     thread_give_way();
     go_on(scrubber);
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     while (!scrubber->stopping) {
         if (!scrubber->scrub)
             wait_for_pass(scrubber);
         if (scrubber->stopping)
             break;
-        lock_give(&scrubber->lock);
+        lock_release(&scrubber->lock);
         if (!scrubber->scrub)
             begin_pass(scrubber, bytes_of(NULL, 0));
         step(scrubber);
-        lock_take(&scrubber->lock);
+        lock_acquire(&scrubber->lock);
     }
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     if (scrubber->scrub) {
         note(scrubber);
         scrub_close(scrubber->scrub);
@@ -285,15 +285,15 @@ void scrubber_stop(struct scrubber *scrubber)
 {
     if (!scrubber)
         return;
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     scrubber->stopping = true;
     pthread_cond_signal(&scrubber->wake);
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     thread_join(&scrubber->thread);
     metric_add(slots.end, -unix_seconds(scrubber->state.last_end));
     metric_add(slots.last_errors, -(int64_t)scrubber->state.last_errors);
     pthread_cond_destroy(&scrubber->wake);
-    lock_release(&scrubber->lock);
+    lock_destroy(&scrubber->lock);
     if (scrubber->folder >= 0)
         close(scrubber->folder);
     free(scrubber);
@@ -303,23 +303,23 @@ void scrubber_stop(struct scrubber *scrubber)
  * initially that of the options. */
 static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     if (!scrubber->state.is_running)
         scrubber->is_asked = true;
     if (rate > 0)
         scrubber->pending_rate = rate;
     pthread_cond_signal(&scrubber->wake);
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
 }
 
 static struct scrub_state read_state(struct scrubber *scrubber)
 {
     struct scrub_state state;
 
-    lock_take(&scrubber->lock);
+    lock_acquire(&scrubber->lock);
     state = scrubber->state;
     state.is_running = state.is_running || scrubber->is_asked;
-    lock_give(&scrubber->lock);
+    lock_release(&scrubber->lock);
     return state;
 }
 

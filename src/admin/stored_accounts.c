@@ -138,12 +138,12 @@ enum account_record_kind stored_account_inspect(const struct partition *at, stru
     return ACCOUNT_RECORD_DAMAGED;
 }
 
-static enum store_result read_record(struct snapshot *before, struct arena *arena,
+static enum store_result read_record(struct read_view *before, struct arena *arena,
                                      struct bytes name, struct account_record *ret_record)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_INNER, record_key(arena, name), arena, &record);
+        read_view_get(before, RECORD_INNER, record_key(arena, name), arena, &record);
 
     if (result)
         return result;

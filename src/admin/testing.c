@@ -56,7 +56,7 @@ static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
     call->ask_in_pool = ask;
     call->job = (struct pool_job){ .run = run_job };
     exchange_suspend(asked->exchange);
-    decide_pool_submit(asked->management->pool, &call->job);
+    decision_pool_submit(asked->management->pool, &call->job);
     return HTTP_WAIT;
 }
 
@@ -234,7 +234,7 @@ static enum http_step move_time(const struct asked *asked)
     if (clock_moved() / TICKS_PER_SECOND + seconds > MOVED_SECONDS_MAX)
         return refuse(exchange, 409, "the clock has been moved by 10 years in all");
     clock_move(seconds * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     task_runner_look(asked->management->tasks);
     return ask_in_pool(asked, await_tasks);
 }

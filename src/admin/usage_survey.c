@@ -121,12 +121,12 @@ static bool pace(void *context, uint64_t records)
     bool goes_on;
 
     (void)records;
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     if (counting->rests && !survey->stopping)
         lock_wait_us(&survey->lock, &survey->changed,
                      (unsigned)(took_ns < 1000000000 ? took_ns * SERVED_SHARE / 1000 : 1000000));
     goes_on = !survey->stopping;
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     counting->since_ns = clock_monotonic_ns();
     return goes_on;
 }
@@ -185,13 +185,13 @@ static bool count_once(struct usage_survey *survey, bool rests)
 {
     struct report *report;
 
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     while (survey->is_counting)
         lock_wait(&survey->lock, &survey->changed, -1);
     survey->is_counting = true;
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     report = count_all(survey, rests);
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     while (report && survey->readers > 0)
         lock_wait(&survey->lock, &survey->changed, -1);
     if (report) {
@@ -200,7 +200,7 @@ static bool count_once(struct usage_survey *survey, bool rests)
     }
     survey->is_counting = false;
     pthread_cond_broadcast(&survey->changed);
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     return report != NULL;
 }
 
@@ -247,11 +247,11 @@ static void *count_periodically(void *argument)
 
     pthread_setname_np(pthread_self(), "usage");
     thread_give_way();
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     while (!survey->stopping) {
-        lock_give(&survey->lock);
+        lock_release(&survey->lock);
         count_once(survey, true);
-        lock_take(&survey->lock);
+        lock_acquire(&survey->lock);
         began_ms = clock_monotonic_ms();
         for (uint64_t end = began_ms + (uint64_t)pause_ms(survey), now = began_ms;
              !survey->stopping && now < end && !(now - began_ms >= WANTED_MS && is_wanted(survey));
@@ -259,7 +259,7 @@ static void *count_periodically(void *argument)
             lock_wait(&survey->lock, &survey->changed,
                       (int)(end - now < WANTED_MS ? end - now : WANTED_MS));
     }
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     return NULL;
 }
 
@@ -281,14 +281,14 @@ void usage_survey_stop(struct usage_survey *survey)
 {
     if (!survey)
         return;
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     survey->stopping = true;
     pthread_cond_broadcast(&survey->changed);
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     thread_join(&survey->thread);
     report_free(survey->newest);
     pthread_cond_destroy(&survey->changed);
-    lock_release(&survey->lock);
+    lock_destroy(&survey->lock);
     free(survey);
 }
 
@@ -299,21 +299,21 @@ static const struct report *report_take(struct usage_survey *survey)
 {
     const struct report *report;
 
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     report = survey->newest;
     if (report)
         survey->readers++;
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
     return report;
 }
 
 static void report_give(struct usage_survey *survey)
 {
-    lock_take(&survey->lock);
+    lock_acquire(&survey->lock);
     assert(survey->readers > 0);
     survey->readers--;
     pthread_cond_broadcast(&survey->changed);
-    lock_give(&survey->lock);
+    lock_release(&survey->lock);
 }
 
 /* Passes the last report to the listener, valid during the calls. Returns false if there is none yet. */

@@ -95,7 +95,7 @@ static enum reason wait_for_reason(struct analytics *a)
 {
     enum reason reason = REASON_INTERVAL;
 
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     if (!a->stopping && !a->is_full && !a->is_stale)
         lock_wait(&a->lock, &a->changed, until_next_ms(a));
     if (a->stopping)
@@ -104,7 +104,7 @@ static enum reason wait_for_reason(struct analytics *a)
         reason = REASON_SETTINGS;
     else if (a->is_full)
         reason = REASON_FULL;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     return reason;
 }
 
@@ -153,11 +153,11 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
 
 void analytics_stop(struct analytics *a)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     a->stopping = true;
     pthread_cond_signal(&a->changed);
     pthread_cond_signal(&a->stops);
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     thread_join(&a->thread);
     capacity_join(a);
     write_all(a, true);
@@ -172,6 +172,6 @@ void analytics_stop(struct analytics *a)
     }
     pthread_cond_destroy(&a->changed);
     pthread_cond_destroy(&a->stops);
-    lock_release(&a->lock);
+    lock_destroy(&a->lock);
     free(a);
 }

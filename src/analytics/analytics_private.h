@@ -104,7 +104,8 @@ void api_tally_free(struct analytics *analytics, struct api_tally *tally);
 
 /* Sends an internal request, counted as such. asked: its path is relative to the account, raw */
 enum error ask(struct analytics *analytics, const struct account *account, const char *service,
-               struct arena *arena, struct own_request *asked, struct own_answer *ret_answer);
+               struct arena *arena, struct internal_request *asked,
+               struct internal_response *ret_answer);
 
 /* ---- capacity.c ---- */
 

@@ -37,11 +37,11 @@ static bool pace(void *context, uint64_t records)
     bool goes_on;
 
     (void)records;
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     if (!a->stopping)
         lock_wait_us(&a->lock, &a->stops, rest_us < REST_MAX_US ? (unsigned)rest_us : REST_MAX_US);
     goes_on = !a->stopping;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     count->since_ns = clock_monotonic_ns();
     return goes_on;
 }
@@ -120,9 +120,9 @@ static void *run(void *argument)
     e = count_and_put(a, w, w->capacity_day);
     if (e)
         event_log_lost(EVENTS_ANALYTICS, 2, error_code(e));
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     a->has_counted = true;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     return NULL;
 }
 
@@ -144,9 +144,9 @@ static bool is_counting(struct analytics *a)
 
     if (!a->counted)
         return false;
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     has_counted = a->has_counted;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     if (has_counted)
         capacity_join(a);
     return !has_counted;

@@ -48,9 +48,9 @@ bool collect_is_stopping(struct analytics *a)
 {
     bool stopping;
 
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     stopping = a->stopping;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     return stopping;
 }
 
@@ -61,10 +61,10 @@ static bool read_settings(struct analytics *a, struct arena *arena, const struct
 {
     const char *name = a->endpoints->endpoints[service].service->name;
     struct partition at = { .space = account_space(name, account_name(account)), .key = BYTES("") };
-    struct snapshot *snapshot = snapshot_open(a->store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(a->store, at, STORE_MAY_BLOCK);
     enum store_result result = service_properties_read(snapshot, arena, ret_properties);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result == STORE_OK;
 }
 
@@ -89,7 +89,7 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
     bool counts = properties->hour_metrics.enabled || properties->minute_metrics.enabled;
     struct monitored *monitored;
 
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     monitored = find(a, account, service);
     if (!monitored && has_any(properties))
         monitored = watch(a, account, service);
@@ -100,7 +100,7 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
         monitored->hour = properties->hour_metrics;
         monitored->minute = properties->minute_metrics;
     }
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     return (properties->logging.kinds | (counts ? ANALYTICS_METRICS : 0u))
            << ANALYTICS_BITS * service;
 }
@@ -126,9 +126,9 @@ static void look(const struct account *account, void *context)
 
 void collect_settings(struct analytics *a)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     a->is_stale = false;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     accounts_each(a->accounts, look, a);
 }
 
@@ -137,10 +137,10 @@ static void settings_changed(struct bytes account)
     (void)account;
     if (!running)
         return;
-    lock_take(&running->lock);
+    lock_acquire(&running->lock);
     running->is_stale = true;
     pthread_cond_signal(&running->changed);
-    lock_give(&running->lock);
+    lock_release(&running->lock);
 }
 
 /* ---- lines ---- */
@@ -253,11 +253,11 @@ static void collect_own(struct analytics *a, const struct account *account, unsi
 {
     struct monitored *w;
 
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     w = find(a, account, service);
     if (w && (w->hour.enabled || w->minute.enabled))
         count(a, w, event, true);
-    lock_give(&a->lock);
+    lock_release(&a->lock);
 }
 
 /* ---- events ---- */
@@ -273,7 +273,7 @@ static bool take(struct bytes bytes)
 
     if (!a)
         return false;
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     w = find(a, event->account, event->service);
     if (w && event->is_counted && (w->hour.enabled || w->minute.enabled))
         is_taken = count(a, w, event, false);
@@ -283,7 +283,7 @@ static bool take(struct bytes bytes)
         is_taken &= take_line(a, w, event, text_bytes(&lines));
         arena_rewind(scratch, mark);
     }
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     return is_taken;
 }
 
@@ -304,7 +304,7 @@ void collect_into(struct analytics *a)
 
 void collected_take(struct analytics *a, struct monitored *w, struct collected *ret_collected)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     *ret_collected = (struct collected){ .parts = w->oldest,
                                          .tallies = w->tallies,
                                          .tallied = w->tallied,
@@ -314,40 +314,41 @@ void collected_take(struct analytics *a, struct monitored *w, struct collected *
     w->oldest = w->newest = NULL;
     w->tallies = NULL;
     a->is_full = false;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
 }
 
 void collected_put_back(struct analytics *a, struct monitored *w, struct log_part *part)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     part->next = w->oldest;
     w->oldest = part;
     if (!w->newest)
         w->newest = part;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
 }
 
 void log_part_free(struct analytics *a, struct log_part *part)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     assert(a->pending_bytes >= part->capacity);
     a->pending_bytes -= part->capacity;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     free(part->bytes);
     free(part);
 }
 
 void api_tally_free(struct analytics *a, struct api_tally *tally)
 {
-    lock_take(&a->lock);
+    lock_acquire(&a->lock);
     assert(a->tally_count > 0);
     a->tally_count--;
-    lock_give(&a->lock);
+    lock_release(&a->lock);
     free(tally);
 }
 
 enum error ask(struct analytics *a, const struct account *account, const char *service,
-               struct arena *arena, struct own_request *asked, struct own_answer *ret_answer)
+               struct arena *arena, struct internal_request *asked,
+               struct internal_response *ret_answer)
 {
     const struct endpoint *endpoint = endpoint_find(a->endpoints, bytes_from_string(service));
     unsigned i = (unsigned)(endpoint - a->endpoints->endpoints);
@@ -357,7 +358,7 @@ enum error ask(struct analytics *a, const struct account *account, const char *s
     asked->by_service = true;
     asked->path =
         arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account_name(account)), BYTES_ARG(asked->path));
-    own_request_run(endpoint, arena, asked, ret_answer);
+    internal_request_run(endpoint, arena, asked, ret_answer);
     event.operation = ret_answer->operation;
     event.outcome = !ret_answer->error                       ? OUTCOME_SUCCESS
                     : error_status(ret_answer->error) >= 500 ? OUTCOME_SERVER_OTHER

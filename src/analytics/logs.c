@@ -10,10 +10,10 @@
 enum error logs_make(struct analytics *a, const struct account *account)
 {
     struct arena *arena = arena_new_background(STEP_ARENA_MAX);
-    struct own_request asked = { .method = METHOD_PUT,
-                                 .path = BYTES("$logs"),
-                                 .query = BYTES("restype=container") };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT,
+                                      .path = BYTES("$logs"),
+                                      .query = BYTES("restype=container") };
+    struct internal_response answer;
     enum error e = ask(a, account, "blob", arena, &asked, &answer);
 
     arena_free(arena);
@@ -93,12 +93,12 @@ static enum error put(struct analytics *a, struct monitored *w, struct arena *ar
         .source = { .read = read_lines, .length = part->length, .max = part->length },
         .rest = bytes_of(part->bytes, part->length),
     };
-    struct own_request asked = { .method = METHOD_PUT,
-                                 .path = name_of(arena, w, w->next_number),
-                                 .headers = headers,
-                                 .header_count = sizeof headers / sizeof headers[0],
-                                 .source = &lines.source };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT,
+                                      .path = name_of(arena, w, w->next_number),
+                                      .headers = headers,
+                                      .header_count = sizeof headers / sizeof headers[0],
+                                      .source = &lines.source };
+    struct internal_response answer;
 
     return ask(a, w->account, "blob", arena, &asked, &answer);
 }

@@ -24,10 +24,10 @@ static struct bytes table_name(struct arena *arena, const struct metrics_place *
 static enum error make_table(struct analytics *a, struct arena *arena,
                              const struct metrics_place *place)
 {
-    struct own_request asked = {
+    struct internal_request asked = {
         .method = METHOD_POST, .path = BYTES("Tables"), .headers = json_headers, .header_count = 2
     };
-    struct own_answer answer;
+    struct internal_response answer;
     enum error e;
 
     asked.body =
@@ -48,7 +48,7 @@ static struct bytes key_of(struct arena *arena, instant at)
 
 static enum error ask_entity(struct analytics *a, struct arena *arena,
                              const struct metrics_place *place, struct bytes row,
-                             struct own_request *asked, struct own_answer *ret_answer)
+                             struct internal_request *asked, struct internal_response *ret_answer)
 {
     asked->path = arena_printf(
         arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')", BYTES_ARG(table_name(arena, place)),
@@ -63,8 +63,8 @@ static enum error read_stored(struct analytics *a, struct arena *arena,
                               const struct metrics_place *place, struct bytes row,
                               struct tally *tally)
 {
-    struct own_request asked = { .method = METHOD_GET };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_GET };
+    struct internal_response answer;
     enum error e = ask_entity(a, arena, place, row, &asked, &answer);
 
     if (e == E_TableNotFound || e == E_ResourceNotFound)
@@ -80,8 +80,8 @@ static enum error read_stored(struct analytics *a, struct arena *arena,
 enum error metrics_find(struct analytics *a, struct arena *arena, const struct metrics_place *place,
                         struct bytes row)
 {
-    struct own_request asked = { .method = METHOD_GET };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_GET };
+    struct internal_response answer;
 
     return ask_entity(a, arena, place, row, &asked, &answer);
 }
@@ -89,14 +89,14 @@ enum error metrics_find(struct analytics *a, struct arena *arena, const struct m
 enum error metrics_put(struct analytics *a, struct arena *arena, const struct metrics_place *place,
                        struct bytes row, struct bytes json)
 {
-    struct own_request asked = { .method = METHOD_PUT, .body = json };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT, .body = json };
+    struct internal_response answer;
     enum error e = ask_entity(a, arena, place, row, &asked, &answer);
 
     if (e != E_TableNotFound)
         return e;
     e = make_table(a, arena, place);
-    asked = (struct own_request){ .method = METHOD_PUT, .body = json };
+    asked = (struct internal_request){ .method = METHOD_PUT, .body = json };
     return e ? e : ask_entity(a, arena, place, row, &asked, &answer);
 }
 

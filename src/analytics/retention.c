@@ -25,8 +25,10 @@ static bool delete_blob(struct analytics *a, struct monitored *w, struct arena *
     static const struct http_header headers[] = {
         { BYTES("x-ms-delete-snapshots"), BYTES("include"), BYTES("x-ms-delete-snapshots") },
     };
-    struct own_request asked = { .method = METHOD_DELETE, .headers = headers, .header_count = 1 };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_DELETE,
+                                      .headers = headers,
+                                      .header_count = 1 };
+    struct internal_response answer;
     enum error e;
 
     asked.path = arena_printf(arena, "$logs/%.*s", BYTES_ARG(percent_encode(arena, name, "/")));
@@ -38,10 +40,10 @@ static bool delete_blob(struct analytics *a, struct monitored *w, struct arena *
 static bool expire_logs(struct analytics *a, struct monitored *w, struct arena *arena,
                         instant before)
 {
-    struct own_request asked = { .method = METHOD_GET, .path = BYTES("$logs") };
+    struct internal_request asked = { .method = METHOD_GET, .path = BYTES("$logs") };
     const struct xml_node *root, *blobs;
     char hour[INSTANT_ISO_SIZE];
-    struct own_answer answer;
+    struct internal_response answer;
     struct xml_error problem;
     struct bytes first_kept;
     size_t count = 0;
@@ -76,8 +78,10 @@ static void delete_entity(struct analytics *a, struct monitored *w, struct arena
         { BYTES("if-match"), BYTES("*"), BYTES("If-Match") },
         { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
     };
-    struct own_request asked = { .method = METHOD_DELETE, .headers = headers, .header_count = 2 };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_DELETE,
+                                      .headers = headers,
+                                      .header_count = 2 };
+    struct internal_response answer;
 
     asked.path = arena_printf(arena, "%s(PartitionKey='%.*s',RowKey='%.*s')", table,
                               BYTES_ARG(percent_encode(arena, keys[0].text, "")),
@@ -92,9 +96,9 @@ static bool expire_entities(struct analytics *a, struct monitored *w, struct are
         { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
     };
     static const char *const value = "value", *const names[] = { "PartitionKey", "RowKey" };
-    struct own_request asked = { .method = METHOD_GET, .headers = headers, .header_count = 1 };
+    struct internal_request asked = { .method = METHOD_GET, .headers = headers, .header_count = 1 };
     struct json_member member, keys[2];
-    struct own_answer answer;
+    struct internal_response answer;
     struct json_reader reader;
     char text[INSTANT_ISO_SIZE];
     size_t count = 0;

@@ -65,7 +65,7 @@ void accounts_free(struct accounts *accounts)
         behind = each->next;
         free(each);
     }
-    lock_release(&accounts->lock);
+    lock_destroy(&accounts->lock);
     free(accounts);
 }
 
@@ -229,7 +229,7 @@ bool accounts_reserve(struct accounts *accounts, struct bytes name)
     struct account *account;
     bool is_free;
 
-    lock_take(&accounts->lock);
+    lock_acquire(&accounts->lock);
     account = find_any(accounts, name);
     is_free = !account || !account_is_present(account) || account_source(account) == ACCOUNT_STORED;
     at = find_reservation(accounts, name);
@@ -240,7 +240,7 @@ bool accounts_reserve(struct accounts *accounts, struct bytes name)
     }
     if (is_free)
         (*at)->count++;
-    lock_give(&accounts->lock);
+    lock_release(&accounts->lock);
     return is_free;
 }
 
@@ -248,7 +248,7 @@ void accounts_release(struct accounts *accounts, struct bytes name)
 {
     struct reservation **at, *reservation;
 
-    lock_take(&accounts->lock);
+    lock_acquire(&accounts->lock);
     at = find_reservation(accounts, name);
     reservation = *at;
     assert(reservation);
@@ -256,7 +256,7 @@ void accounts_release(struct accounts *accounts, struct bytes name)
         *at = reservation->next;
         free(reservation);
     }
-    lock_give(&accounts->lock);
+    lock_release(&accounts->lock);
 }
 
 /* ---- lists ---- */
@@ -386,7 +386,7 @@ static bool put_list(struct accounts *accounts, struct bytes text, bool replaces
     struct list list = { .entries = NULL };
     const char *problem = read_list(&list, text);
 
-    lock_take(&accounts->lock);
+    lock_acquire(&accounts->lock);
     if (!problem)
         problem = place_entries(accounts, &list);
     for (size_t i = 0; i < list.count && !problem; i++) {
@@ -395,7 +395,7 @@ static bool put_list(struct accounts *accounts, struct bytes text, bool replaces
     }
     if (!problem && replaces)
         remove_unlisted(accounts);
-    lock_give(&accounts->lock);
+    lock_release(&accounts->lock);
     list_release(&list);
     if (problem)
         *ret_problem = problem;
@@ -420,12 +420,12 @@ void accounts_add_development(struct accounts *accounts)
     const char *problem = read_entry(development_account, &entry);
 
     assert(!problem);
-    lock_take(&accounts->lock);
+    lock_acquire(&accounts->lock);
     entry.account = find_or_add(accounts, entry.name, ACCOUNTS_MAX);
     assert(entry.account && !account_is_present(entry.account));
     account_set_keys(entry.account, &entry.keys);
     admit_account(accounts, entry.account, ACCOUNT_DEVELOPMENT, NULL);
-    lock_give(&accounts->lock);
+    lock_release(&accounts->lock);
 }
 
 void accounts_confine_development(struct accounts *accounts)
@@ -447,7 +447,7 @@ enum account_put accounts_put_stored(struct accounts *accounts, const struct sto
             return ACCOUNT_MALFORMED;
     if (!is_name(stored->name) || keys.count == 0)
         return ACCOUNT_MALFORMED;
-    lock_take(&accounts->lock);
+    lock_acquire(&accounts->lock);
     account = find_or_add(accounts, stored->name, ACCOUNTS_MAX);
     if (!account) {
         result = ACCOUNT_TOO_MANY;
@@ -458,7 +458,7 @@ enum account_put accounts_put_stored(struct accounts *accounts, const struct sto
         admit_account(accounts, account, ACCOUNT_STORED, stored);
         account->version = stored->version;
     }
-    lock_give(&accounts->lock);
+    lock_release(&accounts->lock);
     explicit_bzero(&keys, sizeof keys);
     return result;
 }

@@ -39,7 +39,7 @@ struct logons *logons_new(void)
 
 void logons_free(struct logons *logons)
 {
-    lock_release(&logons->lock);
+    lock_destroy(&logons->lock);
     free(logons);
 }
 
@@ -91,12 +91,12 @@ bool logons_may_try(struct logons *logons, const uint8_t address[16], instant no
     bool may;
 
     key_of(address, key);
-    lock_take(&logons->lock);
+    lock_acquire(&logons->lock);
     failures = find(logons, key);
     if (failures && now < failures->at) /* the clock was set back: restart from here */
         failures->at = now;
     may = !failures || level_at(failures, now) + PARTS <= LOGONS_FAILED_MAX * PARTS;
-    lock_give(&logons->lock);
+    lock_release(&logons->lock);
     return may;
 }
 
@@ -122,7 +122,7 @@ void logons_failed(struct logons *logons, const uint8_t address[16], instant now
     uint64_t level;
 
     key_of(address, key);
-    lock_take(&logons->lock);
+    lock_acquire(&logons->lock);
     failures = find(logons, key);
     if (!failures)
         failures = replace(logons, key, now);
@@ -131,5 +131,5 @@ void logons_failed(struct logons *logons, const uint8_t address[16], instant now
         level = LOGONS_FAILED_MAX * PARTS;
     failures->level = level;
     failures->at = now;
-    lock_give(&logons->lock);
+    lock_release(&logons->lock);
 }

@@ -90,9 +90,9 @@ static const struct metric_family left_out = {
 
 static void leave_ring(void *ring)
 {
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     ((struct ring *)ring)->is_left = true;
-    lock_give(&all.lock);
+    lock_release(&all.lock);
 }
 
 static void init(void)
@@ -107,7 +107,7 @@ static struct ring *take_ring(void)
 {
     struct ring *ring;
 
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     ring = all.rings;
     while (ring && !ring->is_left)
         ring = ring->next;
@@ -122,7 +122,7 @@ static struct ring *take_ring(void)
         ring->next = all.rings;
         all.rings = ring;
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     pthread_setspecific(all.key, ring);
     mine = ring;
     return ring;
@@ -132,9 +132,9 @@ static struct ring *first_ring(void)
 {
     struct ring *ring;
 
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     ring = all.rings;
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     return ring;
 }
 

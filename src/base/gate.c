@@ -84,7 +84,7 @@ static void gate_hold(enum gate here, struct waiter *waiter)
 {
     struct held *at = &held[here];
 
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     waiter->next = NULL;
     if (at->last)
         at->last->next = waiter;
@@ -94,7 +94,7 @@ static void gate_hold(enum gate here, struct waiter *waiter)
     at->count++;
     if (here == GATE_APPLIED)
         syncer_held = true;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter)
@@ -115,12 +115,12 @@ void gate_go(enum gate gate)
     struct waiter *waiter;
 
     assert(gate < GATES);
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     waiter = held[gate].first;
     held[gate] = (struct held){ .count = 0 };
     if (gate == GATE_APPLIED)
         syncer_held = false;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 
     while (waiter) {
         struct waiter *next = waiter->next; /* wake() may hand the node to another owner */
@@ -135,9 +135,9 @@ unsigned gate_count(enum gate gate)
     unsigned count;
 
     assert(gate < GATES);
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     count = held[gate].count;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
     return count;
 }
 
@@ -145,17 +145,17 @@ bool gate_syncer_held(void)
 {
     bool is_held;
 
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     is_held = syncer_held;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
     return is_held;
 }
 
 void gate_hold_syncer(bool is_held)
 {
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     syncer_held = is_held;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 static atomic_bool renewals_held;
@@ -184,20 +184,20 @@ bool job_gate_by_name(struct bytes name, enum job_gate *ret_gate)
 
 void job_gate_stop_at(enum job_gate gate)
 {
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     jobs.stop = gate;
     pthread_cond_broadcast(&jobs_go_on);
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 unsigned job_gate_count(enum job_gate gate)
 {
     unsigned count = 0;
 
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     for (unsigned i = 0; i < JOB_GATES; i++)
         count += gate == JOB_GATES || gate == i ? jobs.counts[i] : 0;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
     return count;
 }
 
@@ -209,28 +209,28 @@ static bool stops_at(enum job_gate here)
 void job_gate_pass(enum job_gate here)
 {
     assert(here < JOB_GATES);
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     jobs.counts[here]++;
     while (stops_at(here))
         lock_wait(&gates_lock, &jobs_go_on, -1);
     jobs.counts[here]--;
     if (here == JOB_APPLIED)
         syncer_held = false;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 void job_gate_commits(void)
 {
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     syncer_held = syncer_held || jobs.stop == JOB_APPLIED;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 void job_gate_committed_nothing(void)
 {
-    lock_take(&gates_lock);
+    lock_acquire(&gates_lock);
     syncer_held = syncer_held && held[GATE_APPLIED].count > 0;
-    lock_give(&gates_lock);
+    lock_release(&gates_lock);
 }
 
 #endif

@@ -102,13 +102,13 @@ void lock_init(struct lock *lock, enum lock_rank rank)
     lock->is_taken = false;
 }
 
-void lock_release(struct lock *lock)
+void lock_destroy(struct lock *lock)
 {
     assert(!lock->is_taken);
     must(pthread_mutex_destroy(&lock->mutex));
 }
 
-void lock_take(struct lock *lock)
+void lock_acquire(struct lock *lock)
 {
     remember(lock->rank);
     must(pthread_mutex_lock(&lock->mutex));
@@ -116,7 +116,7 @@ void lock_take(struct lock *lock)
     lock->is_taken = true;
 }
 
-void lock_take_next(struct lock *lock, const struct lock *last)
+void lock_acquire_next(struct lock *lock, const struct lock *last)
 {
     assert(last->rank == lock->rank && last < lock);
     remember_next(lock->rank);
@@ -131,7 +131,7 @@ void lock_assert_held(const struct lock *lock)
     assert(remembers(lock->rank));
 }
 
-void lock_give(struct lock *lock)
+void lock_release(struct lock *lock)
 {
     lock_assert_held(lock);
     lock->is_taken = false;

@@ -54,12 +54,12 @@ struct lock {
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank);
-void lock_release(struct lock *lock);
-void lock_take(struct lock *lock);
+void lock_destroy(struct lock *lock);
+void lock_acquire(struct lock *lock);
 /* Acquires another lock of the most recently acquired rank. Locks of one rank are in one array and
  * are acquired by rising address. */
-void lock_take_next(struct lock *lock, const struct lock *last);
-void lock_give(struct lock *lock);
+void lock_acquire_next(struct lock *lock, const struct lock *last);
+void lock_release(struct lock *lock);
 /* Asserts that the lock is held; in debug builds, that this thread holds a lock of its rank. For
  * functions called under a lock. */
 void lock_assert_held(const struct lock *lock);

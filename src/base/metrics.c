@@ -65,9 +65,9 @@ static _Thread_local struct block *mine;
 
 static void leave_block(void *block)
 {
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     ((struct block *)block)->is_left = true;
-    lock_give(&all.lock);
+    lock_release(&all.lock);
 }
 
 static void start(void)
@@ -82,7 +82,7 @@ static struct block *take_block(void)
     struct block *block;
 
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     block = all.blocks;
     while (block && !block->is_left)
         block = block->next;
@@ -93,7 +93,7 @@ static struct block *take_block(void)
         block->next = all.blocks;
         all.blocks = block;
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     pthread_setspecific(all.key, block);
     mine = block;
     return block;
@@ -171,7 +171,7 @@ metric_slot metric_series(const struct metric_family *family, const char *labels
     metric_slot slot;
 
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     slot = find_series(family, labels);
     if (slot == 0 && all.slots + wanted <= METRIC_SLOTS_MAX && all.count < SERIES_MAX &&
         know_family(family)) {
@@ -179,7 +179,7 @@ metric_slot metric_series(const struct metric_family *family, const char *labels
         all.slots += wanted;
         all.series[all.count++] = (struct series){ family, xstrdup(labels), slot };
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     return slot;
 }
 
@@ -204,9 +204,9 @@ int64_t metric_value(metric_slot slot)
     int64_t sum;
 
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     sum = sum_of(slot);
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     return sum;
 }
 
@@ -215,7 +215,7 @@ int64_t metric_sum(const char *family, const char *labels)
     int64_t sum = 0;
 
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     for (size_t i = 0; i < all.count; i++) {
         const struct series *series = &all.series[i];
 
@@ -223,7 +223,7 @@ int64_t metric_sum(const char *family, const char *labels)
             strncmp(series->labels, labels, strlen(labels)) == 0)
             sum += sum_of(series->slot);
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
     return sum;
 }
 
@@ -231,21 +231,21 @@ void metric_each(const char *family,
                  void (*found)(const char *labels, int64_t value, void *context), void *context)
 {
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     for (size_t i = 0; i < all.count; i++) {
         const struct series *series = &all.series[i];
 
         if (strcmp(series->family->name, family) == 0)
             found(series->labels, sum_of(series->slot), context);
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
 }
 
 void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS])
 {
     memset(ret_counts, 0, METRIC_BUCKETS * sizeof ret_counts[0]);
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     for (size_t i = 0; i < all.count; i++) {
         const struct series *series = &all.series[i];
 
@@ -255,7 +255,7 @@ void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS])
         for (unsigned k = 0; k < METRIC_BUCKETS; k++)
             ret_counts[k] += (uint64_t)sum_of(series->slot + k);
     }
-    lock_give(&all.lock);
+    lock_release(&all.lock);
 }
 
 uint64_t metric_bucket_ns(unsigned bucket)
@@ -310,10 +310,10 @@ static void print_family(struct text *to, const struct metric_family *family)
 void metrics_print(struct text *to)
 {
     pthread_once(&once, start);
-    lock_take(&all.lock);
+    lock_acquire(&all.lock);
     for (size_t i = 0; i < all.family_count; i++)
         print_family(to, all.families[i]);
-    lock_give(&all.lock);
+    lock_release(&all.lock);
 }
 
 void metric_print_value(struct text *to, const struct metric_family *family, double value)

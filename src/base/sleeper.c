@@ -5,10 +5,10 @@ static void wake(struct waiter *waiter)
 {
     struct sleeper *sleeper = (struct sleeper *)(void *)waiter;
 
-    lock_take(&sleeper->lock);
+    lock_acquire(&sleeper->lock);
     sleeper->is_woken = true;
     pthread_cond_signal(&sleeper->woken);
-    lock_give(&sleeper->lock);
+    lock_release(&sleeper->lock);
 }
 
 void sleeper_init(struct sleeper *sleeper)
@@ -20,25 +20,25 @@ void sleeper_init(struct sleeper *sleeper)
 
 struct waiter *sleeper_arm(struct sleeper *sleeper)
 {
-    lock_take(&sleeper->lock);
+    lock_acquire(&sleeper->lock);
     sleeper->is_woken = false;
-    lock_give(&sleeper->lock);
+    lock_release(&sleeper->lock);
     return &sleeper->waiter;
 }
 
 void sleeper_wait(struct sleeper *sleeper)
 {
-    lock_take(&sleeper->lock);
+    lock_acquire(&sleeper->lock);
     while (!sleeper->is_woken)
         lock_wait(&sleeper->lock, &sleeper->woken, -1);
-    lock_give(&sleeper->lock);
+    lock_release(&sleeper->lock);
 }
 
 void sleeper_release(struct sleeper *sleeper)
 {
     /* The thread that woke this one may still hold the lock. */
-    lock_take(&sleeper->lock);
-    lock_give(&sleeper->lock);
-    pthread_cond_destroy(&sleeper->woken);
+    lock_acquire(&sleeper->lock);
     lock_release(&sleeper->lock);
+    pthread_cond_destroy(&sleeper->woken);
+    lock_destroy(&sleeper->lock);
 }

@@ -85,14 +85,14 @@ struct container {
     struct guid task;      /* that drops it then */
 };
 /* Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Strings are in the arena. */
-enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result container_read(struct read_view *snapshot, struct arena *arena,
                                  struct container *ret_container);
 void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
 /* Deletes the record, but not the contents of the container (changes_drop_space()). */
 void container_delete_record(struct changes *changes);
 /* The same for a soft-deleted container, by the time of its deletion. */
-enum store_result container_read_deleted(struct snapshot *snapshot, struct arena *arena,
+enum store_result container_read_deleted(struct read_view *snapshot, struct arena *arena,
                                          instant deleted, struct container *ret_container);
 void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
                              const struct container *container);
@@ -214,14 +214,14 @@ static inline bool blob_is_anchor(const struct blob *blob)
  * STORE_NOT_FOUND if it is soft-deleted; *ret_blob may be changed then.
  *
  * Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Strings are in the arena. */
-enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+enum store_result blob_read(struct read_view *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob);
 /* Like blob_read(), but also reads soft-deleted blobs, expired or not. */
-enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+enum store_result blob_read_kept(struct read_view *before, struct arena *arena, struct blob_ref ref,
                                  struct blob *ret_blob);
 /* Like blob_read_kept(), for the base (0), or the snapshot or version of that date, whichever
  * exists. */
-enum store_result blob_read_dated(struct snapshot *before, struct arena *arena, instant at,
+enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
@@ -235,7 +235,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob);
 extern const struct bytes blob_snapshot_prefix;
 /* Scans the records of snapshots and versions in order, from that date on; 0: all. Marks are not
  * applied. */
-struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
+struct scan *blob_scan_snapshots(struct read_view *before, instant from);
 /* Returns true if uncommitted blocks have expired, a week after the blob's last Put Block: they are
  * hidden, and a deferred task deletes them. rest: Put-Block, "Remarks" */
 bool blocks_expired(instant last_put, instant now);
@@ -288,7 +288,7 @@ enum error container_subject_deleted(struct decision *d);
 enum error blob_subject(struct decision *d);
 /* Like blob_subject(), but allows the destination of incremental copies (Get Blob Properties), for
  * which the others fail with E_OperationNotAllowedOnIncrementalCopyBlob. */
-enum error blob_subject_shown(struct decision *d);
+enum error blob_subject_readable(struct decision *d);
 /* Like blob_subject_optional(), but allows the destination of incremental copies (Incremental Copy
  * Blob). */
 enum error blob_subject_incremental(struct decision *d);

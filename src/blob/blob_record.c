@@ -83,7 +83,7 @@ struct bytes blob_record_key(struct arena *arena, struct blob_ref ref)
     return bytes_of(key, 0);
 }
 
-struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
+struct scan *blob_scan_snapshots(struct read_view *before, instant from)
 {
     char key[1 + 8];
 
@@ -93,7 +93,7 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
 }
 
 /* Applies the marks to a snapshot. Returns STORE_NOT_FOUND if it is deleted. */
-static enum store_result apply_marks(struct snapshot *before, struct arena *arena,
+static enum store_result apply_marks(struct read_view *before, struct arena *arena,
                                      struct blob *snapshot)
 {
     struct snapshot_marks marks;
@@ -104,14 +104,14 @@ static enum store_result apply_marks(struct snapshot *before, struct arena *aren
     return snapshot_marks_apply(&marks, snapshot) ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result blob_read_dated(struct snapshot *before, struct arena *arena, instant at,
+enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob)
 {
     const struct blob_ref ref = at == 0 ? blob_base : blob_snapshot_ref(at);
     struct record record;
     enum store_result result;
 
-    result = snapshot_get(before, RECORD_LISTED, blob_record_key(arena, ref), arena, &record);
+    result = read_view_get(before, RECORD_LISTED, blob_record_key(arena, ref), arena, &record);
     if (result)
         return result;
     if (!blob_decode(record.value, ret_blob))
@@ -119,7 +119,7 @@ enum store_result blob_read_dated(struct snapshot *before, struct arena *arena, 
     return at == 0 ? STORE_OK : apply_marks(before, arena, ret_blob);
 }
 
-enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+enum store_result blob_read_kept(struct read_view *before, struct arena *arena, struct blob_ref ref,
                                  struct blob *ret_blob)
 {
     enum store_result result = blob_read_dated(before, arena, ref.at, ret_blob);
@@ -127,7 +127,7 @@ enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, s
     return !result && ret_blob->ref.kind != ref.kind ? STORE_NOT_FOUND : result;
 }
 
-enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+enum store_result blob_read(struct read_view *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob)
 {
     enum store_result result = blob_read_kept(before, arena, ref, ret_blob);

@@ -66,14 +66,14 @@ struct bytes container_record_key(struct arena *arena, instant deleted)
     return text_bytes(&out);
 }
 
-enum store_result container_read_deleted(struct snapshot *snapshot, struct arena *arena,
+enum store_result container_read_deleted(struct read_view *snapshot, struct arena *arena,
                                          instant deleted, struct container *ret_container)
 {
     struct record record;
     enum store_result result;
 
-    result =
-        snapshot_get(snapshot, RECORD_LISTED, container_record_key(arena, deleted), arena, &record);
+    result = read_view_get(snapshot, RECORD_LISTED, container_record_key(arena, deleted), arena,
+                           &record);
     if (result != STORE_OK)
         return result;
     if (!container_decode(record.value, ret_container))
@@ -81,7 +81,7 @@ enum store_result container_read_deleted(struct snapshot *snapshot, struct arena
     return STORE_OK;
 }
 
-enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result container_read(struct read_view *snapshot, struct arena *arena,
                                  struct container *ret_container)
 {
     return container_read_deleted(snapshot, arena, 0, ret_container);

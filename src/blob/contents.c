@@ -69,8 +69,8 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
 
 /* Releases them from newest to oldest: so the base records the newest generation that stays,
  * although content_snapshot_delete() sees those deleted in the same changes. */
-enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
-                                 struct content *base)
+enum store_result content_release_reference(struct decision *d, const struct ended_contents *ended,
+                                            struct content *base)
 {
     struct arena *arena = arena_new_like(d->arena, READ_ARENA_MAX);
     struct arena_mark empty = arena_mark(arena);

@@ -24,8 +24,8 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
 /* Releases them all.
  *
  * base  the content of the base if it is not deleted, which is updated; NULL otherwise */
-enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
-                                 struct content *base);
+enum store_result content_release_reference(struct decision *d, const struct ended_contents *ended,
+                                            struct content *base);
 /* Releases `was`, the old content of the base, which `content` replaces. *content is updated.
  *
  * blocks: of `content`, which are kept; none if it is not made of blocks */

@@ -57,7 +57,7 @@ static enum error delete_for_good(struct decision *d, enum delete_snapshots snap
     if (!base_stays)
         result = end_base(d, &ended);
     if (!result)
-        result = contents_unref(d, &ended, base_stays ? &base.content : NULL);
+        result = content_release_reference(d, &ended, base_stays ? &base.content : NULL);
     if (result)
         return decision_fail_content(d, result);
     if (base_stays && base.content.kept != kept)
@@ -172,7 +172,7 @@ static enum error delete_snapshots_with(struct decision *d, struct blob *base,
     if (kind == MARK_DELETED && changed.any)
         defer_snapshots(d, retention);
     base->without_snapshots = true;
-    result = contents_unref(d, &ended, &base->content);
+    result = content_release_reference(d, &ended, &base->content);
     return result ? decision_fail_content(d, result) : OK;
 }
 

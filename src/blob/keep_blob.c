@@ -99,7 +99,7 @@ static enum error end_all(struct decision *d, struct blob *blob)
     if (e)
         return e;
     contents_end(d, &ended, &blob_state(d)->blob);
-    result = contents_unref(d, &ended, NULL);
+    result = content_release_reference(d, &ended, NULL);
     blob->has_deleted = false;
     return result ? decision_fail_content(d, result) : OK;
 }

@@ -3,7 +3,7 @@
 
 #include "service/small_record.h"
 
-enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_copy_read(struct read_view *before, struct arena *arena,
                                     struct pending_copy *ret_pending)
 {
     struct pending_copy pending = { .previous = 0 };

@@ -26,7 +26,7 @@ struct pending_copy {
 };
 
 /* Returns STORE_OK, STORE_NOT_FOUND, or an error of the store. */
-enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_copy_read(struct read_view *before, struct arena *arena,
                                     struct pending_copy *ret_pending);
 void pending_copy_write(struct changes *changes, struct arena *arena,
                         const struct pending_copy *pending);

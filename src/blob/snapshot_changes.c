@@ -154,7 +154,7 @@ enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
     kept = base.content.kept;
     contents_end(d, &ended, snapshot);
     blob_delete_record(d->changes, d->arena, snapshot->ref);
-    result = contents_unref(d, &ended, &base.content);
+    result = content_release_reference(d, &ended, &base.content);
     if (!result && base.content.id != snapshot->content.id)
         result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
     if (!result)
@@ -224,7 +224,7 @@ enum store_result base_end_kept(struct decision *d, const struct blob *base)
     enum store_result result;
 
     contents_end(d, &ended, base);
-    result = contents_unref(d, &ended, NULL);
+    result = content_release_reference(d, &ended, NULL);
     return result ? result : base_remove(d, base, false);
 }
 
@@ -244,11 +244,11 @@ static enum store_result change_some(struct decision *d, const struct snapshot_m
         return STORE_OK;
     result = blob_read_kept(d->before, d->arena, blob_base, &base);
     if (result == STORE_NOT_FOUND)
-        return contents_unref(d, &ended, NULL);
+        return content_release_reference(d, &ended, NULL);
     if (result)
         return result;
     kept = base.content.kept;
-    result = contents_unref(d, &ended, &base.content);
+    result = content_release_reference(d, &ended, &base.content);
     if (!result && base.content.kept != kept)
         blob_write(d->changes, d->arena, &base);
     return result;

@@ -25,7 +25,7 @@ struct snapshots_changed {
  *
  * expires  of MARK_DELETED
  * ended    receives the contents of those that are deleted for good; the caller calls
- *          contents_unref()
+ *          content_release_reference()
  *
  * Returns OK, E_ServerBusy if too many such changes are under way, or an error of
  * decision_fail_content(). */

@@ -71,12 +71,12 @@ bool snapshot_marks_decode(struct bytes value, struct snapshot_marks *ret_marks)
     return true;
 }
 
-enum store_result snapshot_marks_read(struct snapshot *before, struct arena *arena,
+enum store_result snapshot_marks_read(struct read_view *before, struct arena *arena,
                                       struct snapshot_marks *ret_marks)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_LISTED, snapshot_marks_key, arena, &record);
+        read_view_get(before, RECORD_LISTED, snapshot_marks_key, arena, &record);
 
     *ret_marks = (struct snapshot_marks){ .count = 0 };
     if (result)

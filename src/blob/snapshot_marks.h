@@ -48,7 +48,7 @@ struct snapshot_marks {
 extern const struct bytes snapshot_marks_key;
 
 /* Returns STORE_OK, also if there are none; STORE_CORRUPT (logged), STORE_WAIT, STORE_IO. */
-enum store_result snapshot_marks_read(struct snapshot *before, struct arena *arena,
+enum store_result snapshot_marks_read(struct read_view *before, struct arena *arena,
                                       struct snapshot_marks *ret_marks);
 /* Writes the marks, or deletes the record if there are none. */
 void snapshot_marks_write(struct changes *changes, struct arena *arena,

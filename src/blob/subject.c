@@ -84,7 +84,7 @@ struct guid blob_account_space(struct bytes account)
 }
 
 /* of: partition in which the container is missing */
-static enum error fail_no_container(struct decision *d, struct snapshot *of,
+static enum error fail_no_container(struct decision *d, struct read_view *of,
                                     enum store_result result)
 {
     return result == STORE_NOT_FOUND ? placement_missing(d, of, E_ContainerNotFound)
@@ -187,7 +187,7 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
     d->subject = (struct subject){ .exists = false };
     state->found = state->is_kept = false;
     if (result == STORE_NOT_FOUND)
-        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
+        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
     blob_keep_above(d, &state->blob);
@@ -248,7 +248,7 @@ static enum error find_blob(struct decision *d)
     return d->subject.exists ? refuse_if_copying(d) : E_BlobNotFound;
 }
 
-enum error blob_subject_shown(struct decision *d)
+enum error blob_subject_readable(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
     enum error e = find_blob(d);

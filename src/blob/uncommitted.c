@@ -47,13 +47,13 @@ static bool total_decode(struct bytes value, struct uncommitted *ret_total)
            id_length <= UINT32_MAX;
 }
 
-enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_read(struct read_view *before, struct arena *arena,
                                    struct uncommitted *ret_total)
 {
     enum store_result result;
     struct record record;
 
-    result = snapshot_get(before, RECORD_INNER, total_key, arena, &record);
+    result = read_view_get(before, RECORD_INNER, total_key, arena, &record);
     if (result == STORE_NOT_FOUND) {
         *ret_total = (struct uncommitted){ 0 };
         return STORE_OK;
@@ -107,7 +107,7 @@ static uint32_t decoded_length(struct bytes base64)
     return (uint32_t)(digits * 3 / 4);
 }
 
-enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_find(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total, struct bytes block_id,
                                    struct content_block *ret_block)
 {
@@ -118,7 +118,7 @@ enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
     if (block_id.len > UNCOMMITTED_ID_MAX || total->count == 0)
         return STORE_NOT_FOUND;
     result =
-        snapshot_get(before, RECORD_INNER, block_key(total->set, block_id, room), arena, &record);
+        read_view_get(before, RECORD_INNER, block_key(total->set, block_id, room), arena, &record);
     if (result)
         return result;
     if (!content_block_decode(&record, ret_block))
@@ -127,7 +127,7 @@ enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
     return STORE_OK;
 }
 
-enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
+enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
                                   struct bytes block_id, const struct body *body)
 {
@@ -159,7 +159,7 @@ enum store_result uncommitted_put(struct snapshot *before, struct changes *chang
 
 /* ---- all of them ---- */
 
-enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_list(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total,
                                    struct content_block **ret_blocks, size_t *ret_count)
 {
@@ -199,7 +199,7 @@ static void delete_records(struct changes *changes, const struct uncommitted *to
     }
 }
 
-enum store_result uncommitted_drop(struct snapshot *before, struct changes *changes,
+enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more)
 {

@@ -26,22 +26,22 @@ struct uncommitted {
     struct guid task;
 };
 /* Reads the totals; count 0: there are no blocks. */
-enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_read(struct read_view *before, struct arena *arena,
                                    struct uncommitted *ret_total);
 /* Adds or replaces a block, and updates and writes *total; at most once per list of changes. If
  * total->count is 0, a new set begins. block_id: base64, at most UNCOMMITTED_ID_MAX bytes */
-enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
+enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
                                   struct bytes block_id, const struct body *body);
 /* Writes only the totals. */
 void uncommitted_write(struct changes *changes, struct arena *arena,
                        const struct uncommitted *total);
 /* Returns STORE_OK, STORE_NOT_FOUND if there is no such block, or an error of the store. */
-enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_find(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total, struct bytes block_id,
                                    struct content_block *ret_block);
 /* Lists all blocks in bytewise order of their ids. */
-enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
+enum store_result uncommitted_list(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total,
                                    struct content_block **ret_blocks, size_t *ret_count);
 
@@ -55,7 +55,7 @@ struct named_blocks {
 /* Deletes all uncommitted blocks and their task, with the bytes that `blocks->named` does not use
  * (blocks NULL: all). If there are many, most are left to content_collect() and *ret_more is set to
  * true. */
-enum store_result uncommitted_drop(struct snapshot *before, struct changes *changes,
+enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
 

@@ -34,7 +34,7 @@ static enum error open_blob(struct decision *d, struct guid space, struct bytes 
     decision_open_subject(d, at);
     result = blob_read(d->before, d->arena, blob_base, blob);
     if (result == STORE_NOT_FOUND)
-        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
+        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
     if (result)
         return decision_fail_store(d, result);
     if (blob->uncommitted)

@@ -25,7 +25,7 @@ static const char *about(struct arena *arena, const struct guid *id, const char 
     return arena_string(arena, arena_printf(arena, "message %s %s", text, what));
 }
 
-static const char *check_order(struct snapshot *snapshot, struct arena *arena,
+static const char *check_order(struct read_view *snapshot, struct arena *arena,
                                const struct record *record)
 {
     struct message message;
@@ -42,7 +42,7 @@ const char *check_message(struct store *store, struct arena *arena,
                           bool *ret_counts)
 {
     struct partition partition = { place->space, place->partition_key };
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     char kind = record->key.len > 0 ? record->key.ptr[0] : '\0';
     const char *wrong = NULL;
     struct front front;
@@ -52,6 +52,6 @@ const char *check_message(struct store *store, struct arena *arena,
         wrong = check_order(snapshot, arena, record);
     else if (kind == KEY_FRONT && front_read(snapshot, arena, &front))
         wrong = "the record of its first message is corrupt";
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return wrong;
 }

@@ -8,7 +8,7 @@
 #define RANGES_MAX 100
 
 /* Reads a range, and closes the snapshot. */
-static enum store_result read_range(struct store *store, char *buffer, struct snapshot *snapshot,
+static enum store_result read_range(struct store *store, char *buffer, struct read_view *snapshot,
                                     struct arena *arena, const struct content *content,
                                     uint64_t start, uint64_t end)
 {
@@ -34,14 +34,14 @@ static enum store_result read_sparse(struct store *store, char *buffer, struct p
     enum store_result result = STORE_OK;
 
     while (!result && ranges.next != UINT64_MAX) {
-        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
         struct arena_mark empty = arena_mark(arena);
 
         result = content_ranges(snapshot, arena, content, ranges.next, content->length, RANGES_MAX,
                                 &ranges);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         for (size_t i = 0; !result && i < ranges.count; i++)
-            result = read_range(store, buffer, snapshot_open(store, partition, STORE_MAY_BLOCK),
+            result = read_range(store, buffer, read_view_open(store, partition, STORE_MAY_BLOCK),
                                 arena, content, ranges.ranges[i].start, ranges.ranges[i].end);
         arena_rewind(arena, empty);
     }
@@ -58,7 +58,7 @@ enum store_result check_content(struct store *store, const struct record_place *
     if (content->form == CONTENT_SPARSE)
         result = read_sparse(store, buffer, partition, arena, content);
     else
-        result = read_range(store, buffer, snapshot_open(store, partition, STORE_MAY_BLOCK), arena,
+        result = read_range(store, buffer, read_view_open(store, partition, STORE_MAY_BLOCK), arena,
                             content, 0, content->length);
     arena_free(arena);
     return result;

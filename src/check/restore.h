@@ -38,7 +38,7 @@ void restore_put_entry(struct changes *changes, const struct restore *r,
 /* Partition of a node, with changes to commit. */
 struct restore_part {
     struct arena *arena;
-    struct snapshot *before;
+    struct read_view *before;
     struct changes *changes;
 };
 struct restore_part restore_open(const struct restore *r, uint64_t id);

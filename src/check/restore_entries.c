@@ -149,8 +149,8 @@ void restore_totals(const struct restore *r)
         struct arena *arena = arena_new(CHECK_ARENA_MAX);
         struct restore_part part = {
             .arena = arena,
-            .before =
-                snapshot_open(r->store, share_usage_partition(arena, r->space, i), STORE_MAY_BLOCK),
+            .before = read_view_open(r->store, share_usage_partition(arena, r->space, i),
+                                     STORE_MAY_BLOCK),
             .changes = changes_new(arena),
         };
         uint64_t sum = 0;
@@ -174,12 +174,12 @@ static bool is_of_share(const struct guid *spaces, size_t count, const struct gu
 static bool has_node(struct store *store, const struct check_leftover *directory)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
-    struct snapshot *before = snapshot_open(
+    struct read_view *before = read_view_open(
         store, tree_partition(arena, directory->space, directory->id), STORE_MAY_BLOCK);
     struct tree_node node;
     bool found = !tree_node_read(before, arena, TREE_CASE_IGNORED, &node);
 
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return found;
 }
@@ -242,7 +242,7 @@ struct restore_part restore_open(const struct restore *r, uint64_t id)
 
     return (struct restore_part){
         .arena = arena,
-        .before = snapshot_open(r->store, tree_partition(arena, r->space, id), STORE_MAY_BLOCK),
+        .before = read_view_open(r->store, tree_partition(arena, r->space, id), STORE_MAY_BLOCK),
         .changes = changes_new(arena),
     };
 }
@@ -255,7 +255,7 @@ void restore_close(const struct restore *r, struct restore_part *part)
     if (!changes_empty(part->changes) &&
         store_commit(r->store, &commit, 1, clock_now(), STORE_MAY_BLOCK, &sequence))
         fprintf(stderr, "lagra: a change of the share %s could not be committed\n", r->share);
-    snapshot_close(part->before);
+    read_view_close(part->before);
     arena_free(part->arena);
 }
 

@@ -52,7 +52,7 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
     struct partition partition = { blob_account_space(check_first_account()),
                                    bytes_from_string(name) };
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
-    struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(check->store, partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { snapshot, changes };
     instant now = clock_now();
@@ -75,7 +75,7 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
                                                              .account = partition.space,
                                                              .name = check_copy_text(partition.key),
                                                              .kind = CONTAINER });
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     return adopted;
 }

@@ -27,13 +27,13 @@ bool check_usage(struct store *store, struct guid space, uint64_t bytes)
     bool is_read = true;
 
     for (unsigned i = 0; i < SHARE_USAGE_PARTS && is_read; i++) {
-        struct snapshot *before =
-            snapshot_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
+        struct read_view *before =
+            read_view_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
         uint64_t sum = 0;
 
         is_read = !share_usage_sum(before, arena, &sum);
         total += sum;
-        snapshot_close(before);
+        read_view_close(before);
     }
     arena_free(arena);
     return is_read && total == bytes;
@@ -46,7 +46,7 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
 {
     struct partition partition = { account_space("file", account), bytes_from_string(name) };
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
-    struct snapshot *before = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store, partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { before, changes };
     instant now = clock_now();
@@ -64,14 +64,14 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
         share_write(changes, arena, share_itself, &share);
         adopted = !store_commit(store, &part, 1, now, STORE_MAY_BLOCK, &sequence);
     }
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return adopted;
 }
 
 /* Finds the record of the share with this space, which may be soft-deleted. Returns false if no
  * readable one exists. */
-static bool find_record(struct snapshot *before, struct arena *arena, struct guid space,
+static bool find_record(struct read_view *before, struct arena *arena, struct guid space,
                         struct share_key *ret_key, struct share *ret_share)
 {
     struct scan *scan = scan_open(before, RECORD_LISTED, bytes_of("", 0), bytes_of("", 0));
@@ -87,7 +87,7 @@ static bool find_record(struct snapshot *before, struct arena *arena, struct gui
 }
 
 /* Reads the generations of existing snapshots, in order, and the share's record of them. */
-static void read_snapshots(struct snapshot *before, struct arena *arena, instant deleted,
+static void read_snapshots(struct read_view *before, struct arena *arena, instant deleted,
                            struct tree_kept *ret_kept, struct share *share)
 {
     struct scan *scan = share_scan_snapshots(before, arena, deleted);
@@ -109,7 +109,7 @@ static void read_snapshots(struct snapshot *before, struct arena *arena, instant
 
 /* Writes the state of a share: it retains what snapshots refer to, and later writes get a newer
  * generation. */
-static void put_state(struct snapshot *before, struct arena *arena, const struct tree_kept *kept,
+static void put_state(struct read_view *before, struct arena *arena, const struct tree_kept *kept,
                       uint64_t newest, struct changes *changes)
 {
     struct tree_state state;
@@ -131,7 +131,7 @@ void check_restore_snapshots(struct store *store, struct guid account, const cha
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct partition partition = { account, bytes_from_string(share) };
-    struct snapshot *before = snapshot_open(store, partition, STORE_MAY_BLOCK), *tree;
+    struct read_view *before = read_view_open(store, partition, STORE_MAY_BLOCK), *tree;
     struct changes *of_share = changes_new(arena), *of_tree = changes_new(arena);
     struct share found;
     struct share_key key;
@@ -140,14 +140,14 @@ void check_restore_snapshots(struct store *store, struct guid account, const cha
 
     if (find_record(before, arena, space, &key, &found)) {
         read_snapshots(before, arena, key.deleted, &kept, &found);
-        tree = snapshot_open(store, tree_stamp_partition(space), STORE_MAY_BLOCK);
+        tree = read_view_open(store, tree_stamp_partition(space), STORE_MAY_BLOCK);
         share_write(of_share, arena, key, &found);
         put_state(tree, arena, &kept, newest, of_tree);
         (void)store_commit(store,
                            (const struct commit_part[]){ { before, of_share }, { tree, of_tree } },
                            2, clock_now(), STORE_MAY_BLOCK, &sequence);
-        snapshot_close(tree);
+        read_view_close(tree);
     }
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }

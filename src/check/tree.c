@@ -10,14 +10,14 @@ struct node {
     struct arena *arena;
     char *buffer;
     const struct record_place *place;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     uint64_t id;
 };
 
-static struct snapshot *open_id(const struct node *node, uint64_t id)
+static struct read_view *open_id(const struct node *node, uint64_t id)
 {
-    return snapshot_open(node->store, tree_partition(node->arena, node->place->space, id),
-                         STORE_MAY_BLOCK);
+    return read_view_open(node->store, tree_partition(node->arena, node->place->space, id),
+                          STORE_MAY_BLOCK);
 }
 
 /* ---- names ---- */
@@ -30,11 +30,11 @@ static const char *about(const struct node *node, const char *what)
     uint64_t id = node->id;
 
     for (unsigned depth = 0; id != TREE_ROOT && depth < TREE_DEPTH_MAX; depth++) {
-        struct snapshot *snapshot = open_id(node, id);
+        struct read_view *snapshot = open_id(node, id);
         struct tree_node at;
         bool found = !tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
 
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         path = arena_printf(node->arena, "/%.*s%.*s", found ? (int)at.name.given.len : 1,
                             found ? at.name.given.ptr : "?", BYTES_ARG(path));
         id = found ? at.parent : TREE_ROOT;
@@ -66,7 +66,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
     struct tree_node at;
     struct tree_entry entry;
     struct file file;
-    struct snapshot *parent;
+    struct read_view *parent;
     enum store_result named;
 
     if (tree_node_read(node->snapshot, node->arena, TREE_CASE_IGNORED, &at))
@@ -74,7 +74,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
     *ret_is_file = at.kind == TREE_FILE;
     parent = open_id(node, at.parent);
     named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
-    snapshot_close(parent);
+    read_view_close(parent);
     if (named || entry.id != node->id || entry.kind != at.kind)
         return about(node, "its directory does not have it");
     if (file_read(&tree, node->snapshot, node->arena, &file) || file.kind != at.kind)
@@ -86,7 +86,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
 static const char *check_entry(const struct node *node, const struct record *record)
 {
     struct tree_entry entry;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct tree_node at;
     enum store_result found;
 
@@ -95,7 +95,7 @@ static const char *check_entry(const struct node *node, const struct record *rec
         return about(node, "an entry is corrupt");
     snapshot = open_id(node, entry.id);
     found = tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return found || at.parent != node->id || !bytes_equal(at.name.key, entry.name.key)
                ? about(node, "it has a name without a file or directory")
                : NULL;
@@ -194,13 +194,13 @@ const char *check_file(struct store *store, struct arena *arena, char *buffer,
     *ret_bytes = 0;
     if (partition.key.len != 0 && partition.key.len != sizeof node.id)
         return NULL;
-    node.snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    node.snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     if (partition.key.len == 0) {
         wrong = check_state(&node);
     } else {
         node.id = be64_get(partition.key.ptr);
         wrong = check_record(&node, record, ret_counts, ret_bytes);
     }
-    snapshot_close(node.snapshot);
+    read_view_close(node.snapshot);
     return wrong;
 }

@@ -14,18 +14,18 @@
 
 static void begin(struct candidate *c)
 {
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     c->found.began_ns = clock_boot_ns();
-    lock_give(&c->lock);
+    lock_release(&c->lock);
 }
 
 static void end(struct candidate *c, enum candidate_state state, const char *problem)
 {
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     c->found.began_ns = 0;
     c->found.state = state;
     snprintf(c->found.problem, sizeof c->found.problem, "%s", problem);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
 }
 
 static void end_failed(struct candidate *c, enum candidate_state state, const char *what)
@@ -38,9 +38,9 @@ static void end_failed(struct candidate *c, enum candidate_state state, const ch
 
 void candidate_look(struct candidate *candidate, struct candidate_found *ret_found)
 {
-    lock_take(&candidate->lock);
+    lock_acquire(&candidate->lock);
     *ret_found = candidate->found;
-    lock_give(&candidate->lock);
+    lock_release(&candidate->lock);
 }
 
 /* ---- the thread ---- */
@@ -76,11 +76,11 @@ static bool open_file(struct candidate *c)
 
             owner_file_identify(&c->file, c->of->address, &self);
             snprintf(self.forward, sizeof self.forward, "%s", c->of->forward);
-            lock_take(&c->lock);
+            lock_acquire(&c->lock);
             c->found.self = self;
             c->found.is_open = true;
             c->found.began_ns = 0; /* the problem remains until a read succeeds */
-            lock_give(&c->lock);
+            lock_release(&c->lock);
         } else {
             end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be opened");
             owner_file_close(&c->file);
@@ -102,9 +102,9 @@ static enum owner_result read_record(struct candidate *c)
         result = OWNER_DAMAGED;
     if (result)
         return result;
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     lease_watch_saw(&c->found.watch, &record, asked_ns, clock_boot_ns());
-    lock_give(&c->lock);
+    lock_release(&c->lock);
     return OWNER_OK;
 }
 
@@ -133,11 +133,11 @@ static void write_record(struct candidate *c)
         return;
     }
     owner_file_settle(&c->file);
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     c->found.record = record;
     c->found.record_began_ns = began_ns;
     c->found.serves_from_ns = lease_watch_ends(&c->found.watch);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
     end(c, CANDIDATE_WON, "");
 }
 

@@ -18,9 +18,9 @@ static enum http_step tell_cluster(struct exchange *exchange, struct front *fron
 {
     char status[sizeof front->status];
 
-    lock_take(&front->lock);
+    lock_acquire(&front->lock);
     memcpy(status, front->status, sizeof status);
-    lock_give(&front->lock);
+    lock_release(&front->lock);
     return refusal_respond(exchange, 503, "text/plain",
                            arena_copy(exchange->arena, bytes_from_string(status)));
 }
@@ -311,9 +311,9 @@ void front_serve_peers(struct front *front, const struct http_application *appli
 
 void front_set_status(struct front *front, const char *status, const char *more)
 {
-    lock_take(&front->lock);
+    lock_acquire(&front->lock);
     snprintf(front->status, sizeof front->status, "%s%s\n", status, more);
-    lock_give(&front->lock);
+    lock_release(&front->lock);
 }
 
 void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell,

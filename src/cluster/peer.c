@@ -47,7 +47,7 @@ void peers_release(struct peers *peers)
 {
     for (unsigned i = 0; i < PEER_IDLE_MAX; i++)
         net_stream_close(peers->idle[i].stream);
-    lock_release(&peers->lock);
+    lock_destroy(&peers->lock);
 }
 
 static bool is_stale(const struct peer_idle *idle, const struct owner_target *target)
@@ -62,7 +62,7 @@ static struct net_stream *take_idle(struct peers *peers, const struct owner_targ
 {
     struct net_stream *stream = NULL;
 
-    lock_take(&peers->lock);
+    lock_acquire(&peers->lock);
     for (unsigned i = 0; i < PEER_IDLE_MAX && !stream; i++) {
         struct peer_idle *idle = &peers->idle[i];
 
@@ -74,7 +74,7 @@ static struct net_stream *take_idle(struct peers *peers, const struct owner_targ
             idle->stream = NULL;
         }
     }
-    lock_give(&peers->lock);
+    lock_release(&peers->lock);
     return stream;
 }
 
@@ -97,7 +97,7 @@ static void keep(struct peer_call *call)
     struct net_stream *stream = call->stream;
 
     call->stream = NULL;
-    lock_take(&peers->lock);
+    lock_acquire(&peers->lock);
     for (unsigned i = 0; i < PEER_IDLE_MAX && stream; i++)
         if (!peers->idle[i].stream) {
             peers->idle[i] = (struct peer_idle){ .stream = stream,
@@ -106,7 +106,7 @@ static void keep(struct peer_call *call)
                                                  .since_ns = clock_boot_ns() };
             stream = NULL;
         }
-    lock_give(&peers->lock);
+    lock_release(&peers->lock);
     net_stream_close(stream);
 }
 

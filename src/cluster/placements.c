@@ -73,7 +73,7 @@ void placements_release(struct placements *placements)
     for (size_t i = 0; i < PLACEMENT_BUCKETS; i++)
         while (placements->buckets[i])
             remove_at(placements, &placements->buckets[i]);
-    lock_release(&placements->lock);
+    lock_destroy(&placements->lock);
 }
 
 bool placements_find(struct placements *placements, struct bytes key, uint64_t now_s,
@@ -82,7 +82,7 @@ bool placements_find(struct placements *placements, struct bytes key, uint64_t n
     struct placement_entry **at;
     bool is_found;
 
-    lock_take(&placements->lock);
+    lock_acquire(&placements->lock);
     at = find(placements, key);
     is_found = *at && now_s < (*at)->since_s + PLACEMENT_USED_S;
     if (*at && !is_found)
@@ -92,7 +92,7 @@ bool placements_find(struct placements *placements, struct bytes key, uint64_t n
         unlink_use(placements, *at);
         link_use(placements, *at);
     }
-    lock_give(&placements->lock);
+    lock_release(&placements->lock);
     return is_found;
 }
 
@@ -116,7 +116,7 @@ void placements_put(struct placements *placements, struct bytes key, struct plac
 
     if (key.len == 0 || key.len > PLACEMENT_KEY_MAX)
         return;
-    lock_take(&placements->lock);
+    lock_acquire(&placements->lock);
     at = find(placements, key);
     if (!*at && placements->count >= PLACEMENTS_MAX) {
         const struct placement_entry *oldest = placements->oldest;
@@ -130,16 +130,16 @@ void placements_put(struct placements *placements, struct bytes key, struct plac
         (*at)->placed = placed;
         (*at)->since_s = now_s;
     }
-    lock_give(&placements->lock);
+    lock_release(&placements->lock);
 }
 
 void placements_drop(struct placements *placements, struct bytes key, uint64_t incarnation)
 {
     struct placement_entry **at;
 
-    lock_take(&placements->lock);
+    lock_acquire(&placements->lock);
     at = find(placements, key);
     if (*at && (*at)->placed.incarnation <= incarnation)
         remove_at(placements, at);
-    lock_give(&placements->lock);
+    lock_release(&placements->lock);
 }

@@ -45,7 +45,7 @@ void route_add(struct route *route, uint32_t cell)
 {
     unsigned at;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     if (!cell_of(route, cell) && route->count < CLUSTER_CELLS_MAX) {
         for (at = route->count; at > 0 && route->cells[at - 1].cell > cell; at--)
             route->cells[at] = route->cells[at - 1];
@@ -53,7 +53,7 @@ void route_add(struct route *route, uint32_t cell)
         route->count++;
         atomic_store(&route->is_divided, route->count > 1);
     }
-    lock_give(&route->lock);
+    lock_release(&route->lock);
 }
 
 bool route_is_divided(struct route *route)
@@ -65,11 +65,11 @@ unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
 {
     unsigned count;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     count = route->count;
     for (unsigned i = 0; i < count; i++)
         cells[i] = route->cells[i].cell;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     return count;
 }
 
@@ -78,10 +78,10 @@ bool route_is_ours(struct route *route, uint32_t cell)
     const struct route_cell *known;
     bool is_ours;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, cell);
     is_ours = known && known->is_ours;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     return is_ours;
 }
 
@@ -93,7 +93,7 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
 
     *ret_target = (struct owner_target){ .cell = cell };
     *ret_asked_ns = 0;
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, cell);
     if (route->is_open && !known)
         found = ROUTE_NO_OWNER;
@@ -104,7 +104,7 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
         *ret_target = known->target;
         *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
     }
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     return found;
 }
 
@@ -126,14 +126,14 @@ uint32_t route_choose(struct route *route, struct bytes account)
     const struct route_cell *least;
     uint32_t cell;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     cell = route->pins ? pins_find(route->pins, account) : 0;
     if (cell > 0 && pins_is_drained(route->pins, cell))
         cell = 0;
     least = least_used(route, route->pins);
     if (cell == 0 && least)
         cell = least->cell;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     return cell == CLUSTER_ROOT ? 0 : cell;
 }
 
@@ -142,10 +142,10 @@ uint32_t route_least_used(struct route *route, const struct pins *pins)
     const struct route_cell *least;
     uint32_t cell;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     least = least_used(route, pins);
     cell = least ? least->cell : 0;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     return cell;
 }
 
@@ -153,10 +153,10 @@ void route_set_pins(struct route *route, struct pins *pins)
 {
     struct pins *before;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     before = route->pins;
     route->pins = pins;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     free(before);
 }
 
@@ -170,11 +170,11 @@ void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes)
 {
     struct route_cell *known;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, cell);
     if (known)
         known->used_bytes = used_bytes;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
 }
 
 /* ---- waiters ---- */
@@ -183,13 +183,13 @@ void route_wait(struct route *route, struct waiter *waiter)
 {
     bool waits;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     waits = route->is_open;
     if (waits) {
         waiter->next = route->waiting;
         route->waiting = waiter;
     }
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     if (!waits)
         waiter->wake(waiter);
 }
@@ -217,9 +217,9 @@ void route_wake(struct route *route)
 {
     struct waiter *waiting;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     waiting = take_waiting(route);
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     wake(waiting);
 }
 
@@ -242,7 +242,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
     bool has_target = record && find_target(record, &target);
     struct route_cell *known;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, cell);
     if (known && !known->is_ours) {
         is_new = asked_ns != known->asked_ns;
@@ -258,7 +258,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         waiting = take_waiting(route);
         route->woken_ns = now_ns;
     }
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     wake(waiting);
     return is_other;
 }
@@ -267,11 +267,11 @@ void route_refused(struct route *route, uint32_t cell, uint64_t incarnation)
 {
     struct route_cell *known;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, cell);
     if (known && incarnation > known->refused)
         known->refused = incarnation;
-    lock_give(&route->lock);
+    lock_release(&route->lock);
 }
 
 void route_take(struct route *route, const struct owner_record *record)
@@ -280,7 +280,7 @@ void route_take(struct route *route, const struct owner_record *record)
     bool has_target = find_target(record, &target);
     struct route_cell *known;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     known = cell_of(route, record->cell);
     if (known) {
         known->is_ours = true;
@@ -288,7 +288,7 @@ void route_take(struct route *route, const struct owner_record *record)
         known->target = target;
         known->asked_ns = clock_boot_ns();
     }
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     route_wake(route);
 }
 
@@ -296,9 +296,9 @@ void route_close(struct route *route)
 {
     struct waiter *waiting;
 
-    lock_take(&route->lock);
+    lock_acquire(&route->lock);
     route->is_open = false;
     waiting = take_waiting(route);
-    lock_give(&route->lock);
+    lock_release(&route->lock);
     wake(waiting);
 }

@@ -11,13 +11,13 @@ struct session console_session(struct console *console, const struct exchange *e
     uint64_t now_ms = clock_monotonic_ms();
     struct session *session;
 
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     session = console_session_find(&console->sessions, cookie, now_ms);
     if (session && is_asked_for)
         session->asked_ms = now_ms;
     if (session)
         copy = *session;
-    lock_give(&console->lock);
+    lock_release(&console->lock);
     return copy;
 }
 

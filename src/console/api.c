@@ -81,9 +81,9 @@ static enum http_step show_figures(struct api_call *call)
     if (call->given[0].ptr && !bytes_parse_u64(call->given[0], UINT64_MAX, &since))
         return api_fail(call, 400, "InvalidArgument", "\"since\" is a number.");
     history_write_codes(call->exchange->arena, &call->out);
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     history_write(&console->history, &call->out, since);
-    lock_give(&console->lock);
+    lock_release(&console->lock);
     return api_answer(call);
 }
 
@@ -91,9 +91,9 @@ static enum http_step show_storage(struct api_call *call)
 {
     struct console *console = call->console;
 
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     history_write_storage(&console->history, &call->out);
-    lock_give(&console->lock);
+    lock_release(&console->lock);
     return api_answer(call);
 }
 

@@ -26,7 +26,7 @@ void console_free(struct console *console)
     if (!console)
         return;
     logons_free(console->logons);
-    lock_release(&console->lock);
+    lock_destroy(&console->lock);
     explicit_bzero(&console->sessions, sizeof console->sessions);
     free(console);
 }
@@ -43,16 +43,16 @@ void console_look(struct console *console)
     if (!history_is_due(&console->history, clock_monotonic_ms()))
         return;
     history_measure(&console->options, &sample);
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     history_add(&console->history, &sample);
-    lock_give(&console->lock);
+    lock_release(&console->lock);
 }
 
 void console_make_link(struct console *console, char ret_link[CONSOLE_LINK_SIZE])
 {
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     link_make(&console->sessions, ret_link, clock_monotonic_ms());
-    lock_give(&console->lock);
+    lock_release(&console->lock);
 }
 
 /* ---- head ---- */

@@ -44,9 +44,9 @@ static bool is_entitled(struct api_call *call, const struct account **ret_accoun
     *ret_account = NULL;
     *ret_key = 0;
     if (call->given[2].ptr) {
-        lock_take(&console->lock);
+        lock_acquire(&console->lock);
         is_good = link_use(&console->sessions, call->given[2], clock_monotonic_ms());
-        lock_give(&console->lock);
+        lock_release(&console->lock);
         return is_good;
     }
     account = accounts_find(console->options.accounts, call->given[0]);
@@ -74,11 +74,11 @@ static enum http_step begin_session(struct api_call *call, const struct account 
     struct session copy = { .is_taken = false };
     struct session *session;
 
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     session = console_session_begin(&console->sessions, account, key, clock_monotonic_ms());
     if (session)
         copy = *session;
-    lock_give(&console->lock);
+    lock_release(&console->lock);
     if (!copy.is_taken)
         return api_fail(call, 403, "AuthenticationFailed", "The key has just been changed.");
     set_cookie(call, copy.cookie, "");
@@ -119,12 +119,12 @@ enum http_step api_sign_out(struct api_call *call)
     struct console *console = call->console;
     struct session *session;
 
-    lock_take(&console->lock);
+    lock_acquire(&console->lock);
     session = console_session_find(
         &console->sessions, bytes_of(call->session.cookie, SECRET_SIZE - 1), clock_monotonic_ms());
     if (session)
         console_session_end(session);
-    lock_give(&console->lock);
+    lock_release(&console->lock);
     set_cookie(call, "", "; Max-Age=0");
     return api_answer(call);
 }

@@ -111,7 +111,7 @@ enum damage_rule {
     DAMAGE_IS_PASSED,
 };
 /* Reads the runs of a content with at most blocks_max blocks from its segments. */
-enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
+enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set);
 struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment);
@@ -127,7 +127,7 @@ void chain_join(struct changes *changes, uint64_t id);
 /* Deletes a content without holders: its segments and membership; deletes later the runs that no
  * neighbour refers to. At most once per list of changes, because it reads the neighbours from the
  * state before. */
-enum store_result chain_leave(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              uint64_t id);
+enum store_result chain_leave(struct read_view *before, struct changes *changes,
+                              struct arena *arena, uint64_t id);
 
 #endif

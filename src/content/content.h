@@ -105,12 +105,12 @@ struct content_block {
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
 /* Deletes a run that no content refers to. run: of a block; 0 if the block has none. */
-enum store_result content_run_delete(struct snapshot *before, struct changes *changes,
+enum store_result content_run_delete(struct read_view *before, struct changes *changes,
                                      uint64_t run);
 
 /* Deletes the runs of `blocks` that no block in `named` refers to. If there are many, leaves them
  * to content_collect(). id: unique in the partition among calls of this function. */
-enum store_result content_delete_unnamed(struct snapshot *before, struct changes *changes,
+enum store_result content_delete_unnamed(struct read_view *before, struct changes *changes,
                                          struct arena *arena, uint64_t id,
                                          const struct content_block *blocks, size_t count,
                                          const struct content_block *named, size_t named_count,
@@ -122,18 +122,18 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
 
 /* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards no holder's record may have
  * is_alone set. Like content_unref(), at most once per content in a list of changes. */
-enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              struct content *content, uint32_t holders);
+enum store_result content_ref(struct read_view *before, struct changes *changes,
+                              struct arena *arena, struct content *content, uint32_t holders);
 /* Removes `holders` (1 or more) holders; the last one deletes the map, the pieces and the runs that
  * no other content refers to. At most once per content in a list of changes, because it reads the
  * count from the state before (Delete Blob removes the base and snapshots of a content together).
  * ret_more: set to true if content_collect() has work left, else unchanged. */
-enum store_result content_unref(struct snapshot *before, struct changes *changes,
+enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
                                 uint32_t holders, bool *ret_more);
 /* Removes a holder of `old`, which `content`, created in the same changes from `blocks`, replaces:
  * the runs of the blocks are retained. Updates *content. */
-enum store_result content_replace(struct snapshot *before, struct changes *changes,
+enum store_result content_replace(struct read_view *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
@@ -155,7 +155,7 @@ void content_delete_tail(struct changes *changes, const struct content *content,
 
 /* Deletes data left by earlier changes of the partition, about `records` records. May be called any
  * number of times, interleaved with other changes. ret_more: set if there is more. */
-enum store_result content_collect(struct snapshot *before, struct changes *changes,
+enum store_result content_collect(struct read_view *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
 /* Leaves to content_collect() the INNER records whose keys start with `prefix`, of which no more
  * will be written. Each contains a block encoded by content_block_encode(). id: unique in the
@@ -170,11 +170,11 @@ bool content_block_decode(const struct record *record, struct content_block *ret
 
 /* Returns all committed blocks in order (Get Block List, Put Block List), in the arena: with the
  * number of pieces, but without the pieces. */
-enum store_result content_blocks(struct snapshot *before, struct arena *arena,
+enum store_result content_blocks(struct read_view *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
 /* Reads the pieces of the blocks of content_blocks() selected by `wanted`. */
-enum store_result content_block_pieces(struct snapshot *before, struct arena *arena,
+enum store_result content_block_pieces(struct read_view *before, struct arena *arena,
                                        const struct content *content, struct content_block *blocks,
                                        const bool *wanted);
 
@@ -191,7 +191,7 @@ enum store_result content_block_pieces(struct snapshot *before, struct arena *ar
 /* Creates a content that is a hole of this length, without records. */
 struct content content_sparse(uint64_t id, uint64_t length);
 /* Writes bytes at any offset; extends the content if they are beyond the end. */
-enum store_result content_write(struct snapshot *before, struct changes *changes,
+enum store_result content_write(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, const struct body *body);
 struct content_range {
@@ -201,30 +201,30 @@ struct content_range {
 /* Writes many ranges within the content in one change, which must contain no other change of it:
  * the bytes of the body, one range after another, and holes. Ranges must be sorted and not
  * overlap. */
-enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
+enum store_result content_write_ranges(struct read_view *before, struct changes *changes,
                                        struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
 /* Makes a range within the content a hole. A large one takes effect at once, but its records are
  * left to content_collect(). Only a few may be pending; beyond that, returns STORE_SHORTAGE: retry
  * later. */
-enum store_result content_clear(struct snapshot *before, struct changes *changes,
+enum store_result content_clear(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
 /* Zeroes a range within the content: complete units of `unit` bytes, and a range that reaches the
  * end of the content, become a hole; the rest gets zero bytes. Like content_clear(). unit: divides
  * 4,096. */
-enum store_result content_zero(struct snapshot *before, struct changes *changes,
+enum store_result content_zero(struct read_view *before, struct changes *changes,
                                struct arena *arena, struct content *content, uint64_t stamp,
                                uint64_t offset, uint64_t length, uint32_t unit, bool *ret_more);
 /* Truncates the content, or extends it by a hole. Like content_clear(). */
-enum store_result content_resize(struct snapshot *before, struct changes *changes,
+enum store_result content_resize(struct read_view *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,
                                  uint64_t length, bool *ret_more);
 /* Creates a snapshot: the returned content remains readable while *content changes. */
 struct content content_snapshot(struct changes *changes, struct content *content);
 /* Deletes a snapshot. newest: the content it was taken of, which is updated; NULL if deleted. */
-enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
+enum store_result content_snapshot_delete(struct read_view *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more);
 /* Deletes the newest generation, but not its snapshots. A short content without snapshots is
@@ -240,12 +240,12 @@ struct content_ranges {
 /* Returns up to `max` ranges with bytes in [start, end), merging adjacent ones. Also stops, with
  * *next set, after 10,000 ranges or after reading some thousand records. Uses the arena only for
  * the ranges. */
-enum store_result content_ranges(struct snapshot *before, struct arena *arena,
+enum store_result content_ranges(struct read_view *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges);
 /* Like content_ranges(), for ranges written or cleared after the generation `older`. Reads only
  * what changed since. older: a snapshot of the same content, not newer than `content`. */
-enum store_result content_difference(struct snapshot *before, struct arena *arena,
+enum store_result content_difference(struct read_view *before, struct arena *arena,
                                      const struct content *older, const struct content *content,
                                      uint64_t start, uint64_t end, size_t max,
                                      struct content_ranges *ret_ranges);
@@ -257,7 +257,7 @@ enum store_result content_difference(struct snapshot *before, struct arena *aren
 struct content_reader;
 /* Takes ownership of `snapshot` (closed by content_reader_close()). offset + length: within the
  * content. The reader is in `arena`, and so is the map of a content known to have one segment. */
-struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
+struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);
 /* Checks the first bytes before the response header is sent, so that corruption is an error and not

@@ -43,7 +43,7 @@ void chain_join(struct changes *changes, uint64_t id)
 }
 
 /* Returns the number in the first key greater than `key` with the same prefix. */
-static enum store_result next_number(struct snapshot *before, const char key[CHAIN_KEY_SIZE],
+static enum store_result next_number(struct read_view *before, const char key[CHAIN_KEY_SIZE],
                                      uint64_t *ret_number)
 {
     char from[CHAIN_KEY_SIZE + 1] = { 0 };
@@ -63,7 +63,7 @@ static enum store_result next_number(struct snapshot *before, const char key[CHA
 }
 
 /* Removes the runs of a neighbour from *dead. backward: the number is from a 'K' key. */
-static enum store_result subtract_neighbour(struct snapshot *before, struct arena *arena,
+static enum store_result subtract_neighbour(struct read_view *before, struct arena *arena,
                                             const char key[CHAIN_KEY_SIZE], bool backward,
                                             struct run_set *dead)
 {
@@ -80,8 +80,8 @@ static enum store_result subtract_neighbour(struct snapshot *before, struct aren
     return result;
 }
 
-enum store_result chain_leave(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              uint64_t id)
+enum store_result chain_leave(struct read_view *before, struct changes *changes,
+                              struct arena *arena, uint64_t id)
 {
     char forward[CHAIN_KEY_SIZE], backward[CHAIN_KEY_SIZE];
     enum store_result result;

@@ -8,7 +8,7 @@
 #define SEGMENTS_OF_RUN 4u
 
 struct step {
-    struct snapshot *before;
+    struct read_view *before;
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
@@ -140,7 +140,7 @@ static enum store_result collect_record(struct step *step, const struct record *
     return STORE_OK;
 }
 
-enum store_result content_collect(struct snapshot *before, struct changes *changes,
+enum store_result content_collect(struct read_view *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more)
 {
     static const char prefix = BACKLOG_PREFIX;

@@ -23,7 +23,7 @@ static void holders_key(uint64_t content_id, char key[HOLDERS_KEY_SIZE])
     be64_put(key + 1, content_id);
 }
 
-static enum store_result holders_read(struct snapshot *before, struct arena *arena,
+static enum store_result holders_read(struct read_view *before, struct arena *arena,
                                       uint64_t content_id, uint64_t *ret_holders)
 {
     char key[HOLDERS_KEY_SIZE];
@@ -34,7 +34,7 @@ static enum store_result holders_read(struct snapshot *before, struct arena *are
     uint8_t version;
 
     holders_key(content_id, key);
-    result = snapshot_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, &record);
+    result = read_view_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, &record);
     if (result == STORE_NOT_FOUND) {
         *ret_holders = 1;
         return STORE_OK;
@@ -68,8 +68,8 @@ static void holders_write(struct changes *changes, struct arena *arena, uint64_t
     changes_put(changes, RECORD_INNER, bytes_of(key, sizeof key), text_bytes(&value), NULL, 0);
 }
 
-enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              struct content *content, uint32_t holders)
+enum store_result content_ref(struct read_view *before, struct changes *changes,
+                              struct arena *arena, struct content *content, uint32_t holders)
 {
     enum store_result result;
     uint64_t had = 1;
@@ -92,7 +92,7 @@ enum store_result content_ref(struct snapshot *before, struct changes *changes, 
 /* ---- the last holder ---- */
 
 /* Deletes a single segment, which often is known to have no pieces. */
-static enum store_result delete_only_segment(struct snapshot *before, struct changes *changes,
+static enum store_result delete_only_segment(struct read_view *before, struct changes *changes,
                                              struct arena *arena, const struct content *content)
 {
     enum store_result result;
@@ -110,7 +110,7 @@ static enum store_result delete_only_segment(struct snapshot *before, struct cha
     return STORE_OK;
 }
 
-static enum store_result delete_segments(struct snapshot *before, struct changes *changes,
+static enum store_result delete_segments(struct read_view *before, struct changes *changes,
                                          uint64_t id, bool *ret_more)
 {
     struct bytes next;
@@ -124,7 +124,7 @@ static enum store_result delete_segments(struct snapshot *before, struct changes
     return result;
 }
 
-static enum store_result delete_runs(struct snapshot *before, struct changes *changes,
+static enum store_result delete_runs(struct read_view *before, struct changes *changes,
                                      enum backlog_source source, uint64_t id,
                                      const struct run_set *runs, bool *ret_more)
 {
@@ -142,7 +142,7 @@ static enum store_result delete_runs(struct snapshot *before, struct changes *ch
     return STORE_OK;
 }
 
-enum store_result content_delete_unnamed(struct snapshot *before, struct changes *changes,
+enum store_result content_delete_unnamed(struct read_view *before, struct changes *changes,
                                          struct arena *arena, uint64_t id,
                                          const struct content_block *blocks, size_t count,
                                          const struct content_block *named, size_t named_count,
@@ -156,7 +156,7 @@ enum store_result content_delete_unnamed(struct snapshot *before, struct changes
 }
 
 /* only, record: the entire map. */
-static enum store_result delete_short(struct snapshot *before, struct changes *changes,
+static enum store_result delete_short(struct read_view *before, struct changes *changes,
                                       struct arena *arena, const struct record *record,
                                       const struct segment *only, const struct content *content,
                                       const struct run_set *kept, bool *ret_more)
@@ -172,7 +172,7 @@ static enum store_result delete_short(struct snapshot *before, struct changes *c
 }
 
 /* kept: runs that another content refers to after the change. */
-static enum store_result delete_content(struct snapshot *before, struct changes *changes,
+static enum store_result delete_content(struct read_view *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
                                         const struct run_set *kept, bool *ret_more)
 {
@@ -206,7 +206,7 @@ static enum store_result delete_content(struct snapshot *before, struct changes 
     return delete_segments(before, changes, content->id, ret_more);
 }
 
-static enum store_result end_holders(struct snapshot *before, struct changes *changes,
+static enum store_result end_holders(struct read_view *before, struct changes *changes,
                                      struct arena *arena, const struct content *content,
                                      uint32_t holders, const struct run_set *kept, bool *ret_more)
 {
@@ -228,7 +228,7 @@ static enum store_result end_holders(struct snapshot *before, struct changes *ch
     return delete_content(before, changes, arena, content, kept, ret_more);
 }
 
-enum store_result content_unref(struct snapshot *before, struct changes *changes,
+enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
                                 uint32_t holders, bool *ret_more)
 {
@@ -237,7 +237,7 @@ enum store_result content_unref(struct snapshot *before, struct changes *changes
     return end_holders(before, changes, arena, content, holders, &none, ret_more);
 }
 
-enum store_result content_replace(struct snapshot *before, struct changes *changes,
+enum store_result content_replace(struct read_view *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more)

@@ -204,7 +204,7 @@ static enum store_result collect_segment(struct collecting *c, const struct segm
     return arena_is_exhausted(c->arena) ? STORE_SHORTAGE : STORE_OK;
 }
 
-static enum store_result collect_all(struct collecting *c, struct snapshot *before)
+static enum store_result collect_all(struct collecting *c, struct read_view *before)
 {
     struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, c->content->id);
     struct arena_mark empty = arena_mark(c->scratch);
@@ -224,7 +224,7 @@ static enum store_result collect_all(struct collecting *c, struct snapshot *befo
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-static enum store_result collect(struct collecting *c, struct snapshot *before)
+static enum store_result collect(struct collecting *c, struct read_view *before)
 {
     enum store_result result;
     struct segment only;
@@ -243,7 +243,7 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
 }
 
 /* Collects, using scratch memory for one segment. */
-static enum store_result collect_with_scratch(struct collecting *c, struct snapshot *before)
+static enum store_result collect_with_scratch(struct collecting *c, struct read_view *before)
 {
     enum store_result result;
 
@@ -255,7 +255,7 @@ static enum store_result collect_with_scratch(struct collecting *c, struct snaps
     return result;
 }
 
-enum store_result content_blocks(struct snapshot *before, struct arena *arena,
+enum store_result content_blocks(struct read_view *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count)
 {
@@ -274,7 +274,7 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
     return STORE_OK;
 }
 
-enum store_result content_block_pieces(struct snapshot *before, struct arena *arena,
+enum store_result content_block_pieces(struct read_view *before, struct arena *arena,
                                        const struct content *content, struct content_block *blocks,
                                        const bool *wanted)
 {

@@ -10,7 +10,7 @@
 struct content_reader {
     struct arena *own_arena; /* NULL: the map is in the caller's arena */
     struct store *store;
-    struct snapshot *snapshot; /* owned */
+    struct read_view *snapshot; /* owned */
     struct map_reader map;
     uint64_t at, end; /* remaining range */
     struct window window;
@@ -40,7 +40,7 @@ static void assert_reader(const struct content_reader *reader)
     assert(reader->snapshot && reader->map.snapshot == reader->snapshot);
 }
 
-struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
+struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length)
 {
@@ -64,7 +64,7 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
 
 void content_reader_close(struct content_reader *reader)
 {
-    snapshot_close(reader->snapshot);
+    read_view_close(reader->snapshot);
     if (reader->own_fd >= 0)
         close(reader->own_fd);
     if (reader->own_arena)
@@ -120,14 +120,14 @@ bool content_reader_lacks_map(const struct content_reader *reader)
 
 enum store_result content_reader_load(struct content_reader *reader)
 {
-    struct store_access access = snapshot_access(reader->snapshot);
+    struct store_access access = read_view_access(reader->snapshot);
     enum store_result result;
 
-    snapshot_set_access(reader->snapshot, STORE_MAY_BLOCK);
+    read_view_set_access(reader->snapshot, STORE_MAY_BLOCK);
     result = seek(reader);
     if (!result)
         map_reader_look_ahead(&reader->map, reader->window.end, reader->end);
-    snapshot_set_access(reader->snapshot, access);
+    read_view_set_access(reader->snapshot, access);
     return result;
 }
 

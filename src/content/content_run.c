@@ -33,7 +33,8 @@ struct content_block content_block_from_body(struct changes *changes, uint64_t r
     return block;
 }
 
-enum store_result content_run_delete(struct snapshot *before, struct changes *changes, uint64_t run)
+enum store_result content_run_delete(struct read_view *before, struct changes *changes,
+                                     uint64_t run)
 {
     struct bytes next;
 
@@ -159,7 +160,7 @@ struct run_set run_set_of_segment(struct arena *arena, const struct segment *seg
     return set;
 }
 
-enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
+enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set)
 {

@@ -10,7 +10,7 @@
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
-void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
+void map_reader_init(struct map_reader *reader, struct read_view *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content)
 {
     *reader = (struct map_reader){

@@ -130,7 +130,7 @@ struct segment_map segment_map_of_run(uint64_t run, uint64_t length)
     };
 }
 
-struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uint64_t id)
+struct scan *segment_scan(struct read_view *before, enum segment_owner owner, uint64_t id)
 {
     char prefix[SEGMENT_PREFIX_SIZE];
 
@@ -139,7 +139,7 @@ struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uin
 }
 
 /* Opens a scan over the segments' records, starting with the one that contains `offset`. */
-static struct scan *scan_from(struct snapshot *before, const struct segment_map *map,
+static struct scan *scan_from(struct read_view *before, const struct segment_map *map,
                               uint64_t offset)
 {
     char from[SEGMENT_KEY_SIZE];
@@ -158,7 +158,7 @@ void segment_delete_last(struct changes *changes, const struct content *content)
     changes_delete(changes, RECORD_INNER, bytes_of(key, sizeof key));
 }
 
-enum store_result segments_delete(struct snapshot *before, struct changes *changes,
+enum store_result segments_delete(struct read_view *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next)
 {
@@ -179,7 +179,7 @@ enum store_result segments_delete(struct snapshot *before, struct changes *chang
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-static enum store_result find(struct snapshot *before, struct arena *arena,
+static enum store_result find(struct read_view *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct record *ret_record)
 {
@@ -241,7 +241,7 @@ static enum store_result join_some(struct scan *scan, struct arena *arena, uint6
     return STORE_OK;
 }
 
-enum store_result segments_at(struct snapshot *before, struct arena *arena,
+enum store_result segments_at(struct read_view *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment)
 {
@@ -259,13 +259,13 @@ enum store_result segments_at(struct snapshot *before, struct arena *arena,
     return STORE_OK;
 }
 
-static enum store_result get_last(struct snapshot *before, struct arena *arena,
+static enum store_result get_last(struct read_view *before, struct arena *arena,
                                   const struct segment_map *map, struct record *ret_record)
 {
     char key[SEGMENT_KEY_SIZE];
 
     segment_key(map->owner, map->id, map->length, key);
-    return snapshot_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, ret_record);
+    return read_view_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, ret_record);
 }
 
 static enum store_result decode_found(enum store_result result, const struct record *record,
@@ -279,7 +279,7 @@ static enum store_result decode_found(enum store_result result, const struct rec
     return segment_decode(record, arena, ret_segment);
 }
 
-enum store_result segment_at(struct snapshot *before, struct arena *arena,
+enum store_result segment_at(struct read_view *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment)
 {
@@ -308,7 +308,7 @@ enum store_result segment_at(struct snapshot *before, struct arena *arena,
     return STORE_OK;
 }
 
-enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
+enum store_result segment_get_last(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record)
 {
     struct segment_map map = segment_map_of(content);
@@ -316,7 +316,7 @@ enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
     return get_last(before, arena, &map, ret_record);
 }
 
-enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
+enum store_result segment_get_only(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment)
 {

@@ -101,12 +101,12 @@ struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 
 /* Returns the segment that contains the byte at `offset`, in the arena. Returns STORE_OK,
  * STORE_WAIT, STORE_CORRUPT (also if the segment is missing: logged), STORE_IO. */
-enum store_result segment_at(struct snapshot *before, struct arena *arena,
+enum store_result segment_at(struct read_view *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
 /* Like segment_at(), joined with following segments as long as their weight is small, so that many
  * small appends are read as one segment. */
-enum store_result segments_at(struct snapshot *before, struct arena *arena,
+enum store_result segments_at(struct read_view *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
@@ -115,12 +115,12 @@ enum store_result segments_at(struct snapshot *before, struct arena *arena,
  *
  * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND if there are,
  *          or may be, others; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
-enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
+enum store_result segment_get_only(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment);
 
 /* Reads the record of the content's last segment, whose key is known: one get instead of a scan. */
-enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
+enum store_result segment_get_last(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);
 /* Deletes the last segment without reading it; it must not refer to pieces. */
 void segment_delete_last(struct changes *changes, const struct content *content);
@@ -128,7 +128,7 @@ void segment_delete_last(struct changes *changes, const struct content *content)
  *
  * ret_next  key of the first remaining segment, in the arena; ptr NULL if none
  * returns   STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
-enum store_result segments_delete(struct snapshot *before, struct changes *changes,
+enum store_result segments_delete(struct read_view *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next);
 /* Returns true if the last segment is known to be the only one (segment invariant 4). */
@@ -143,7 +143,7 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
                                  struct segment *ret_segment);
 
 /* Opens a scan over the records of all segments of a map, in order. */
-struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uint64_t id);
+struct scan *segment_scan(struct read_view *before, enum segment_owner owner, uint64_t id);
 
 /* Returns the common key prefix of all segments of a map. */
 void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE]);

@@ -96,14 +96,14 @@ struct hole {
 
 /* A content as seen by one of its generations, content->epoch. */
 struct sparse_view {
-    struct snapshot *before;
+    struct read_view *before;
     struct arena *arena;
     const struct content *content;
     struct hole holes[HOLES_MAX];
     size_t hole_count;
 };
 /* Opens a view and reads the holes. */
-enum store_result sparse_view_open(struct snapshot *before, struct arena *arena,
+enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view);
 /* Removes ranges written before the hole. */
 void sparse_cut_hole(const struct hole *hole, struct parts *parts);
@@ -149,7 +149,7 @@ void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, u
 struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
                                 char room[CHANGED_KEY_SIZE]);
 void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *holes, size_t count);
-enum store_result sparse_read_holes(struct snapshot *before, struct arena *arena, uint64_t id,
+enum store_result sparse_read_holes(struct read_view *before, struct arena *arena, uint64_t id,
                                     struct hole holes[HOLES_MAX], size_t *ret_count);
 bool sparse_decode_holes(struct bytes value, uint64_t id, struct hole holes[HOLES_MAX],
                          size_t *ret_count);
@@ -161,12 +161,12 @@ struct neighbours {
     uint32_t older, newer; /* retained generations; GENERATION_NEWEST */
 };
 /* Finds the retained generations before and after one that is not retained. */
-enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32_t generation,
+enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint32_t generation,
                                     struct neighbours *ret_neighbours);
 /* Do the work of content_collect() for BACKLOG_GENERATION and BACKLOG_HOLE. */
-enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
+enum store_result sparse_collect_generation(struct read_view *before, struct changes *changes,
                                             struct backlog *backlog, struct budget *budget);
-enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
+enum store_result sparse_collect_hole(struct read_view *before, struct changes *changes,
                                       struct backlog *backlog, struct budget *budget);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* Versions whose epoch is in (older, newer], of which only one generation may see any. */
 struct interval {
-    struct snapshot *before;
+    struct read_view *before;
     struct changes *changes;
     struct arena *arena; /* rewound after each unit */
     uint64_t id;
@@ -246,7 +246,7 @@ static enum store_result collect_interval(struct interval *in, struct backlog *b
     return collect_changed(in, first, backlog);
 }
 
-enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
+enum store_result sparse_collect_generation(struct read_view *before, struct changes *changes,
                                             struct backlog *backlog, struct budget *budget)
 {
     struct interval in = { .before = before,
@@ -365,7 +365,7 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     return STORE_NOT_FOUND;
 }
 
-enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
+enum store_result sparse_collect_hole(struct read_view *before, struct changes *changes,
                                       struct backlog *backlog, struct budget *budget)
 {
     struct content content = { .id = backlog->id, .form = CONTENT_SPARSE, .has_units = true };

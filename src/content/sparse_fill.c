@@ -233,7 +233,7 @@ static enum store_result write_all(struct filling *f)
     return STORE_OK;
 }
 
-static enum store_result fill(struct filling *f, struct snapshot *before, struct changes *changes,
+static enum store_result fill(struct filling *f, struct read_view *before, struct changes *changes,
                               struct arena *arena, const struct content *content, uint64_t stamp)
 {
     struct sparse_writer writer;
@@ -248,7 +248,7 @@ static enum store_result fill(struct filling *f, struct snapshot *before, struct
     return write_all(f);
 }
 
-enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
+enum store_result content_write_ranges(struct read_view *before, struct changes *changes,
                                        struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count)

@@ -55,7 +55,7 @@ static bool list_add(struct list *list, struct content_range range)
 
 /* ---- ranges with bytes ---- */
 
-enum store_result content_ranges(struct snapshot *before, struct arena *arena,
+enum store_result content_ranges(struct read_view *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges)
 {
@@ -104,7 +104,7 @@ struct units {
 };
 
 /* Adds the first units, from `unit` on, that changed in the epoch. */
-static enum store_result add_changed(struct snapshot *before, uint64_t id, uint32_t epoch,
+static enum store_result add_changed(struct read_view *before, uint64_t id, uint32_t epoch,
                                      uint64_t unit, struct units *units)
 {
     char room[CHANGED_KEY_SIZE];
@@ -157,7 +157,7 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Finds the first epoch, from `epoch` on, with a change. */
-static enum store_result next_epoch(struct snapshot *before, uint64_t id, uint32_t epoch,
+static enum store_result next_epoch(struct read_view *before, uint64_t id, uint32_t epoch,
                                     uint32_t *ret_epoch)
 {
     char room[CHANGED_KEY_SIZE];
@@ -315,7 +315,7 @@ static enum store_result add_units(struct list *list, const struct sparse_view *
     return STORE_OK;
 }
 
-enum store_result content_difference(struct snapshot *before, struct arena *arena,
+enum store_result content_difference(struct read_view *before, struct arena *arena,
                                      const struct content *older, const struct content *content,
                                      uint64_t start, uint64_t end, size_t max,
                                      struct content_ranges *ret_ranges)

@@ -283,13 +283,13 @@ bool sparse_decode_holes(struct bytes value, uint64_t id, struct hole holes[HOLE
     return decoder_ok(&d);
 }
 
-enum store_result sparse_read_holes(struct snapshot *before, struct arena *arena, uint64_t id,
+enum store_result sparse_read_holes(struct read_view *before, struct arena *arena, uint64_t id,
                                     struct hole holes[HOLES_MAX], size_t *ret_count)
 {
     char room[SPARSE_PREFIX];
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_INNER, holes_key(id, room), arena, &record);
+        read_view_get(before, RECORD_INNER, holes_key(id, room), arena, &record);
 
     *ret_count = 0;
     if (result)

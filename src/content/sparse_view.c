@@ -95,7 +95,7 @@ void parts_insert(struct parts *parts, const struct part *part)
 
 /* ---- the view ---- */
 
-enum store_result sparse_view_open(struct snapshot *before, struct arena *arena,
+enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view)
 {
     struct hole *holes = ret_view->holes;
@@ -145,7 +145,7 @@ static enum store_result find_version(const struct sparse_view *view, enum spars
     struct scan *scan;
 
     if (view->content->epoch == 0)
-        return snapshot_get(view->before, RECORD_INNER, key, view->arena, ret_record);
+        return read_view_get(view->before, RECORD_INNER, key, view->arena, ret_record);
     scan = scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_NUMBER_END), key);
     result = scan_next(scan, view->arena, ret_record);
     scan_close(scan);

@@ -228,7 +228,7 @@ void sparse_note_kind(struct content *content, const struct body *body)
         content->without_pages = false;
 }
 
-enum store_result content_write(struct snapshot *before, struct changes *changes,
+enum store_result content_write(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, const struct body *body)
 {
@@ -294,7 +294,7 @@ static enum store_result add_hole(const struct sparse_writer *writer, uint64_t s
     return STORE_OK;
 }
 
-enum store_result content_clear(struct snapshot *before, struct changes *changes,
+enum store_result content_clear(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more)
 {
@@ -320,7 +320,7 @@ enum store_result content_clear(struct snapshot *before, struct changes *changes
     return result;
 }
 
-enum store_result content_resize(struct snapshot *before, struct changes *changes,
+enum store_result content_resize(struct read_view *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,
                                  uint64_t length, bool *ret_more)
 {
@@ -364,7 +364,7 @@ struct content content_snapshot(struct changes *changes, struct content *content
     return snapshot;
 }
 
-enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32_t generation,
+enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint32_t generation,
                                     struct neighbours *ret_neighbours)
 {
     char room[GENERATION_KEY_SIZE];
@@ -398,7 +398,7 @@ enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
+enum store_result content_snapshot_delete(struct read_view *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more)
 {

@@ -25,7 +25,7 @@ static void add(struct pieces *pieces, uint64_t start, uint64_t end, bool is_hol
     pieces->zeros += is_hole ? 0 : end - start;
 }
 
-static enum store_result write_zeros(struct snapshot *before, struct changes *changes,
+static enum store_result write_zeros(struct read_view *before, struct changes *changes,
                                      struct content *content, uint64_t stamp,
                                      const struct pieces *pieces)
 {
@@ -43,7 +43,7 @@ static uint64_t round_up(uint64_t at, uint64_t unit)
     return (at + unit - 1) / unit * unit;
 }
 
-enum store_result content_zero(struct snapshot *before, struct changes *changes,
+enum store_result content_zero(struct read_view *before, struct changes *changes,
                                struct arena *arena, struct content *content, uint64_t stamp,
                                uint64_t offset, uint64_t length, uint32_t unit, bool *ret_more)
 {

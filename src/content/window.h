@@ -29,7 +29,7 @@ struct window {
 /* Reads the map of a content sequentially or at random, with one segment and one window in memory
  * at a time. */
 struct map_reader {
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct arena *arena;
     /* the arena belongs to this reader only, so a window can replace the previous one */
     bool rewinds;
@@ -37,7 +37,7 @@ struct map_reader {
     struct arena_mark empty, with_segment;
     struct segment segment; /* end 0: not loaded */
 };
-void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
+void map_reader_init(struct map_reader *reader, struct read_view *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content);
 /* Loads a window that contains the byte at `offset`, and possibly the following ones up to `end`;
  * frees the previous window. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO; after an error,

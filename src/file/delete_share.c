@@ -138,7 +138,7 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     struct share_snapshots snapshots;
     enum store_result result;
     struct service_properties properties;
-    struct waiting_key all = { .node = WAITING_ALL_NODES };
+    struct waiter_key all = { .node = WAITING_ALL_NODES };
     uint32_t days;
     enum error e;
 

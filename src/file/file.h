@@ -96,7 +96,7 @@ static inline struct share_key share_snapshot_key(instant snapshot)
 }
 /* Reads a share or snapshot. Strings are in the arena.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO */
-enum store_result share_read(struct snapshot *before, struct arena *arena, struct share_key key,
+enum store_result share_read(struct read_view *before, struct arena *arena, struct share_key key,
                              struct share *ret_share);
 void share_write(struct changes *changes, struct arena *arena, struct share_key key,
                  const struct share *share);
@@ -115,7 +115,7 @@ bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
                   struct share_key *ret_key);
 /* Returns the records of a share's snapshots, oldest first. deleted: deletion time of a
  * soft-deleted share; 0 for the existing share */
-struct scan *share_scan_snapshots(struct snapshot *before, struct arena *arena, instant deleted);
+struct scan *share_scan_snapshots(struct read_view *before, struct arena *arena, instant deleted);
 
 /* ---- state of a decision on the File service: subject.c ---- */
 

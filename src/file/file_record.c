@@ -165,7 +165,7 @@ bool file_decode(struct bytes value, struct file *ret_file)
 
 /* ---- records ---- */
 
-enum store_result file_read(const struct tree *tree, struct snapshot *before, struct arena *arena,
+enum store_result file_read(const struct tree *tree, struct read_view *before, struct arena *arena,
                             struct file *ret_file)
 {
     struct tree_record record;

@@ -21,7 +21,7 @@ static void write_record(struct changes *changes, struct arena *arena,
     changes_put(changes, RECORD_INNER, pending_record_key, text_bytes(&out), NULL, 0);
 }
 
-enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_file_read(struct read_view *before, struct arena *arena,
                                     struct pending_file *ret_pending)
 {
     struct pending_file pending = { .source = { .begun = 0 } };

@@ -32,7 +32,7 @@ struct pending_file {
 enum error pending_file_begin(struct decision *d, struct decision_part *part,
                               const struct pending_source *source, struct file *file);
 /* Reads the record. returns STORE_OK, STORE_NOT_FOUND, as pending_record_read() */
-enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_file_read(struct read_view *before, struct arena *arena,
                                     struct pending_file *ret_pending);
 /* Deletes the record and the second content. */
 void pending_file_delete(struct decision *d, const struct pending_file *pending);

@@ -66,7 +66,7 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 /* Confirms that a snapshot does not exist: returns STORE_CONFLICT if a snapshot of the share was
  * created or deleted since the subject was read. A subject in a snapshot need only still exist,
  * since its data never changes. */
-static enum store_result check_subject(struct decision *d, struct snapshot *before)
+static enum store_result check_subject(struct decision *d, struct read_view *before)
 {
     const struct share *found = &file_state(d)->share;
     instant asked = file_asked(d)->snapshot;

@@ -94,7 +94,7 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
 static void wake_moved(struct decision *d, const struct tree_place *from)
 {
     const struct tree_entry *moved = &from->entry;
-    const struct waiting_key key = {
+    const struct waiter_key key = {
         .space = file_state(d)->tree.space,
         .node = moved->kind == TREE_DIRECTORY ? WAITING_ALL_NODES : moved->id,
     };

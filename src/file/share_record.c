@@ -97,12 +97,12 @@ bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
     return share_key_read(key, ret_key) && decode_value(value, ret_share);
 }
 
-enum store_result share_read(struct snapshot *before, struct arena *arena, struct share_key key,
+enum store_result share_read(struct read_view *before, struct arena *arena, struct share_key key,
                              struct share *ret_share)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_LISTED, share_record_key(arena, key), arena, &record);
+        read_view_get(before, RECORD_LISTED, share_record_key(arena, key), arena, &record);
 
     if (result)
         return result;
@@ -155,7 +155,7 @@ void share_write_changed(struct decision *d, struct share *share)
     share_write(d->changes, d->arena, share_itself, share);
 }
 
-struct scan *share_scan_snapshots(struct snapshot *before, struct arena *arena, instant deleted)
+struct scan *share_scan_snapshots(struct read_view *before, struct arena *arena, instant deleted)
 {
     struct text prefix;
 

@@ -24,7 +24,8 @@ unsigned share_usage_part(uint64_t file)
 }
 _Static_assert(SHARE_USAGE_PARTS == 8, "the highest three bits name one");
 
-enum store_result share_usage_sum(struct snapshot *before, struct arena *arena, uint64_t *ret_bytes)
+enum store_result share_usage_sum(struct read_view *before, struct arena *arena,
+                                  uint64_t *ret_bytes)
 {
     enum store_result result =
         small_record_read(before, arena, sum_key, "the bytes of a share", ret_bytes, 1);

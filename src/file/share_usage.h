@@ -36,7 +36,7 @@ enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret
 unsigned share_usage_part(uint64_t file);
 struct partition share_usage_partition(struct arena *arena, struct guid space, unsigned part);
 /* Reads a counter. before: of its partition. returns STORE_OK, as small_record_read() */
-enum store_result share_usage_sum(struct snapshot *before, struct arena *arena,
+enum store_result share_usage_sum(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_bytes);
 void share_usage_put(struct changes *changes, struct arena *arena, uint64_t bytes);
 

@@ -93,7 +93,7 @@ struct guid file_account_space(struct bytes account)
 }
 
 /* of: partition in which the share is missing */
-static enum error fail_no_share(struct decision *d, struct snapshot *of, enum store_result result)
+static enum error fail_no_share(struct decision *d, struct read_view *of, enum store_result result)
 {
     return result == STORE_NOT_FOUND ? placement_missing(d, of, E_ShareNotFound)
                                      : decision_fail_store(d, result);

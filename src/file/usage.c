@@ -48,13 +48,13 @@ static enum store_result sum_bytes(struct store *store, struct arena *arena, str
     enum store_result result = STORE_OK;
 
     for (unsigned i = 0; i < SHARE_USAGE_PARTS && !result; i++) {
-        struct snapshot *before =
-            snapshot_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
+        struct read_view *before =
+            read_view_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
         uint64_t sum = 0;
 
         result = share_usage_sum(before, arena, &sum);
         usage->bytes += sum;
-        snapshot_close(before);
+        read_view_close(before);
     }
     return result;
 }

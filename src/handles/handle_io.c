@@ -43,7 +43,7 @@ void handle_reading_begin(struct decision *d, const struct handle_read *read, ch
     *ret_reading = (struct handle_reading){ .d = d, .to = to, .length = (size_t)read->readable };
     if (read->readable == 0)
         return;
-    snapshot_set_access(d->before, d->access); /* it may have been decided on a blocking thread */
+    read_view_set_access(d->before, d->access); /* it may have been decided on a blocking thread */
     ret_reading->reader = content_reader_open(d->store, d->before, d->arena, &read->content,
                                               read->offset, read->readable);
     decision_take_snapshot(d); /* now owned by the reader */

@@ -53,7 +53,7 @@ enum error tree_connect_size_attempt(struct decision *d, void *of)
 }
 
 /* Reads the dates of the share's snapshots from the share's own partition. */
-static enum store_result read_dates(struct decision *d, struct snapshot *before,
+static enum store_result read_dates(struct decision *d, struct read_view *before,
                                     struct tree_connect_snapshots *snapshots)
 {
     struct scan *scan = share_scan_snapshots(before, d->arena, 0);

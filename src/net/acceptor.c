@@ -76,19 +76,19 @@ static void close_listener(struct net_server *server)
     if (server->listener < 0)
         return;
     close(server->listener); /* connections in the queue, and new ones, are refused */
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     server->listener = -1;
     pthread_cond_broadcast(&server->changed);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 static bool must_end(struct net_server *server)
 {
     bool ends;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     ends = server->acceptor_ends;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return ends;
 }
 
@@ -145,21 +145,21 @@ void acceptor_accept_no_more(struct net_server *server)
 {
     atomic_store(&server->stopping, true);
     acceptor_wake(server);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     while (server->listener >= 0)
         lock_wait(&server->lock, &server->changed, -1);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 void acceptor_stop(struct net_server *server)
 {
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     server->acceptor_ends = true;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     acceptor_wake(server);
     pthread_join(server->acceptor, NULL);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     server->acceptor_waits = false;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     close(server->wake);
 }

@@ -187,9 +187,9 @@ bool connections_make_room(struct net_server *server)
 {
     bool made;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     made = make_room(server);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return made;
 }
 
@@ -283,10 +283,10 @@ bool connections_may_grow(struct net_server *server)
 {
     bool may;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     may = may_grow(server);
     server->acceptor_waits = !may;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return may;
 }
 
@@ -306,7 +306,7 @@ struct connection *connection_admit(struct net_server *server, int fd,
     struct connection *c = connection_new(server, fd, address);
     bool crowded, dropped, refused;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     crowded = !address_has_room(server, c);
     refused = crowded || (is_full(server) && !make_room(server));
     c->refused = refused;
@@ -315,7 +315,7 @@ struct connection *connection_admit(struct net_server *server, int fd,
         c->worker = least_loaded(server);
         add(server, c);
     }
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     if (refused)
         episode_refused(crowded ? EPISODE_ADDRESS : EPISODE_CONNECTIONS);
     if (!dropped)
@@ -330,11 +330,11 @@ bool connection_list_outgoing(struct connection *connection)
     bool may;
 
     connection->magic = CONNECTION_MAGIC;
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     may = server->outgoing_count < server->limits.outgoing_max;
     if (may)
         add(server, connection);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return may;
 }
 
@@ -366,7 +366,7 @@ bool connection_introduce(struct connection *connection, const struct proxy_head
     bool crowded = false, has_room = true;
 
     assert(connection->magic == CONNECTION_MAGIC && connection->awaits_header);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     connection->awaits_header = false;
     if (header->has_client) {
         memcpy(connection->address, header->client, sizeof connection->address);
@@ -382,7 +382,7 @@ bool connection_introduce(struct connection *connection, const struct proxy_head
     if (!is_proxys(connection))
         count_address(connection);
     connection->awaits_header = !has_room; /* so that the protocol does not see it */
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     if (crowded)
         episode_refused(EPISODE_ADDRESS);
     return has_room;
@@ -396,12 +396,12 @@ bool connection_serves(struct connection *connection, const uint8_t address[ADDR
     assert(connection->speaks_for_others && !connection->is_counted);
     if (server->limits.connections_per_address_max == 0)
         return true;
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     memcpy(connection->address, address, sizeof connection->address);
     has_room = count_has_room(server, connection);
     if (has_room)
         count_address(connection);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     if (!has_room)
         episode_refused(EPISODE_ADDRESS);
     return has_room;
@@ -413,9 +413,9 @@ void connection_served(struct connection *connection)
 
     if (!connection->is_counted || !connection->speaks_for_others)
         return;
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     forget_address(connection);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 void connection_change_worker(struct connection *connection, struct worker *to)
@@ -423,12 +423,12 @@ void connection_change_worker(struct connection *connection, struct worker *to)
     struct net_server *server = connection->server;
     struct worker *from = connection->worker;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     assert(from->connections > 0);
     from->connections--;
     to->connections++;
     connection->worker = to;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 void connection_remove(struct connection *connection)
@@ -436,10 +436,10 @@ void connection_remove(struct connection *connection)
     struct net_server *server = connection->server;
 
     assert(connection->magic == CONNECTION_MAGIC);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     forget(server, connection);
     let_grow(server);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 void connection_serves_for(struct connection *connection, const void *whose)
@@ -455,12 +455,12 @@ void connection_trust(struct connection *connection)
     assert(connection->magic == CONNECTION_MAGIC);
     if (connection->trusted)
         return;
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     list_remove(&server->untrusted, connection);
     connection->trusted = true;
     list_append(&server->trusted, connection);
     assert_lists(server);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 /* ---- shutdown ---- */
@@ -470,12 +470,12 @@ bool connections_wait_none(struct net_server *server, int timeout_ms)
     uint64_t end = monotonic_ms() + (uint64_t)timeout_ms;
     bool none;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     for (uint64_t now = monotonic_ms(); server->connection_count > 0 && now < end;
          now = monotonic_ms())
         lock_wait(&server->lock, &server->changed, (int)(end - now));
     none = server->connection_count == 0;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return none;
 }
 
@@ -488,9 +488,9 @@ unsigned connections_count(struct net_server *server)
 {
     unsigned count;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     assert_lists(server);
     count = server->connection_count;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return count;
 }

@@ -30,10 +30,10 @@ static void sweep_list(const struct connection_list *list)
 
 void connections_sweep(struct net_server *server)
 {
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     sweep_list(&server->untrusted);
     sweep_list(&server->trusted);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 static void cut(struct connection *c, enum cut_which which)
@@ -52,17 +52,17 @@ static void cut_list(const struct connection_list *list, enum cut_which which)
 
 void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end, enum cut_which which)
 {
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     for (struct connection *c = server->trusted.first; c; c = c->next)
         if (c->is_outgoing && c->tag >= first && c->tag < end)
             cut(c, which);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }
 
 void connections_cut(struct net_server *server, enum cut_which which)
 {
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     cut_list(&server->untrusted, which);
     cut_list(&server->trusted, which);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
 }

@@ -77,7 +77,7 @@ static void server_free(struct net_server *server)
     free(server->workers);
     if (server->listener >= 0)
         close(server->listener);
-    lock_release(&server->lock);
+    lock_destroy(&server->lock);
     pthread_cond_destroy(&server->changed);
     free(server);
 }
@@ -126,10 +126,10 @@ bool net_renew_certificate(struct net_server *server, const char *cert_pem, cons
 
     if (!renewed)
         return false;
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     before = server->tls;
     server->tls = renewed;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     tls_give(before);
     return true;
 }
@@ -138,10 +138,10 @@ int net_worker_connections(struct net_server *server, unsigned worker)
 {
     int count = -1;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     if (worker < server->worker_count)
         count = (int)server->workers[worker].connections;
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return count;
 }
 

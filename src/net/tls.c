@@ -73,10 +73,10 @@ static struct tls *take_newest(struct net_server *server)
 {
     struct tls *tls;
 
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     tls = server->tls;
     atomic_fetch_add(&tls->holders, 1);
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     return tls;
 }
 

@@ -39,7 +39,7 @@ void slowest_put(struct slowest *slowest, const struct slow_request *request)
     unsigned slot = (unsigned)(number % SLOWEST_PERIODS), least;
     __typeof__(&slowest->periods[0]) period = &slowest->periods[slot];
 
-    lock_take(&slowest->lock);
+    lock_acquire(&slowest->lock);
     if (period->number < number) {
         period->number = number;
         period->count = 0;
@@ -55,7 +55,7 @@ void slowest_put(struct slowest *slowest, const struct slow_request *request)
                      period->count < SLOWEST_SHOWN ? 0 : period->of[least].all_ns);
         atomic_store(&slowest->period, number);
     }
-    lock_give(&slowest->lock);
+    lock_release(&slowest->lock);
 }
 
 static int by_time(const void *a, const void *b)
@@ -70,12 +70,12 @@ size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
 {
     size_t count = 0;
 
-    lock_take(&slowest->lock);
+    lock_acquire(&slowest->lock);
     for (unsigned i = 0; i < SLOWEST_PERIODS; i++)
         for (unsigned k = 0; k < slowest->periods[i].count; k++)
             if (slowest->periods[i].of[k].ended_ns + SLOWEST_HOUR_NS > now_ns)
                 ret_requests[count++] = slowest->periods[i].of[k];
-    lock_give(&slowest->lock);
+    lock_release(&slowest->lock);
     if (count > 0)
         qsort(ret_requests, count, sizeof ret_requests[0], by_time);
     return count < SLOWEST_SHOWN ? count : SLOWEST_SHOWN;

@@ -36,12 +36,12 @@ void break_listener_add(struct break_listener *listener)
     struct break_listener **at = list_of(&listener->key);
 
     assert(listener->asked);
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     while (*at)
         at = &(*at)->next;
     listener->next = NULL;
     *at = listener;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 void break_listener_remove(struct break_listener *listener)
@@ -49,14 +49,14 @@ void break_listener_remove(struct break_listener *listener)
     struct stripe *stripe = stripe_of(&listener->key);
     struct break_listener **at = list_of(&listener->key);
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     while (*at != listener) {
         assert(*at); /* the listener must have been added */
         at = &(*at)->next;
     }
     *at = listener->next;
     listener->next = NULL;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 static bool is_of(const struct break_listener *listener, const struct guid *space,
@@ -69,9 +69,9 @@ void break_listener_has(struct break_listener *listener, uint64_t node)
 {
     struct stripe *stripe = stripe_of(&listener->key);
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     listener->node = node;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node)
@@ -79,11 +79,11 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
     struct stripe *stripe = stripe_of(key);
     const struct break_listener *at;
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     for (at = *list_of(key); at && !(at->node != 0 && is_of(at, space, key)); at = at->next)
         ;
     *ret_node = at ? at->node : 0;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     return at != NULL;
 }
 
@@ -98,14 +98,14 @@ static void tell(struct decision_news *news)
     struct stripe *stripe = stripe_of(&report->asked.key);
     bool is_first = true;
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     for (struct break_listener *at = *list_of(&report->asked.key); at; at = at->next) {
         if (!is_of(at, &report->asked.space, &report->asked.key))
             continue;
         at->asked(at, &report->asked, is_first);
         is_first = false;
     }
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 void break_notification_forward(const struct break_notification *news)
@@ -113,13 +113,13 @@ void break_notification_forward(const struct break_notification *news)
     struct stripe *stripe = stripe_of(&news->key);
     struct break_listener *at;
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     at = *list_of(&news->key);
     while (at && !is_of(at, &news->space, &news->key))
         at = at->next;
     if (at)
         at->asked(at, news, true);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 void break_notification_add(struct decision *d, const struct break_notification *news)

@@ -41,13 +41,13 @@ void watcher_add(struct watcher *watcher)
     struct watcher **list = list_of(&watcher->space, watcher->directory);
 
     assert(watcher->changed);
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     watcher->next = *list;
     watcher->link = list;
     if (watcher->next)
         watcher->next->link = &watcher->next;
     *list = watcher;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     atomic_fetch_add(&stripe->count, 1);
 }
 
@@ -56,11 +56,11 @@ void watcher_remove(struct watcher *watcher)
     struct stripe *stripe = stripe_of(&watcher->space);
 
     atomic_fetch_sub(&stripe->count, 1);
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     *watcher->link = watcher->next;
     if (watcher->next)
         watcher->next->link = watcher->link;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 /* Returns true if the share, or another share of its stripe, has watchers. The latter only costs
@@ -231,10 +231,10 @@ static void tell(struct decision_news *news)
     const struct change *change = (const struct change *)(const void *)news;
     struct stripe *stripe = stripe_of(&change->space);
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     for (size_t i = 0; i < change->way.count; i++)
         tell_those_of(change, i);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 static struct change *add(struct tree *tree, enum change_action action, uint32_t filter)
@@ -311,11 +311,11 @@ static void tell_gone(struct decision_news *news)
     const struct change_news change = { .action = CHANGE_WATCHED_GONE };
     struct stripe *stripe = stripe_of(&gone->space);
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
         if (watches(at, &gone->space, gone->directory))
             at->changed(at, &change);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 void notify_gone(struct tree *tree, uint64_t directory)

@@ -33,7 +33,7 @@ struct handle_path {
 enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint64_t id,
                                    struct tree_node *ret_node);
 /* Reads the path of a node that must be `top` or below it. *work: incremented for each record
- * returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; as snapshot_get() */
+ * returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; as read_view_get() */
 enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint64_t node,
                                    uint64_t top, unsigned *work, struct handle_path *ret_place);
 /* Iterates over the handles of a node, or of the whole share if node is NULL, from the marker
@@ -47,7 +47,7 @@ enum store_result handle_next(struct tree *tree, struct index_iterator *iterator
                               struct handle *ret_handle);
 /* Searches a consistent snapshot of the share's handles for one below the directory. *work:
  * incremented for each handle, and for each node with a handle or above such a node
- * returns STORE_OK; STORE_NOT_FOUND: nothing below is open; as snapshot_get(). open_below.c */
+ * returns STORE_OK; STORE_NOT_FOUND: nothing below is open; as read_view_get(). open_below.c */
 enum store_result handle_open_below(struct tree *tree, uint64_t directory, unsigned *work);
 
 #endif

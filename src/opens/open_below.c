@@ -49,7 +49,7 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
 }
 
 /* Reads the parents of a node up to one that was visited before. returns STORE_OK: one of them
- * is the directory; STORE_NOT_FOUND; as snapshot_get() */
+ * is the directory; STORE_NOT_FOUND; as read_view_get() */
 static enum store_result look_above(struct tree *tree, struct arena *arena,
                                     struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
                                     unsigned *work)

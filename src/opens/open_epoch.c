@@ -146,7 +146,7 @@ static enum error record_attempt(struct decision *d, void *of)
     all->count = 0;
     decision_open_subject(d, partition_of_starts());
     decision_read_clock(d);
-    result = snapshot_get(d->before, RECORD_INNER, starts_key, d->arena, &record);
+    result = read_view_get(d->before, RECORD_INNER, starts_key, d->arena, &record);
     if (!result && !decode(record.value, all))
         result = record_is_unknown("the record of the starts of the server", record.value);
     if (result && result != STORE_NOT_FOUND)

@@ -207,11 +207,11 @@ struct open_entry *open_set_find(const struct open_set *set, uint64_t id)
     return NULL;
 }
 
-enum store_result open_set_get(struct snapshot *before, struct arena *arena,
+enum store_result open_set_get(struct read_view *before, struct arena *arena,
                                struct bytes *ret_value)
 {
     struct record record;
-    enum store_result result = snapshot_get(before, RECORD_INNER, set_key, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, set_key, arena, &record);
 
     if (!result)
         *ret_value = record.value;
@@ -303,7 +303,7 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
     return decoder_ok(&in);
 }
 
-enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
+enum store_result byte_locks_read(struct read_view *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
                                   size_t *ret_count)
 {
@@ -315,7 +315,7 @@ enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
     *ret_locks = NULL;
     if (set->lock_count == 0)
         return STORE_OK;
-    result = snapshot_get(before, RECORD_INNER, locks_key, arena, &record);
+    result = read_view_get(before, RECORD_INNER, locks_key, arena, &record);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     if (!byte_locks_decode(arena, record.value, ret_locks, &count))

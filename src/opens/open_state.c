@@ -6,7 +6,7 @@
 #include "service/small_record.h"
 #include "tree/tree.h"
 
-enum store_result open_set_read(struct tree *tree, struct snapshot *before,
+enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set)
 {
     struct arena *arena = tree->d->arena;

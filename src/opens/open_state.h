@@ -56,7 +56,7 @@ enum error open_state_read(struct open_state *opens, struct tree *tree, struct d
                            uint64_t node);
 /* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
  * none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result open_set_read(struct tree *tree, struct snapshot *before,
+enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set);
 /* Adds the record to the part's changes if it has changed or contains stale opens. The functions
  * for SMB call it before they return OK or DECIDE_WAITS. */
@@ -65,9 +65,9 @@ void open_state_write(struct open_state *opens);
 void open_state_delete(struct open_state *opens);
 
 /* Returns the key under which blocked requests wait for this node. */
-static inline struct waiting_key open_state_waiting_key(const struct open_state *opens)
+static inline struct waiter_key open_state_waiting_key(const struct open_state *opens)
 {
-    return (struct waiting_key){ .space = opens->part->partition.space, .node = opens->node };
+    return (struct waiter_key){ .space = opens->part->partition.space, .node = opens->node };
 }
 
 /* ---- operations without a handle ---- */

@@ -7,7 +7,7 @@
 /* Wakes the requests that wait for the open state once its changes are committed. */
 static inline void open_state_wakes(const struct open_state *opens)
 {
-    const struct waiting_key key = open_state_waiting_key(opens);
+    const struct waiter_key key = open_state_waiting_key(opens);
 
     decision_wakes(opens->d, &key);
 }

@@ -121,7 +121,7 @@ static unsigned version_of(const struct service_properties *properties)
     return has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION;
 }
 
-enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result service_properties_read(struct read_view *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties)
 {
     struct service_properties properties = { .logging = { .version = 1 } };
@@ -131,7 +131,7 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     uint64_t days;
     unsigned version;
     bool is_known;
-    enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
+    enum store_result result = read_view_get(snapshot, RECORD_INNER, record_key, arena, &record);
 
     *ret_properties = properties;
     if (result)
@@ -166,12 +166,12 @@ static enum store_result find(struct decision *d, const char *service, struct by
                               struct service_properties *ret_properties, uint64_t *ret_sequence)
 {
     struct partition at = { .space = account_space(service, account), .key = BYTES("") };
-    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    struct read_view *snapshot = read_view_open(d->store, at, d->access);
     enum store_result result;
 
     result = service_properties_read(snapshot, d->arena, ret_properties);
-    *ret_sequence = snapshot_sequence(snapshot);
-    snapshot_close(snapshot);
+    *ret_sequence = read_view_sequence(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 

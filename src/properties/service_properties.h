@@ -81,7 +81,7 @@ struct service_properties {
 
 /* Reads the properties from a snapshot of the service's own partition. All are empty if none was
  * ever set. Strings are in the arena. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT or STORE_IO. */
-enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result service_properties_read(struct read_view *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
 /* Reads the current properties of the input's account in a service ("blob"), whatever partition the
  * decision is about. *ret_sequence must be durable before the caller reports anything based on

@@ -23,7 +23,7 @@ struct collection {
 
 enum { DUE, FROM, NUMBERS };
 
-static enum store_result read_collection(struct snapshot *before, struct arena *arena,
+static enum store_result read_collection(struct read_view *before, struct arena *arena,
                                          struct collection *ret_collection)
 {
     uint64_t numbers[NUMBERS];

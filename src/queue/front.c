@@ -7,7 +7,7 @@ static const struct bytes record_key = BYTES("w");
 
 enum { MARK, BUSY_UNTIL, WRITTEN, NUMBERS };
 
-enum store_result front_read(struct snapshot *before, struct arena *arena, struct front *ret_front)
+enum store_result front_read(struct read_view *before, struct arena *arena, struct front *ret_front)
 {
     uint64_t numbers[NUMBERS];
     enum store_result result =
@@ -38,7 +38,7 @@ void front_advance(struct decision *d, const struct front *front, instant mark)
 void front_found_empty(struct decision *d, const struct front *front)
 {
     instant now = message_now(d),
-            changed = store_time_passed(d->store, snapshot_instant(d->before));
+            changed = store_time_passed(d->store, read_view_instant(d->before));
     struct front moved = { .mark = now, .busy_until = front->busy_until, .written = now };
 
     if (changed > front->written)

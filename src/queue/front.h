@@ -26,7 +26,8 @@ struct front {
 };
 
 /* Returns STORE_OK (zeroed if not set yet), STORE_CORRUPT, STORE_WAIT, STORE_IO. */
-enum store_result front_read(struct snapshot *before, struct arena *arena, struct front *ret_front);
+enum store_result front_read(struct read_view *before, struct arena *arena,
+                             struct front *ret_front);
 /* Called by a get that returns messages: its changes delete everything before `mark`. */
 void front_advance(struct decision *d, const struct front *front, instant mark);
 /* Called by a get that found nothing visible: there is nothing before its message_now(). */

@@ -100,7 +100,7 @@ static enum error search_messages(struct decision *d, struct search *search,
         result = read_texts(d, search->found);
     if (result)
         return decision_fail_store(d, result);
-    return search->found->count == 0 && snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
+    return search->found->count == 0 && read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;
 }
 
 /* Hides each message for a while, increments its dequeue count, and changes its receipt. */

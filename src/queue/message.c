@@ -29,7 +29,7 @@ void message_show(const struct decision *d, struct message *message)
     message->expires_shown = shown(d, message->expires);
 }
 
-instant message_place(const struct message *message)
+instant message_position(const struct message *message)
 {
     bool expires_first = message->expires < message->visible;
 
@@ -92,7 +92,7 @@ static struct bytes place_key(char to[ORDER_KEY_SIZE], instant place, const stru
 
 static struct bytes order_key(char to[ORDER_KEY_SIZE], const struct message *message)
 {
-    return place_key(to, message_place(message), &message->id);
+    return place_key(to, message_position(message), &message->id);
 }
 
 static struct bytes forward_key(char to[NOTE_KEY_SIZE], const struct guid *id)
@@ -144,7 +144,7 @@ static bool damaged(const struct record *record)
 
 /* ---- reading ---- */
 
-struct scan *message_scan_order(struct snapshot *before, instant from)
+struct scan *message_scan_order(struct read_view *before, instant from)
 {
     static const char kind = KEY_ORDER;
     char first[ORDER_FROM_SIZE];
@@ -152,7 +152,7 @@ struct scan *message_scan_order(struct snapshot *before, instant from)
     return scan_open_front(before, RECORD_INNER, bytes_of(&kind, 1), order_from(first, from));
 }
 
-struct scan *message_search_order(struct snapshot *before, instant from)
+struct scan *message_search_order(struct read_view *before, instant from)
 {
     static const char kind = KEY_ORDER;
     char first[ORDER_FROM_SIZE];
@@ -206,20 +206,20 @@ static enum store_result take_body(const struct message *message, enum store_res
     return STORE_CORRUPT;
 }
 
-static enum store_result read_body(struct snapshot *before, struct arena *arena,
+static enum store_result read_body(struct read_view *before, struct arena *arena,
                                    const struct message *message, struct message *ret_written)
 {
     char key[BODY_KEY_SIZE];
     struct record record;
     struct bytes at = body_key(key, message);
-    enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, at, arena, &record);
 
     return take_body(message, result, at, &record, ret_written);
 }
 
 /* Reads ahead if the message was never dequeued: the next Get Messages most likely returns the one
  * that was put next. Bodies of messages that became visible again are not stored in order. */
-static enum store_result read_body_ahead(struct snapshot *before, struct arena *arena,
+static enum store_result read_body_ahead(struct read_view *before, struct arena *arena,
                                          const struct message *message, struct message *ret_written)
 {
     char key[BODY_KEY_SIZE];
@@ -229,11 +229,11 @@ static enum store_result read_body_ahead(struct snapshot *before, struct arena *
 
     if (message->dequeued > 0)
         return read_body(before, arena, message, ret_written);
-    result = snapshot_get_ahead(before, RECORD_INNER, bytes_of(key, 1), at, arena, &record);
+    result = read_view_get_ahead(before, RECORD_INNER, bytes_of(key, 1), at, arena, &record);
     return take_body(message, result, at, &record, ret_written);
 }
 
-enum store_result message_read_text(struct snapshot *before, struct arena *arena,
+enum store_result message_read_text(struct read_view *before, struct arena *arena,
                                     struct message *message)
 {
     struct message written;
@@ -267,9 +267,9 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
         return refuse_receipt(d, claim->receipt_sent);
     if (!claim->has_id)
         return E_MessageNotFound;
-    result = snapshot_get(d->before, RECORD_INNER, at, d->arena, &record);
+    result = read_view_get(d->before, RECORD_INNER, at, d->arena, &record);
     if (result == STORE_NOT_FOUND)
-        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
+        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
     if (result)
         return decision_fail_store(d, result);
     record.key = at;
@@ -318,7 +318,7 @@ void message_write_text(struct changes *changes, struct arena *arena, const stru
     text_init(&out, arena, 32 + message->text.len);
     encode_u8(&out, BODY_VERSION);
     encode_u64(&out, message->expires);
-    encode_u64(&out, message_place(message));
+    encode_u64(&out, message_position(message));
     encode_bytes(&out, message->text);
     changes_put(changes, RECORD_INNER, body_key(key, message), text_bytes(&out), NULL, 0);
 }
@@ -338,7 +338,7 @@ void message_move(struct changes *changes, struct arena *arena, const struct mes
     moved.forwarded = false;
     if (before->forwarded)
         delete_forward(changes, before);
-    if (message_place(before) != message_place(after))
+    if (message_position(before) != message_position(after))
         delete_order(changes, before);
     put_order(changes, arena, &moved);
 }
@@ -356,7 +356,7 @@ void message_remove(struct changes *changes, const struct message *message)
 
 /* ---- expiry ---- */
 
-struct scan *message_scan_bodies(struct snapshot *before, instant from)
+struct scan *message_scan_bodies(struct read_view *before, instant from)
 {
     static const char kind = KEY_BODY;
     char first[BODY_FROM_SIZE];
@@ -379,14 +379,14 @@ bool message_read_body(const struct record *record, struct message *ret_message,
     return true;
 }
 
-enum store_result message_locate(struct snapshot *before, struct arena *arena,
+enum store_result message_locate(struct read_view *before, struct arena *arena,
                                  struct message *message)
 {
     char key[ORDER_KEY_SIZE];
     struct record record;
     uint64_t place;
     struct bytes at = order_key(key, message);
-    enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, at, arena, &record);
 
     /* found at its indexed position; a forward record may point here too if an update wrote the
      * position */
@@ -408,7 +408,7 @@ enum store_result message_locate(struct snapshot *before, struct arena *arena,
 void message_forward(struct changes *changes, struct arena *arena, const struct message *message)
 {
     struct message moved = *message;
-    const uint64_t place = message_place(message);
+    const uint64_t place = message_position(message);
     char key[NOTE_KEY_SIZE];
 
     moved.forwarded = true;

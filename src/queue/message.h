@@ -22,7 +22,7 @@
  * current clock. decision: 185, 294
  *
  * All of this depends on the instant of a decision being greater than every instant that its
- * partition has seen (snapshot_instant()). So nothing is ever added to the order before the `now`
+ * partition has seen (read_view_instant()). So nothing is ever added to the order before the `now`
  * of an earlier decision, and its low-water mark is never too high (front.h); nor is anything added
  * to the bodies before the expiry that the deletion has reached (expire_messages.h). */
 #ifndef LAGRA_QUEUE_MESSAGE_H
@@ -73,23 +73,23 @@ struct guid message_id(instant inserted, instant expires, struct guid random);
 instant message_inserted(const struct guid *id);
 
 /* Returns the position in the order. */
-instant message_place(const struct message *message);
+instant message_position(const struct message *message);
 static inline struct receipt message_receipt(const struct message *message)
 {
-    return (struct receipt){ .place = message_place(message), .changes = message->changes };
+    return (struct receipt){ .place = message_position(message), .changes = message->changes };
 }
 
 /* ---- records ---- */
 
 /* Scans the order records starting at the low-water mark `from`; decode with
  * message_read_order(). */
-struct scan *message_scan_order(struct snapshot *before, instant from);
+struct scan *message_scan_order(struct read_view *before, instant from);
 /* Like message_scan_order(), from any position. */
-struct scan *message_search_order(struct snapshot *before, instant from);
+struct scan *message_search_order(struct read_view *before, instant from);
 /* Decodes a record of that scan, without the text. Returns false, and logs it, if it is corrupt. */
 bool message_read_order(const struct record *record, struct message *ret_message);
 /* Reads the text. Returns STORE_OK, STORE_CORRUPT (also if it is missing), STORE_WAIT, STORE_IO. */
-enum store_result message_read_text(struct snapshot *before, struct arena *arena,
+enum store_result message_read_text(struct read_view *before, struct arena *arena,
                                     struct message *message);
 /* The message that a request names, and the pop receipt that proves that the caller got it. */
 struct message_claim {
@@ -119,7 +119,7 @@ void message_remove(struct changes *changes, const struct message *message);
 /* ---- expiry ---- */
 
 /* Scans the bodies by expiry, starting at `from`. */
-struct scan *message_scan_bodies(struct snapshot *before, instant from);
+struct scan *message_scan_bodies(struct read_view *before, instant from);
 /* Decodes a record of that scan into a message sufficient for message_remove(), if it is at the
  * position in the record. *ret_due: the second by which it has expired; INSTANT_MAX if it never
  * does. Returns false, and logs it, if it is corrupt. */
@@ -127,7 +127,7 @@ bool message_read_body(const struct record *record, struct message *ret_message,
 /* Finds the current position of a body's message, and whether it is in a forward record. Returns
  * STORE_OK, STORE_NOT_FOUND (it has moved, and the position is unknown), STORE_CORRUPT, STORE_WAIT,
  * STORE_IO. */
-enum store_result message_locate(struct snapshot *before, struct arena *arena,
+enum store_result message_locate(struct read_view *before, struct arena *arena,
                                  struct message *message);
 /* Writes a forward record. */
 void message_forward(struct changes *changes, struct arena *arena, const struct message *message);

@@ -48,7 +48,7 @@ struct queue {
 };
 /* Reads a queue; strings are in the arena. Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT,
  * STORE_IO. */
-enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result queue_read(struct read_view *snapshot, struct arena *arena,
                              struct queue *ret_queue);
 void queue_write(struct decision *d, const struct queue *queue);
 /* Deletes the record (not the messages: changes_drop_space()). */

@@ -31,11 +31,11 @@ bool queue_decode(struct bytes value, struct queue *ret_queue)
     return decoder_ok(&in);
 }
 
-enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result queue_read(struct read_view *snapshot, struct arena *arena,
                              struct queue *ret_queue)
 {
     struct record record;
-    enum store_result result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
+    enum store_result result = read_view_get(snapshot, RECORD_LISTED, record_key, arena, &record);
 
     if (result)
         return result;

@@ -22,7 +22,7 @@ struct guid queue_account_space(struct bytes account)
     return account_space("queue", account);
 }
 
-static enum error read_queue(struct decision *d, struct snapshot *snapshot)
+static enum error read_queue(struct decision *d, struct read_view *snapshot)
 {
     enum store_result result = queue_read(snapshot, d->arena, &queue_state(d)->queue);
 

@@ -21,7 +21,7 @@ static enum state parse(struct flow *flow)
  * and a third of those for one source. Further requests fail with ServerBusy. */
 #define GATHERS_WAITING_MAX 512
 
-static struct decide_pool *gather_pool(const struct flow *flow)
+static struct decision_pool *gather_pool(const struct flow *flow)
 {
     const struct endpoint *endpoint = flow->work.call.endpoint;
 
@@ -49,7 +49,8 @@ static enum state gather(struct flow *flow)
 static enum state gather_in_pool(struct flow *flow)
 {
     flow->driver.job.owner = flow->work.call.gathers_for;
-    if (!decide_pool_has_room(gather_pool(flow), &flow->driver.job.owner, GATHERS_WAITING_MAX)) {
+    if (!decision_pool_has_capacity(gather_pool(flow), &flow->driver.job.owner,
+                                    GATHERS_WAITING_MAX)) {
         episode_refused(EPISODE_GATHER);
         return refuse(flow, E_ServerBusy);
     }

@@ -160,7 +160,7 @@ static void open_reader(struct flow *flow)
     const struct answer_content *content = &flow->work.answer.content;
 
     assert(d->before && !flow->reader);
-    snapshot_set_access(d->before, d->access); /* a decision in the pool might block */
+    read_view_set_access(d->before, d->access); /* a decision in the pool might block */
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
     decision_take_snapshot(d); /* now owned by the reader */

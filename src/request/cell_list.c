@@ -41,19 +41,19 @@ int cell_list_serve(void *context, struct bytes body, struct arena *arena, struc
     static const struct bytes version = BYTES("x-ms-version");
     struct list_request request;
     struct http_header header;
-    struct own_answer answer;
+    struct internal_response answer;
 
     if (!read_request(context, body, &request))
         return 400;
     header = (struct http_header){ version, request.version, version };
-    own_request_run(request.endpoint, arena,
-                    &(struct own_request){ .method = METHOD_GET,
-                                           .path = request.path,
-                                           .query = request.query,
-                                           .headers = &header,
-                                           .header_count = 1,
-                                           .is_for_cell = true },
-                    &answer);
+    internal_request_run(request.endpoint, arena,
+                         &(struct internal_request){ .method = METHOD_GET,
+                                                     .path = request.path,
+                                                     .query = request.query,
+                                                     .headers = &header,
+                                                     .header_count = 1,
+                                                     .is_for_cell = true },
+                         &answer);
     if (answer.error)
         return answer.error == E_ServerBusy ? 503 : 500;
     text_add(ret_body, answer.response.body);

@@ -59,7 +59,7 @@ static void control_clock(struct exchange *exchange, struct bytes seconds)
         return;
     }
     clock_advance(value * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     if (endpoint->all && endpoint->all->tasks)
         task_runner_look(endpoint->all->tasks);
     say(exchange, 200, bytes_from_string("ok\n"));
@@ -129,7 +129,7 @@ bool control_request(struct exchange *exchange)
     else if (bytes_is(what, "renewals"))
         control_renewals(exchange, argument);
     else if (bytes_is(what, "waiting"))
-        say(exchange, 200, arena_printf(exchange->arena, "%u\n", waiting_count()));
+        say(exchange, 200, arena_printf(exchange->arena, "%u\n", waiters_count()));
     else if (bytes_is(what, "collect"))
         control_collect(exchange);
     else if (bytes_is(what, "memory"))

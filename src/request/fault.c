@@ -32,7 +32,7 @@ enum state fault_begin(struct flow *flow)
     what = &flow->fault->what;
     if (what->delay_ticks > 0 && !flow->fault->is_delayed) {
         flow->fault->is_delayed = true;
-        if (waiting_hold(clock_now() + what->delay_ticks, flow_arm(flow))) {
+        if (waiters_delay(clock_now() + what->delay_ticks, flow_arm(flow))) {
             return flow_wait(flow);
         }
     }
@@ -110,7 +110,7 @@ static long pace(struct fault_body *body)
     if (body->run_ticks == 0)
         return 1;
     now = clock_now();
-    if (body->next > now && waiting_hold(body->next, flow_arm(flow))) {
+    if (body->next > now && waiters_delay(body->next, flow_arm(flow))) {
         flow_wait(flow);
         return BODY_WAIT;
     }

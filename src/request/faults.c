@@ -152,7 +152,7 @@ bool faults_take(const struct call *call, struct fault *ret_fault)
     bool found = false;
 
     assert(call->operation);
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     for (size_t i = 0; i < room.count && !found; i++) {
         struct kept_rule *kept = room.rules[i];
 
@@ -161,7 +161,7 @@ bool faults_take(const struct call *call, struct fault *ret_fault)
         *ret_fault = kept->rule.fault;
         found = true;
     }
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return found;
 }
 
@@ -208,7 +208,7 @@ bool faults_put(struct arena *arena, const struct fault_rule *rule)
 
     assert(rule->name.len > 0 && rule->name.len <= FAULT_NAME_MAX);
     *kept = (struct kept_rule){ .arena = arena, .rule = *rule, .put_ms = clock_monotonic_ms() };
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     i = place_of(rule->name);
     if (i < room.count)
         drop_at(i);
@@ -218,7 +218,7 @@ bool faults_put(struct arena *arena, const struct fault_rule *rule)
         room.rules[room.count++] = kept;
         atomic_fetch_add(&faults_active, 1);
     }
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return has_room;
 }
 
@@ -227,28 +227,28 @@ bool faults_drop(struct bytes name)
     size_t i;
     bool found;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     i = place_of(name);
     found = i < room.count;
     if (found)
         drop_at(i);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return found;
 }
 
 void faults_drop_all(void)
 {
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     while (room.count > 0)
         drop_at(room.count - 1);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
 }
 
 void faults_each(void (*show)(const struct fault_state *state, void *context), void *context)
 {
     uint64_t now_ms = clock_monotonic_ms();
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     for (size_t i = 0; i < room.count; i++) {
         struct kept_rule *kept = room.rules[i];
 
@@ -260,5 +260,5 @@ void faults_each(void (*show)(const struct fault_state *state, void *context), v
                                     .is_over = kept->is_over },
              context);
     }
-    lock_give(&room.lock);
+    lock_release(&room.lock);
 }

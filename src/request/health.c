@@ -36,10 +36,10 @@ static enum state is_not(struct flow *flow, const char *reason)
 static uint64_t newest_sequence(struct store *store)
 {
     const struct partition any = { .key = bytes_from_string("health") };
-    struct snapshot *snapshot = snapshot_open(store, any, STORE_NO_WAIT);
-    uint64_t sequence = snapshot_sequence(snapshot);
+    struct read_view *snapshot = read_view_open(store, any, STORE_NO_WAIT);
+    uint64_t sequence = read_view_sequence(snapshot);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return sequence;
 }
 

@@ -18,13 +18,14 @@ static struct bytes method_text(enum http_method method)
                                                        : "GET");
 }
 
-static uint64_t body_length(const struct own_request *asked)
+static uint64_t body_length(const struct internal_request *asked)
 {
     return asked->source ? asked->source->length : asked->body.len;
 }
 
 /* Returns the requested headers and the length of the body. */
-static const struct http_header *make_headers(struct arena *arena, const struct own_request *asked)
+static const struct http_header *make_headers(struct arena *arena,
+                                              const struct internal_request *asked)
 {
     static const struct bytes length = BYTES("content-length");
     struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
@@ -57,7 +58,8 @@ static enum error gather(struct work *work, struct gather_source *source, struct
 }
 
 /* Prepares the request for its decision. */
-static enum error prepare(struct work *work, const struct own_request *asked, struct stage **stage)
+static enum error prepare(struct work *work, const struct internal_request *asked,
+                          struct stage **stage)
 {
     struct call *call = &work->call;
     struct decision *d = &work->decision;
@@ -84,8 +86,9 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     return OK;
 }
 
-void own_request_run(const struct endpoint *endpoint, struct arena *arena,
-                     const struct own_request *asked, struct own_answer *ret_answer)
+void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
+                          const struct internal_request *asked,
+                          struct internal_response *ret_answer)
 {
     struct work *work = arena_alloc(arena, sizeof *work);
     struct request *request = arena_alloc(arena, sizeof *request);
@@ -104,7 +107,7 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
         .peer = own_host,
         .secure = true,
     };
-    *ret_answer = (struct own_answer){ .error = OK };
+    *ret_answer = (struct internal_response){ .error = OK };
     work_init(work, endpoint, arena, request, &ret_answer->response);
     work->decision.access = STORE_MAY_BLOCK;
     e = prepare(work, asked, &stage);

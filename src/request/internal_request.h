@@ -8,7 +8,7 @@
 
 #include "request/gather.h"
 
-struct own_request {
+struct internal_request {
     enum http_method method;
     struct bytes path;                 /* raw, starting with the account: "/account/container" */
     struct bytes query;                /* raw, without '?'; ptr NULL if none */
@@ -20,7 +20,7 @@ struct own_request {
     bool by_service;              /* on behalf of the service, not its operator; see struct input */
 };
 
-struct own_answer {
+struct internal_response {
     enum error error;                  /* OK if the operation was executed and is durable */
     const struct operation *operation; /* NULL if none was found */
     struct bytes detail;               /* sentence that explains the error; may be empty */
@@ -28,7 +28,8 @@ struct own_answer {
 };
 
 /* Runs the request and waits until it is complete. Allocates in the arena. May block. */
-void own_request_run(const struct endpoint *endpoint, struct arena *arena,
-                     const struct own_request *asked, struct own_answer *ret_answer);
+void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
+                          const struct internal_request *asked,
+                          struct internal_response *ret_answer);
 
 #endif

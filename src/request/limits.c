@@ -52,7 +52,7 @@ enum state limits_hold(struct flow *flow)
     instant now = clock_now(), until = now + HOLD_TICKS;
 
     assert(limits_refused(flow->work.error));
-    if (flow->was_held || !waiting_hold(until + GRID_TICKS - until % GRID_TICKS, flow_arm(flow)))
+    if (flow->was_held || !waiters_delay(until + GRID_TICKS - until % GRID_TICKS, flow_arm(flow)))
         return CORS;
     flow->was_held = true;
     return flow_wait(flow);

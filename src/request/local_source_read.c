@@ -93,7 +93,7 @@ uint64_t source_read_seen(const struct source_read *inner)
     return inner->decision.seen;
 }
 
-struct snapshot *source_read_take_snapshot(struct source_read *inner)
+struct read_view *source_read_take_snapshot(struct source_read *inner)
 {
     return decision_take_snapshot(&inner->decision);
 }

@@ -49,7 +49,7 @@ const struct problem *source_read_problem(const struct source_read *inner);
 /* Returns the newest sequence of anything that was read. */
 uint64_t source_read_seen(const struct source_read *inner);
 /* Passes ownership of the open snapshot to the caller. Valid once, after OK. */
-struct snapshot *source_read_take_snapshot(struct source_read *inner);
+struct read_view *source_read_take_snapshot(struct source_read *inner);
 /* Closes the read and its snapshot, unless the caller owns it. */
 void source_read_end(struct source_read *inner);
 

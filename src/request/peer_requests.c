@@ -120,7 +120,7 @@ static long read_stream(struct body_source *source, uint64_t at, char *to, size_
     if (at >= from.len && p->chunk_at == p->chunk_length) {
         p->job.run = read_chunk;
         exchange_suspend(p->exchange);
-        decide_pool_submit(p->requests->pool, &p->job);
+        decision_pool_submit(p->requests->pool, &p->job);
         return BODY_WAIT;
     }
     from = at < from.len ? bytes_of(from.ptr + at, from.len - (size_t)at)
@@ -161,7 +161,7 @@ static enum http_step on_end(struct exchange *exchange)
     text_init(&p->response, exchange->arena, 0);
     p->job.run = run;
     exchange_suspend(exchange);
-    decide_pool_submit(p->requests->pool, &p->job);
+    decision_pool_submit(p->requests->pool, &p->job);
     return HTTP_WAIT;
 }
 

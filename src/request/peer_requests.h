@@ -36,7 +36,7 @@ struct peer_requests {
     const struct peer_handler *handlers;
     size_t count;
     void *context; /* of the handlers */
-    struct decide_pool *pool;
+    struct decision_pool *pool;
 };
 
 extern const struct http_application peer_requests_application;

@@ -206,7 +206,7 @@ enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);
  * step must not suspend. */
 void flow_run_in_pool(struct flow *flow, state_fn *step);
 /* Like flow_run_in_pool(), in another pool. */
-void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step);
+void flow_run_in(struct flow *flow, struct decision_pool *pool, state_fn *step);
 /* Like flow_run_in_pool(), from within a step; the result of `step` is the next state. Returns
  * WAITING. */
 enum state flow_to_pool(struct flow *flow, state_fn *step);

@@ -46,7 +46,7 @@ static void run_pooled(struct driver *driver)
     assert(flow->pooled_next != WAITING && flow->pooled_next != POOLED);
 }
 
-void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
+void flow_run_in(struct flow *flow, struct decision_pool *pool, state_fn *step)
 {
     assert(flow->magic == FLOW_MAGIC && !flow->work.decision.access.may_block);
     flow->pooled = step;

@@ -45,12 +45,12 @@ static void begin_headers(struct headers *headers, const struct seed_item *item)
 static bool put(struct seeding *s, const char *service, struct bytes path, const char *query,
                 const struct headers *headers, enum error there)
 {
-    struct own_request asked = { .method = METHOD_PUT,
-                                 .path = path,
-                                 .query = bytes_from_string(query),
-                                 .headers = headers->of,
-                                 .header_count = headers->count };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT,
+                                      .path = path,
+                                      .query = bytes_from_string(query),
+                                      .headers = headers->of,
+                                      .header_count = headers->count };
+    struct internal_response answer;
     bool made = seed_request(s, service, &asked, there, &answer) && !answer.error &&
                 answer.response.status == 201;
 
@@ -88,10 +88,10 @@ static void make_share(struct seeding *s, const struct seed_item *item)
 static void send_message(struct seeding *s, struct bytes path, struct bytes message)
 {
     const struct http_header version = seed_header("x-ms-version", bytes_from_string(SEED_VERSION));
-    struct own_request asked = {
+    struct internal_request asked = {
         .method = METHOD_POST, .path = path, .headers = &version, .header_count = 1
     };
-    struct own_answer answer;
+    struct internal_response answer;
     struct text body;
 
     text_init(&body, s->arena, 128 + message.len);
@@ -129,12 +129,12 @@ static void send_messages(struct seeding *s, const struct seed_item *item)
 static bool is_unfinished(struct seeding *s, struct bytes path)
 {
     const struct http_header version = seed_header("x-ms-version", bytes_from_string(SEED_VERSION));
-    struct own_request asked = { .method = METHOD_GET,
-                                 .path = path,
-                                 .query = bytes_from_string("comp=metadata"),
-                                 .headers = &version,
-                                 .header_count = 1 };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_GET,
+                                      .path = path,
+                                      .query = bytes_from_string("comp=metadata"),
+                                      .headers = &version,
+                                      .header_count = 1 };
+    struct internal_response answer;
 
     return seed_request(s, "queue", &asked, OK, &answer) &&
            response_find_header(&answer.response, bytes_from_string(SEED_MARK));
@@ -145,10 +145,10 @@ static bool is_unfinished(struct seeding *s, struct bytes path)
 static void make_queue(struct seeding *s, const struct seed_item *item)
 {
     struct bytes path = path_of(s, item->name, "");
-    struct own_request clear = { .method = METHOD_DELETE,
-                                 .path = path_of(s, item->name, "/messages") };
+    struct internal_request clear = { .method = METHOD_DELETE,
+                                      .path = path_of(s, item->name, "/messages") };
     struct headers headers;
-    struct own_answer answer;
+    struct internal_response answer;
 
     begin_headers(&headers, item);
     if (item->list.ptr)
@@ -174,10 +174,10 @@ static bool post_json(struct seeding *s, struct bytes path, struct bytes body, e
         seed_header("prefer", bytes_from_string("return-no-content")),
         seed_header("x-ms-version", bytes_from_string("2019-02-02")),
     };
-    struct own_request asked = {
+    struct internal_request asked = {
         .method = METHOD_POST, .path = path, .headers = headers, .header_count = 4, .body = body
     };
-    struct own_answer answer;
+    struct internal_response answer;
     bool good = seed_request(s, "table", &asked, there, &answer);
 
     s->made += good && !answer.error ? 1 : 0;
@@ -318,12 +318,12 @@ static void add_rule(struct seeding *s, struct text *xml, const struct json_memb
 void seed_cors(struct seeding *s, struct bytes service, struct bytes rules)
 {
     const struct http_header version = seed_header("x-ms-version", bytes_from_string(SEED_VERSION));
-    struct own_request asked = { .method = METHOD_PUT,
-                                 .path = path_of(s, bytes_of("", 0), ""),
-                                 .query = bytes_from_string("restype=service&comp=properties"),
-                                 .headers = &version,
-                                 .header_count = 1 };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT,
+                                      .path = path_of(s, bytes_of("", 0), ""),
+                                      .query = bytes_from_string("restype=service&comp=properties"),
+                                      .headers = &version,
+                                      .header_count = 1 };
+    struct internal_response answer;
     struct json_reader reader;
     struct json_member rule;
     struct text xml;

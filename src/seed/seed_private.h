@@ -51,8 +51,8 @@ struct seeding {
 bool seed_fail(struct seeding *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sends a request to a service; the error `accepted` counts as success. Returns false, and sets the
  * problem, if it failed. */
-bool seed_request(struct seeding *s, const char *service, const struct own_request *asked,
-                  enum error accepted, struct own_answer *ret_answer);
+bool seed_request(struct seeding *s, const char *service, const struct internal_request *asked,
+                  enum error accepted, struct internal_response *ret_answer);
 /* Returns a request header; name: static, in lower case. */
 struct http_header seed_header(const char *name, struct bytes value);
 

@@ -19,11 +19,11 @@ struct http_header seed_header(const char *name, struct bytes value)
     return (struct http_header){ .name = text, .value = value, .name_as_sent = text };
 }
 
-bool seed_request(struct seeding *s, const char *service, const struct own_request *asked,
-                  enum error accepted, struct own_answer *ret_answer)
+bool seed_request(struct seeding *s, const char *service, const struct internal_request *asked,
+                  enum error accepted, struct internal_response *ret_answer)
 {
-    own_request_run(endpoint_find(s->endpoints, bytes_from_string(service)), s->arena, asked,
-                    ret_answer);
+    internal_request_run(endpoint_find(s->endpoints, bytes_from_string(service)), s->arena, asked,
+                         ret_answer);
     if (!ret_answer->error || ret_answer->error == accepted)
         return true;
     return seed_fail(s, "%.*s: %s: %s%s%.*s", BYTES_ARG(asked->path), error_code(ret_answer->error),

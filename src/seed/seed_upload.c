@@ -95,12 +95,12 @@ static void upload_blob(const struct upload *u, struct bytes name, int fd, uint6
         seed_header("x-ms-blob-content-type", content_type(name)),
         seed_header("if-none-match", bytes_from_string("*")),
     };
-    struct own_request asked = { .method = METHOD_PUT,
-                                 .path = path_of(u, name),
-                                 .headers = headers,
-                                 .header_count = 4,
-                                 .source = &file.source };
-    struct own_answer answer;
+    struct internal_request asked = { .method = METHOD_PUT,
+                                      .path = path_of(u, name),
+                                      .headers = headers,
+                                      .header_count = 4,
+                                      .source = &file.source };
+    struct internal_response answer;
 
     if (!bytes_equal(url_normalize_path(u->s->arena, name), name)) { /* decision: 39 */
         seed_fail(u->s, "%.*s is a name that the Blob service would change", BYTES_ARG(name));
@@ -115,16 +115,16 @@ static void upload_blob(const struct upload *u, struct bytes name, int fd, uint6
 static bool ask_share(const struct upload *u, enum http_method method, struct bytes path,
                       const char *query, const struct http_header *more, size_t count,
                       struct gather_source *source, enum error accepted,
-                      struct own_answer *ret_answer)
+                      struct internal_response *ret_answer)
 {
     struct http_header headers[6] = { seed_header("x-ms-version",
                                                   bytes_from_string(SEED_VERSION)) };
-    struct own_request asked = { .method = method,
-                                 .path = path,
-                                 .query = bytes_from_string(query),
-                                 .headers = headers,
-                                 .header_count = count + 1,
-                                 .source = source };
+    struct internal_request asked = { .method = method,
+                                      .path = path,
+                                      .query = bytes_from_string(query),
+                                      .headers = headers,
+                                      .header_count = count + 1,
+                                      .source = source };
 
     if (count > 0)
         memcpy(headers + 1, more, count * sizeof *more);
@@ -133,7 +133,7 @@ static bool ask_share(const struct upload *u, enum http_method method, struct by
 
 static bool put_ranges(const struct upload *u, struct bytes path, int fd, uint64_t size)
 {
-    struct own_answer answer;
+    struct internal_response answer;
     bool good = true;
 
     for (uint64_t at = 0; at < size && good; at += RANGE_BYTES) {
@@ -161,7 +161,7 @@ static void upload_to_share(const struct upload *u, struct bytes name, int fd, u
         seed_header("x-ms-content-type", content_type(name)),
         seed_header(SEED_MARK, bytes_from_string("1")),
     };
-    struct own_answer answer;
+    struct internal_response answer;
 
     if (!ask_share(u, METHOD_HEAD, path, NULL, NULL, 0, NULL, E_ResourceNotFound, &answer))
         return;
@@ -222,7 +222,7 @@ static void upload_folder(const struct upload *u, int parent, const char *entry,
 {
     struct seeding *s = u->s;
     DIR *list = depth <= DEPTH_MAX ? file_list(parent, entry) : NULL;
-    struct own_answer answer;
+    struct internal_response answer;
     struct dirent *found;
 
     if (!list) {

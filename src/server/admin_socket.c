@@ -70,7 +70,7 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
     socket->admin.location = options->location;
     socket->admin.write_options = options->write;
     socket->admin.options = options;
-    socket->admin.pool = decide_pool_new(POOL_THREADS, (struct pool_shares){ .account = 0 });
+    socket->admin.pool = decision_pool_new(POOL_THREADS, (struct pool_shares){ .account = 0 });
     if (!socket->admin.pool) {
         fprintf(stderr, "lagra: cannot start a thread for the admin socket\n");
         return false;
@@ -91,7 +91,7 @@ void admin_socket_stop(struct admin_socket *socket)
         local_remove(socket->path);
     }
     if (socket->admin.pool)
-        decide_pool_free(socket->admin.pool);
+        decision_pool_free(socket->admin.pool);
     scrubber_stop(socket->admin.scrubber);
     if (socket->admin.backup)
         backup_hold_release(&socket->backup);

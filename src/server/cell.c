@@ -276,7 +276,7 @@ static const struct other_cells *others_of(struct cell *cell)
     return cell->key && cell->others.own == CLUSTER_ROOT ? &cell->others : NULL;
 }
 
-void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decision_pool *pool)
 {
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },

@@ -70,7 +70,8 @@ bool cell_follow(struct cell *cell, struct store *store, struct accounts *accoun
 void cell_update_usage(struct cell *cell, struct store *store);
 /* Lets requests of other front ends be executed once the cell is served. Main thread, before
  * cell_serve(). */
-void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints,
+                      struct decision_pool *pool);
 /* Makes the other cells known to the services' endpoints. The cell is owned. Main thread. */
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
 /* Adds the cells of the cluster, if there is one, to `lagra status`. Main thread. */

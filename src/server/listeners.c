@@ -52,7 +52,7 @@ void service_listener_announce(const struct options *options, size_t service, ui
 
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,
                         struct store *store, const struct accounts *accounts,
-                        struct decide_pool *pool, const struct tenure *tenure,
+                        struct decision_pool *pool, const struct tenure *tenure,
                         struct smb_listener *ret_listener)
 {
     struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted,

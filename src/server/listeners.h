@@ -38,7 +38,7 @@ struct smb_listener {
  * then */
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,
                         struct store *store, const struct accounts *accounts,
-                        struct decide_pool *pool, const struct tenure *tenure,
+                        struct decision_pool *pool, const struct tenure *tenure,
                         struct smb_listener *ret_listener);
 /* Stops the endpoint, before the objects it was started with are freed. */
 void smb_listener_stop(struct smb_listener *listener, unsigned grace_s);

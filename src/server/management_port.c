@@ -167,7 +167,7 @@ static bool listen_at(const struct options *options, const struct certificate *c
  * not. */
 static bool start_testing(struct management_port *port)
 {
-    port->management.pool = decide_pool_new(1, (struct pool_shares){ 0 });
+    port->management.pool = decision_pool_new(1, (struct pool_shares){ 0 });
     if (!port->management.pool)
         fprintf(stderr, "lagra: cannot start a thread for snapshots\n");
     return port->management.pool;
@@ -229,7 +229,7 @@ void management_stop(struct management_port *port)
     if (port->server)
         http_stop(port->server, GRACE_S);
     if (port->management.pool)
-        decide_pool_free(port->management.pool);
+        decision_pool_free(port->management.pool);
     saved_states_release(&port->saved);
     free_secret(token);
 }

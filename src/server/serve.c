@@ -71,8 +71,8 @@ struct running {
     struct credentials credentials;
     struct store *store;
     struct store *secondary; /* or NULL if it shows current data */
-    struct decide_pool *pool;
-    struct decide_pool *gather_pool;
+    struct decision_pool *pool;
+    struct decision_pool *gather_pool;
     struct fetcher *fetcher;
     struct background *background;
     struct certificate certificate; /* chain is NULL for HTTP */
@@ -101,8 +101,8 @@ static bool start_threads(struct running *run)
 {
     open_epoch_record(run->store, run->options.smb.wanted);
     run->secondary = open_secondary(&run->options, run->store);
-    run->pool = decide_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
-    run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
+    run->pool = decision_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
+    run->gather_pool = decision_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
     run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
     run->fetcher = fetcher_new(&run->options.fetcher);
     run->endpoint_set.endpoints = run->endpoints;
@@ -123,7 +123,7 @@ static bool start_threads(struct running *run)
         };
     if (run->options.cluster)
         cell_join(&run->cell, run->endpoints);
-    if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
+    if (run->pool && run->gather_pool && run->background && run->fetcher && waiters_start())
         run->endpoint_set.tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
     if (!run->endpoint_set.tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
@@ -292,7 +292,7 @@ static void stop(struct running *run, unsigned grace_s)
     management_stop(&run->management); /* it uses the servers and the admin's pool */
     admin_socket_stop(&run->admin);
     management_release(&run->management);
-    waiting_stop();
+    waiters_stop();
     if (run->fetcher)
         fetcher_stop(run->fetcher);
     if (run->background)
@@ -304,9 +304,9 @@ static void stop(struct running *run, unsigned grace_s)
     usage_survey_stop(run->usage);
     smb_listener_stop(&run->smb, grace_s);
     if (run->pool)
-        decide_pool_free(run->pool);
+        decision_pool_free(run->pool);
     if (run->gather_pool)
-        decide_pool_free(run->gather_pool);
+        decision_pool_free(run->gather_pool);
     cell_stop_moves();
     if (run->endpoint_set.tasks)
         task_runner_stop(run->endpoint_set.tasks);

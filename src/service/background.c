@@ -13,7 +13,7 @@
 #define WAITING_MAX 128
 
 struct background {
-    struct decide_pool *pool;
+    struct decision_pool *pool;
     atomic_bool stopping;
     struct lock lock;
     struct background_job *jobs; /* queued or running; protected by the lock */
@@ -31,7 +31,7 @@ struct background *background_new(unsigned threads_max, struct pool_shares share
 
     lock_init(&background->lock, RANK_BACKGROUND);
     atomic_init(&background->stopping, false);
-    background->pool = decide_pool_new(threads_max, shares);
+    background->pool = decision_pool_new(threads_max, shares);
     if (background->pool)
         return background;
     background_free(background);
@@ -52,9 +52,9 @@ void background_free(struct background *background)
 {
     background_stop(background);
     if (background->pool)
-        decide_pool_free(background->pool);
+        decision_pool_free(background->pool);
     assert(!background->jobs);
-    lock_release(&background->lock);
+    lock_destroy(&background->lock);
     free(background);
 }
 
@@ -63,11 +63,11 @@ static void end(struct background_job *job)
     struct background *background = job->background;
     struct background_job **at = &background->jobs;
 
-    lock_take(&background->lock);
+    lock_acquire(&background->lock);
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
-    lock_give(&background->lock);
+    lock_release(&background->lock);
     free(job);
 }
 
@@ -110,12 +110,12 @@ static enum background_begun admit(struct background *background, struct backgro
 enum background_begun background_begin(struct background *background, struct background_job *job)
 {
     enum background_begun begun;
-    bool has_room = decide_pool_has_room(background->pool, &job->owner, WAITING_MAX);
+    bool has_room = decision_pool_has_capacity(background->pool, &job->owner, WAITING_MAX);
     struct pooled *pooled;
 
-    lock_take(&background->lock);
+    lock_acquire(&background->lock);
     begun = admit(background, job, has_room);
-    lock_give(&background->lock);
+    lock_release(&background->lock);
     if (begun == BACKGROUND_FULL && !background_is_stopping(background))
         episode_refused(EPISODE_JOBS);
     if (begun != BACKGROUND_BEGUN) {
@@ -126,6 +126,6 @@ enum background_begun background_begin(struct background *background, struct bac
     pooled->pool_job.run = run;
     pooled->pool_job.owner = job->owner;
     pooled->job = job;
-    decide_pool_submit(background->pool, &pooled->pool_job);
+    decision_pool_submit(background->pool, &pooled->pool_job);
     return begun;
 }

@@ -19,7 +19,7 @@ struct background_job {
 
 struct background;
 
-/* Creates the threads like decide_pool_new(). Returns NULL if no thread can be started. Called on
+/* Creates the threads like decision_pool_new(). Returns NULL if no thread can be started. Called on
  * the main thread. */
 struct background *background_new(unsigned threads_max, struct pool_shares shares);
 /* Tells all jobs to end, and starts no more. Thread-safe. */

@@ -24,7 +24,7 @@ struct lane {
     struct pool_job *first, **end;
 };
 
-struct decide_pool {
+struct decision_pool {
     struct pool_shares shares;
     struct lock lock;
     pthread_cond_t work;      /* signals a new job or the stop */
@@ -46,7 +46,7 @@ uint64_t pool_owner_number(uint64_t within, struct bytes name)
 }
 
 /* Asserts the pool's invariants. Caller holds the lock. */
-static void assert_pool(const struct decide_pool *pool)
+static void assert_pool(const struct decision_pool *pool)
 {
     lock_assert_held(&pool->lock);
     assert(!pool->filled == (pool->queued == 0) && pool->next < LANES);
@@ -59,7 +59,7 @@ static bool is_within(unsigned share, uint64_t owner, unsigned running)
     return share == 0 || owner == 0 || running < share;
 }
 
-static bool has_share(const struct decide_pool *pool, const struct pool_owner *owner)
+static bool has_share(const struct decision_pool *pool, const struct pool_owner *owner)
 {
     unsigned of_account = 0, of_source = 0;
 
@@ -76,7 +76,7 @@ static unsigned lane_of(const struct pool_owner *owner)
     return owner->account != 0 ? 1 + (unsigned)(owner->account % (LANES - 1)) : 0;
 }
 
-static void append(struct decide_pool *pool, struct pool_job *job)
+static void append(struct decision_pool *pool, struct pool_job *job)
 {
     struct lane *lane = &pool->lanes[lane_of(&job->owner)];
 
@@ -90,7 +90,7 @@ static void append(struct decide_pool *pool, struct pool_job *job)
 }
 
 /* Takes the lane's first job that may run now; NULL if there is none. */
-static struct pool_job *take_from(struct decide_pool *pool, struct lane *lane)
+static struct pool_job *take_from(struct decision_pool *pool, struct lane *lane)
 {
     struct pool_job **at = &lane->first, *job;
 
@@ -110,7 +110,7 @@ static struct pool_job *take_from(struct decide_pool *pool, struct lane *lane)
 
 /* Takes a job that may run now from the first lane that has one, starting at `next`. NULL if there
  * is none. */
-static struct pool_job *take(struct decide_pool *pool)
+static struct pool_job *take(struct decision_pool *pool)
 {
     uint64_t before = (UINT64_C(1) << pool->next) - 1;
     uint64_t halves[] = { pool->filled & ~before, pool->filled & before };
@@ -128,13 +128,13 @@ static struct pool_job *take(struct decide_pool *pool)
     return NULL;
 }
 
-static void begin_turn(struct decide_pool *pool, struct turn *turn)
+static void begin_turn(struct decision_pool *pool, struct turn *turn)
 {
     turn->next = pool->turns;
     pool->turns = turn;
 }
 
-static void end_turn(struct decide_pool *pool, struct turn *turn)
+static void end_turn(struct decision_pool *pool, struct turn *turn)
 {
     struct turn **at = &pool->turns;
 
@@ -145,11 +145,11 @@ static void end_turn(struct decide_pool *pool, struct turn *turn)
 
 static void *run_jobs(void *argument)
 {
-    struct decide_pool *pool = argument;
+    struct decision_pool *pool = argument;
     struct turn turn;
 
     thread_give_way();
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     for (;;) {
         struct pool_job *job = take(pool);
 
@@ -164,18 +164,18 @@ static void *run_jobs(void *argument)
         turn.owner = job->owner;
         begin_turn(pool, &turn);
         assert_pool(pool);
-        lock_give(&pool->lock);
+        lock_release(&pool->lock);
         job->run(job);
-        lock_take(&pool->lock);
+        lock_acquire(&pool->lock);
         end_turn(pool, &turn);
     }
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     return NULL;
 }
 
 /* Starts a thread. Caller holds the lock. If a thread cannot be started, jobs wait longer for the
  * others. */
-static bool start_thread(struct decide_pool *pool)
+static bool start_thread(struct decision_pool *pool)
 {
     if (pool->thread_count == pool->threads_max)
         return false;
@@ -185,9 +185,9 @@ static bool start_thread(struct decide_pool *pool)
     return true;
 }
 
-struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares shares)
+struct decision_pool *decision_pool_new(unsigned threads_max, struct pool_shares shares)
 {
-    struct decide_pool *pool = xcalloc(1, sizeof *pool);
+    struct decision_pool *pool = xcalloc(1, sizeof *pool);
     bool started;
 
     assert(threads_max >= 1 && threads_max <= THREADS_MAX);
@@ -195,47 +195,48 @@ struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares sha
     lock_condition_init(&pool->work);
     pool->threads_max = threads_max;
     pool->shares = shares;
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     started = start_thread(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     if (started)
         return pool;
-    decide_pool_free(pool);
+    decision_pool_free(pool);
     return NULL;
 }
 
-void decide_pool_free(struct decide_pool *pool)
+void decision_pool_free(struct decision_pool *pool)
 {
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->stopping = true;
     pthread_cond_broadcast(&pool->work);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     for (unsigned i = 0; i < pool->thread_count; i++)
         thread_join(&pool->threads[i]);
     assert(pool->queued == 0);
     pthread_cond_destroy(&pool->work);
-    lock_release(&pool->lock);
+    lock_destroy(&pool->lock);
     free(pool);
 }
 
-bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *owner, unsigned places)
+bool decision_pool_has_capacity(struct decision_pool *pool, const struct pool_owner *owner,
+                                unsigned places)
 {
     unsigned of_account = 0, of_source = 0, free_places;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     assert_pool(pool);
     for (const struct pool_job *job = pool->lanes[lane_of(owner)].first; job; job = job->next) {
         of_account += owner->account != 0 && job->owner.account == owner->account;
         of_source += owner->source != 0 && job->owner.source == owner->source;
     }
     free_places = places > pool->queued ? places - pool->queued : 0;
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     return free_places > of_account && free_places > 2 * of_source;
 }
 
-void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
+void decision_pool_submit(struct decision_pool *pool, struct pool_job *job)
 {
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     assert(!pool->stopping && job->run);
     append(pool, job);
     /* A thread counts as idle until it is running again, so an idle thread may already have been
@@ -244,5 +245,5 @@ void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
         start_thread(pool);
     pthread_cond_signal(&pool->work);
     assert_pool(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
 }

@@ -31,7 +31,7 @@ struct pool_job {
     struct pool_job *next;             /* used by the pool while the job is queued */
 };
 
-struct decide_pool;
+struct decision_pool;
 
 /* Maximum number of threads that run jobs of one owner at the same time; 0 for no limit. */
 struct pool_shares {
@@ -40,17 +40,17 @@ struct pool_shares {
 
 /* Creates a pool that starts up to threads_max (1..64) threads on demand. Returns NULL if no thread
  * can be started. Called on the main thread. */
-struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares shares);
+struct decision_pool *decision_pool_new(unsigned threads_max, struct pool_shares shares);
 /* Waits until all jobs have run; the caller must submit no more. Called on the main thread, after
  * the servers have stopped and before the store is closed. */
-void decide_pool_free(struct decide_pool *pool);
+void decision_pool_free(struct decision_pool *pool);
 /* Returns true if one more job of this owner may be queued, given `places` slots in total. An
  * account may use as many as it leaves free, and each of its sources half as many, so other
  * accounts always find a slot. Thread-safe. */
-bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *owner,
-                          unsigned places);
+bool decision_pool_has_capacity(struct decision_pool *pool, const struct pool_owner *owner,
+                                unsigned places);
 /* Queues a job. Jobs of an account run in the order of submission; a job whose owner already uses
  * its share waits until another job of that owner ends. Thread-safe. */
-void decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
+void decision_pool_submit(struct decision_pool *pool, struct pool_job *job);
 
 #endif

@@ -185,7 +185,7 @@ enum error deciding_commit(struct decision *d)
         decision_saw(d, sequence);
         tell_news(d);
         for (const struct decision_wake *wake = d->wakes; wake; wake = wake->next)
-            waiting_over(&wake->key);
+            waiters_wake(&wake->key);
     }
     assert(result != STORE_WAIT || !d->access.may_block);
     return outcome_of(d, result);

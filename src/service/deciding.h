@@ -15,7 +15,7 @@
  *   DECIDE_WAITS     attempt only: another client must change something first (d->waits_until). The
  *                    attempt's changes are requests to other clients, and are committed unless
  *                      empty.
- *                    Attempt again after the wait of waiting_begin() (service/waiting.h) */
+ *                    Attempt again after the wait of waiters_add() (service/waiting.h) */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 

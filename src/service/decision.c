@@ -23,11 +23,11 @@ void decision_saw(struct decision *d, uint64_t sequence)
 
 /* ---- the partitions ---- */
 
-void decision_wakes(struct decision *d, const struct waiting_key *key)
+void decision_wakes(struct decision *d, const struct waiter_key *key)
 {
     struct decision_wake *wake;
 
-    if (d->wakes && waiting_key_equal(&d->wakes->key, key))
+    if (d->wakes && waiter_key_equal(&d->wakes->key, key))
         return;
     wake = arena_alloc(d->arena, sizeof *wake);
     *wake = (struct decision_wake){ .next = d->wakes, .key = *key };
@@ -41,10 +41,10 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
 
     assert(d->part_count < DECISION_PARTS_MAX);
     *part = (struct decision_part){ .partition = partition,
-                                    .before = snapshot_open(d->store, partition, d->access),
+                                    .before = read_view_open(d->store, partition, d->access),
                                     .changes = changes };
     d->part_count++;
-    decision_saw(d, snapshot_sequence(part->before));
+    decision_saw(d, read_view_sequence(part->before));
     assert_parts(d);
     return part;
 }
@@ -93,7 +93,7 @@ void decision_move_subject(struct decision *d, struct decision_part *part)
     assert_parts(d);
 }
 
-struct snapshot *decision_detach(struct decision *d, struct decision_part *newest)
+struct read_view *decision_detach(struct decision *d, struct decision_part *newest)
 {
     assert(d->part_count > 0 && newest == &d->parts[d->part_count - 1]);
     d->part_count--;
@@ -102,28 +102,28 @@ struct snapshot *decision_detach(struct decision *d, struct decision_part *newes
 
 void decision_leave(struct decision *d, struct decision_part *newest)
 {
-    snapshot_close(decision_detach(d, newest));
+    read_view_close(decision_detach(d, newest));
 }
 
 static bool is_dropped(const struct decision *d, const struct decision_part *part)
 {
-    struct snapshot *now = snapshot_open(d->store, part->partition, d->access);
-    bool dropped = snapshot_is_gone(now);
+    struct read_view *now = read_view_open(d->store, part->partition, d->access);
+    bool dropped = read_view_is_deleted(now);
 
-    snapshot_close(now);
+    read_view_close(now);
     return dropped;
 }
 
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part)
 {
-    struct snapshot *now;
+    struct read_view *now;
     bool is_same;
 
-    if (snapshot_is_newest(part->before))
+    if (read_view_is_newest(part->before))
         return STORE_OK;
-    now = snapshot_open(d->store, part->partition, d->access);
-    is_same = snapshot_instant(now) == snapshot_instant(part->before);
-    snapshot_close(now);
+    now = read_view_open(d->store, part->partition, d->access);
+    is_same = read_view_instant(now) == read_view_instant(part->before);
+    read_view_close(now);
     return is_same ? STORE_OK : STORE_CONFLICT;
 }
 
@@ -155,9 +155,9 @@ void decision_move_parts(struct decision *to, struct decision *from)
     assert_parts(to);
 }
 
-struct snapshot *decision_take_snapshot(struct decision *d)
+struct read_view *decision_take_snapshot(struct decision *d)
 {
-    struct snapshot *snapshot = d->before;
+    struct read_view *snapshot = d->before;
     struct decision_part *part = subject_part(d);
 
     assert(part);
@@ -174,8 +174,8 @@ static instant newest_of(const struct decision *d)
 
     assert_parts(d);
     for (unsigned i = 0; i < d->part_count; i++)
-        if (snapshot_instant(d->parts[i].before) > newest)
-            newest = snapshot_instant(d->parts[i].before);
+        if (read_view_instant(d->parts[i].before) > newest)
+            newest = read_view_instant(d->parts[i].before);
     return newest;
 }
 

@@ -83,7 +83,7 @@ _Static_assert(DECISION_PARTS_MAX <= COMMIT_PARTS_MAX, "a decision is one commit
 /* A partition used by a decision. */
 struct decision_part {
     struct partition partition;
-    struct snapshot *before; /* state of the partition */
+    struct read_view *before; /* state of the partition */
     /* NULL for a guard, which must be unchanged when the changes of other parts are committed */
     struct changes *changes;
 };
@@ -115,7 +115,7 @@ struct decision {
     /* ---- partitions, set by decision_open() etc. in each attempt ---- */
     unsigned part_count;        /* number of `parts` */
     struct partition partition; /* subject of the operation; located again in each attempt */
-    struct snapshot *before;    /* state of the subject's part */
+    struct read_view *before;   /* state of the subject's part */
     struct changes *changes;    /* changes of the subject's part */
     /* ---- set by subject() ---- */
     struct subject subject; /* decide sets ETag and time to the values it writes */
@@ -134,7 +134,7 @@ struct decision {
     unsigned attempts;
     /* deadline for waiting, kept across attempts; 0 before the first wait */
     instant waits_until;
-    struct waiting_key waits_for;      /* of the newest DECIDE_WAITS */
+    struct waiter_key waits_for;       /* of the newest DECIDE_WAITS */
     const struct decision_wake *wakes; /* see decision_wakes() */
     struct decision_news *news;        /* newest first; for the current attempt until its commit */
     uint64_t seen_before;              /* newest sequence read before the first attempt */
@@ -149,9 +149,9 @@ _Static_assert(offsetof(struct decision, parts) +
 /* Wakes the waiters for the key once the decision's changes are committed. */
 struct decision_wake {
     const struct decision_wake *next;
-    struct waiting_key key;
+    struct waiter_key key;
 };
-void decision_wakes(struct decision *d, const struct waiting_key *key);
+void decision_wakes(struct decision *d, const struct waiter_key *key);
 
 /* Opens a partition in its current state until the attempt ends. `changes` (changes_new()) are
  * applied to it; NULL makes it a guard. decision_leave() can close the newest part again. */
@@ -169,7 +169,7 @@ void decision_move_subject(struct decision *d, struct decision_part *part);
  * it. */
 void decision_leave(struct decision *d, struct decision_part *newest);
 /* Like decision_leave(), but returns the snapshot, which the caller must close. */
-struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
+struct read_view *decision_detach(struct decision *d, struct decision_part *newest);
 /* Checks whether a part may have changed since it was opened, or its space was dropped. If so, data
  * read later from another part may not match it. A commit detects this itself. Use this function
  * before refusing a request or reporting damage because two parts do not match. Returns STORE_OK,
@@ -180,7 +180,7 @@ enum store_result decision_confirm_part(const struct decision *d, const struct d
 /* Moves the parts of a decision to another one, which continues with them. */
 void decision_move_parts(struct decision *to, struct decision *from);
 /* Removes the subject's snapshot from the decision. The caller must close it. */
-struct snapshot *decision_take_snapshot(struct decision *d);
+struct read_view *decision_take_snapshot(struct decision *d);
 /* Reads the clock. The result is later than every instant in the parts, so that an ETag derived
  * from it is newer than any the name ever had. Call it after opening the parts. */
 void decision_read_clock(struct decision *d);

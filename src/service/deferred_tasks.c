@@ -132,7 +132,7 @@ static enum error attempt(struct decision *d, void *of)
     decision_open_subject(d, running->task->partition);
     decision_read_clock(d);
     result = running->handler->decide(d, running->task, running->handler->endpoint);
-    if (snapshot_is_gone(d->before))
+    if (read_view_is_deleted(d->before))
         return DECIDE_GONE;
     if (result == STORE_BUSY)
         return decision_take_back(d, E_ServerBusy);
@@ -291,10 +291,10 @@ static void wake(struct waiter *waiter)
 {
     struct task_runner *runner = (struct task_runner *)(void *)waiter;
 
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     runner->woken = true;
     pthread_cond_signal(&runner->changed);
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
 }
 
 static int until_ms(instant due)
@@ -317,36 +317,36 @@ static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
     assert(longest_ms > 0);
     runner->woken = false;
     store_task_wait(runner->store, due, &runner->waiter);
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     if (!runner->woken && !runner->stopping && !runner->is_to_look)
         lock_wait(&runner->lock, &runner->changed, ms < longest_ms ? ms : longest_ms);
     runner->is_to_look = false;
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
     if (store_task_forget(runner->store, &runner->waiter))
         return;
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     /* wake() is running; do not arm the waiter again before it has finished */
     while (!runner->woken)
         lock_wait(&runner->lock, &runner->changed, -1);
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
 }
 
 static bool is_stopping(struct task_runner *runner)
 {
     bool stopping;
 
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     stopping = runner->stopping;
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
     return stopping;
 }
 
 static void note_ran(struct task_runner *runner, instant until)
 {
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     runner->ran_until = until;
     pthread_cond_broadcast(&runner->ran);
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
 }
 
 static void *run(void *argument)
@@ -388,10 +388,10 @@ struct task_runner *task_runner_start(struct store *store, const struct service 
 
 void task_runner_look(struct task_runner *runner)
 {
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     runner->is_to_look = true;
     pthread_cond_signal(&runner->changed);
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
 }
 
 bool task_runner_await(struct task_runner *runner, instant now, int ms)
@@ -399,7 +399,7 @@ bool task_runner_await(struct task_runner *runner, instant now, int ms)
     uint64_t end = clock_monotonic_ms() + (uint64_t)ms;
     bool has_run;
 
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     while (runner->ran_until < now && !runner->stopping) {
         uint64_t at = clock_monotonic_ms();
 
@@ -408,20 +408,20 @@ bool task_runner_await(struct task_runner *runner, instant now, int ms)
         lock_wait(&runner->lock, &runner->ran, (int)(end - at));
     }
     has_run = runner->ran_until >= now;
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
     return has_run;
 }
 
 void task_runner_stop(struct task_runner *runner)
 {
-    lock_take(&runner->lock);
+    lock_acquire(&runner->lock);
     runner->stopping = true;
     pthread_cond_signal(&runner->changed);
     pthread_cond_broadcast(&runner->ran);
-    lock_give(&runner->lock);
+    lock_release(&runner->lock);
     thread_join(&runner->thread);
     pthread_cond_destroy(&runner->changed);
     pthread_cond_destroy(&runner->ran);
-    lock_release(&runner->lock);
+    lock_destroy(&runner->lock);
     free(runner);
 }

@@ -53,7 +53,7 @@ enum drive driver_attempt(struct driver *driver)
     enum error e;
 
     assert(driver->state == DRIVE_DECIDE);
-    driver->turn = waiting_turn();
+    driver->turn = waiters_turn();
     e = deciding_attempt(d, driver->attempt, driver->of);
     if (e == DECIDE_BLOCKING)
         return DRIVE_BLOCKED;
@@ -116,7 +116,7 @@ bool driver_wait(struct driver *driver, struct waiter *waiter)
     const struct decision *d = driver->decision;
 
     assert(driver->state == DRIVE_OTHERS);
-    switch (waiting_begin(&d->waits_for, driver->turn, d->waits_until, waiter)) {
+    switch (waiters_add(&d->waits_for, driver->turn, d->waits_until, waiter)) {
     case WAITING_KEPT:
         driver->state = DRIVE_AWAITED;
         return true;
@@ -152,14 +152,14 @@ static void run_pooled(struct pool_job *job)
     pause_wake(&driver->pause); /* the host owns the driver now; do not access it anymore */
 }
 
-void driver_run_in(struct driver *driver, struct decide_pool *pool,
+void driver_run_in(struct driver *driver, struct decision_pool *pool,
                    void (*step)(struct driver *driver))
 {
     assert(!driver->decision->access.may_block);
     driver->pooled = step;
     driver->job.run = run_pooled;
     pause_arm(&driver->pause);
-    decide_pool_submit(pool, &driver->job);
+    decision_pool_submit(pool, &driver->job);
 }
 
 /* ---- on a thread that may block ---- */

@@ -86,7 +86,7 @@ bool driver_wait(struct driver *driver, struct waiter *waiter);
 /* Runs `step` on a thread of the pool, where the decision may block, and wakes the pause when it
  * has returned. The caller has set driver->job.owner, and suspends the host, which belongs to the
  * pool until it is woken. */
-void driver_run_in(struct driver *driver, struct decide_pool *pool,
+void driver_run_in(struct driver *driver, struct decision_pool *pool,
                    void (*step)(struct driver *driver));
 /* Returns like store_durable(). After STORE_WAIT the pause is armed. The caller then suspends the
  * host and calls this function again. */

@@ -19,7 +19,7 @@ static const struct bytes released_key = BYTES("n");
 
 /* ---- records ---- */
 
-enum store_result placement_read(struct snapshot *of, struct arena *arena,
+enum store_result placement_read(struct read_view *of, struct arena *arena,
                                  struct placement *ret_placement)
 {
     uint64_t numbers[2];
@@ -68,7 +68,7 @@ enum store_result placement_count(struct store *store, struct guid space, uint32
 }
 
 /* Checks a release. Returns STORE_NOT_FOUND unless the name was released up to this incarnation. */
-static enum store_result find_released(struct decision *d, struct snapshot *of,
+static enum store_result find_released(struct decision *d, struct read_view *of,
                                        uint64_t incarnation)
 {
     uint64_t numbers[2];
@@ -88,7 +88,7 @@ static enum error misdirected(struct decision *d, struct placement where)
     return E_MisdirectedRequest;
 }
 
-enum error placement_missing(struct decision *d, struct snapshot *of, enum error missing)
+enum error placement_missing(struct decision *d, struct read_view *of, enum error missing)
 {
     struct placement row;
     bool is_sealed;
@@ -115,7 +115,7 @@ enum error placement_missing(struct decision *d, struct snapshot *of, enum error
 
 /* Finds out whether the partition has anything that a list could show: a container, snapshots of a
  * share, or a retained deleted container. */
-static enum store_result find_use(struct snapshot *of, bool *ret_is_used)
+static enum store_result find_use(struct read_view *of, bool *ret_is_used)
 {
     const struct bytes all = BYTES("");
     struct scan *scan = scan_open(of, RECORD_LISTED, all, all);
@@ -179,7 +179,7 @@ enum store_result placement_deleted(struct decision *d)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(d->before, RECORD_INNER, placement_own_key, d->arena, &record);
+        read_view_get(d->before, RECORD_INNER, placement_own_key, d->arena, &record);
 
     if (!result)
         changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,

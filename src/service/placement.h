@@ -34,7 +34,7 @@
  * (input.may_be_elsewhere), or if this cell has released it under the request's incarnation;
  * E_ServerBusy while it is being moved; otherwise `missing`. Can also return like
  * decision_fail_store(). */
-enum error placement_missing(struct decision *d, struct snapshot *of, enum error missing);
+enum error placement_missing(struct decision *d, struct read_view *of, enum error missing);
 /* Finds the cell of a new container, which does not exist in d->before. Returns OK if it must be
  * created here, and E_MisdirectedRequest like placement_missing(). If it must be created in another
  * cell, sets *ret_is_elsewhere; then the row is in d->changes and the cell in d->result, and the
@@ -55,7 +55,7 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
                             struct bytes *ret_account);
 
 /* Reads the row of a name. Returns STORE_NOT_FOUND if it has none. */
-enum store_result placement_read(struct snapshot *of, struct arena *arena,
+enum store_result placement_read(struct read_view *of, struct arena *arena,
                                  struct placement *ret_placement);
 /* Removes this row. Called in the root. */
 void placement_remove(struct changes *changes, const struct placement *row);

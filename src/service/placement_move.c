@@ -150,7 +150,7 @@ static void write_sealed(struct decision *d, const struct move *move)
 typedef void visit_fn(void *context, enum record_family family, const struct record *record);
 
 /* Visits the records of a partition that move with the name. */
-static enum store_result each_record(struct snapshot *of, struct arena *arena, visit_fn *visit,
+static enum store_result each_record(struct read_view *of, struct arena *arena, visit_fn *visit,
                                      void *context)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
@@ -182,7 +182,7 @@ static void add_to_digest(void *context, enum record_family family, const struct
     *digest = crc64(*digest, record->value.ptr, record->value.len);
 }
 
-enum store_result placement_digest(struct snapshot *of, struct arena *arena, uint64_t *ret_digest)
+enum store_result placement_digest(struct read_view *of, struct arena *arena, uint64_t *ret_digest)
 {
     *ret_digest = 0;
     return each_record(of, arena, add_to_digest, ret_digest);

@@ -57,7 +57,7 @@ bool placement_is_own_task(uint32_t kind);
 
 /* Finds out whether a name is sealed here, so that requests under this incarnation (0 in the root)
  * must wait. */
-enum store_result placement_sealed(struct decision *d, struct snapshot *of, uint64_t placement,
+enum store_result placement_sealed(struct decision *d, struct read_view *of, uint64_t placement,
                                    bool *ret_is_sealed);
 
 /* ---- moved data ---- */
@@ -98,7 +98,7 @@ struct seal {
 };
 enum error placement_seal(struct decision *d, void *seal);
 /* Computes the digest of a partition's records that move. */
-enum store_result placement_digest(struct snapshot *of, struct arena *arena, uint64_t *ret_digest);
+enum store_result placement_digest(struct read_view *of, struct arena *arena, uint64_t *ret_digest);
 
 /* ---- lists ---- */
 

@@ -66,7 +66,7 @@ static enum error respond(struct step *step, int status)
     return OK;
 }
 
-static enum store_result is_used(struct snapshot *of, bool *ret_is_used)
+static enum store_result is_used(struct read_view *of, bool *ret_is_used)
 {
     const struct bytes all = BYTES("");
     struct scan *scan = scan_open(of, RECORD_LISTED, all, all);
@@ -144,7 +144,7 @@ static enum store_result read_incoming(struct decision *d, struct move *ret_move
     struct record record;
     struct decoder in;
     enum store_result result =
-        snapshot_get(d->before, RECORD_INNER, move_incoming_key, d->arena, &record);
+        read_view_get(d->before, RECORD_INNER, move_incoming_key, d->arena, &record);
 
     if (result)
         return result;

@@ -16,7 +16,8 @@ enum store_result placement_write_released(struct decision *d, uint64_t incarnat
 
 /* Reads "v", which does not contain the move's name and account. Returns STORE_NOT_FOUND if the
  * name is not sealed. */
-enum store_result move_read_sealed(struct snapshot *of, struct arena *arena, struct move *ret_move);
+enum store_result move_read_sealed(struct read_view *of, struct arena *arena,
+                                   struct move *ret_move);
 void move_count_finished(struct changes *changes);
 void move_count_switch(struct changes *changes);
 

@@ -37,7 +37,7 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
 
 /* ---- sealed names ---- */
 
-enum store_result move_read_sealed(struct snapshot *of, struct arena *arena, struct move *ret_move)
+enum store_result move_read_sealed(struct read_view *of, struct arena *arena, struct move *ret_move)
 {
     uint64_t numbers[4];
     enum store_result result =
@@ -50,7 +50,7 @@ enum store_result move_read_sealed(struct snapshot *of, struct arena *arena, str
     return result;
 }
 
-enum store_result placement_sealed(struct decision *d, struct snapshot *of, uint64_t placement,
+enum store_result placement_sealed(struct decision *d, struct read_view *of, uint64_t placement,
                                    bool *ret_is_sealed)
 {
     struct move move;

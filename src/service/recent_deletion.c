@@ -21,14 +21,14 @@ void recent_deletion_write(struct changes *changes, struct arena *arena, instant
                   bytes_of(payload, sizeof payload));
 }
 
-static enum store_result read_deletion(struct snapshot *before, struct arena *arena,
+static enum store_result read_deletion(struct read_view *before, struct arena *arena,
                                        instant *ret_deleted)
 {
     return small_record_read(before, arena, record_key, "the record of a recent deletion",
                              ret_deleted, 1);
 }
 
-enum store_result recent_deletion_find(struct snapshot *before, struct arena *arena, instant now)
+enum store_result recent_deletion_find(struct read_view *before, struct arena *arena, instant now)
 {
     instant deleted;
     enum store_result result = read_deletion(before, arena, &deleted);

@@ -42,14 +42,14 @@ struct endpoint {
     const struct accounts *accounts;
     const struct trust_holder *trust; /* NULL if bearer tokens are disabled */
     const struct server_options *options;
-    struct decide_pool *pool;
+    struct decision_pool *pool;
     struct fetcher *fetcher;       /* for sources on other servers; NULL if disabled */
     struct background *background; /* NULL if none */
     struct peers *peers;           /* owners of other cells; NULL if none can be reached */
     /* in a root cell: chooses cells for new containers; NULL to create them here */
     struct route *places;
-    const struct other_cells *cells; /* in a root cell; NULL if there are no other cells */
-    struct decide_pool *gather_pool; /* for long work: gathering, copies; NULL for `pool` */
+    const struct other_cells *cells;   /* in a root cell; NULL if there are no other cells */
+    struct decision_pool *gather_pool; /* for long work: gathering, copies; NULL for `pool` */
 };
 
 /* Returns the endpoint of the service with this name, or NULL if there is none. */

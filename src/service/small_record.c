@@ -14,12 +14,12 @@ enum store_result record_is_unknown(const char *what, struct bytes value)
     return STORE_CORRUPT;
 }
 
-enum store_result small_record_read(struct snapshot *before, struct arena *arena, struct bytes key,
+enum store_result small_record_read(struct read_view *before, struct arena *arena, struct bytes key,
                                     const char *what, uint64_t *ret_numbers, size_t count)
 {
     struct record record;
     struct decoder in;
-    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, key, arena, &record);
 
     memset(ret_numbers, 0, count * sizeof ret_numbers[0]);
     if (result)

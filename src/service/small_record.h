@@ -11,7 +11,7 @@
  * what       for the log: "the record of .."
  * returns    STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT (logged), STORE_WAIT, STORE_IO;
  *            the numbers are 0 unless STORE_OK */
-enum store_result small_record_read(struct snapshot *before, struct arena *arena, struct bytes key,
+enum store_result small_record_read(struct read_view *before, struct arena *arena, struct bytes key,
                                     const char *what, uint64_t *ret_numbers, size_t count);
 void small_record_write(struct changes *changes, struct arena *arena, struct bytes key,
                         const uint64_t *numbers, size_t count);

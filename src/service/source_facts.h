@@ -19,7 +19,7 @@ struct source_facts {
 struct decision;
 struct operation;
 struct result;
-struct snapshot;
+struct read_view;
 
 /* How a service's resources are read as sources of copies, from what the operation of a HEAD found. */
 struct source_functions {
@@ -32,7 +32,7 @@ struct source_functions {
     const struct result *(*read)(struct arena *arena, struct bytes text);
     /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL: there are no such copies.
      * returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store() */
-    enum error (*find_older)(struct decision *d, struct snapshot *of, instant previous,
+    enum error (*find_older)(struct decision *d, struct read_view *of, instant previous,
                              const struct content *content, struct content *ret_older);
 };
 

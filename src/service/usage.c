@@ -90,7 +90,7 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
                                      struct usage *usage, bool *ret_goes_on)
 {
     const struct partition at = { .space = space, .key = BYTES("") };
-    struct snapshot *snapshot = snapshot_open(walk->store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(walk->store, at, STORE_MAY_BLOCK);
     struct bytes prefix = bytes_from_string(walk->service->usage->inner_prefix);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, prefix, prefix);
     struct arena *arena = arena_new(ARENA_MAX);
@@ -109,7 +109,7 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
             *ret_goes_on = walk->pace(walk->context, STEP_RECORDS);
     }
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }

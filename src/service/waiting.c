@@ -21,12 +21,12 @@
 struct place {
     struct place *next; /* list of the bucket */
     struct place *next_of_space, **link_of_space;
-    struct waiting_key key;
+    struct waiter_key key;
     struct waiter *first; /* its `sequence` is the instant until which it waits */
 };
 
 struct bucket {
-    uint64_t turn; /* turn of the newest waiting_over() of any of its keys or spaces */
+    uint64_t turn; /* turn of the newest waiters_wake() of any of its keys or spaces */
     struct place *first;
 };
 
@@ -39,7 +39,7 @@ static struct {
     struct bucket buckets[BUCKETS];
     struct bucket spaces[BUCKETS];
     unsigned count;      /* number of waiters in places */
-    struct waiter *held; /* list of waiting_hold(); `sequence` like in a place */
+    struct waiter *held; /* list of waiters_delay(); `sequence` like in a place */
     instant next_end;    /* not after the earliest deadline of all lists */
 } room;
 
@@ -50,18 +50,18 @@ __attribute__((constructor)) static void room_init(void)
     room.next_end = INSTANT_MAX;
 }
 
-uint64_t waiting_turn(void)
+uint64_t waiters_turn(void)
 {
     return atomic_load_explicit(&room.turn, memory_order_acquire);
 }
 
-unsigned waiting_count(void)
+unsigned waiters_count(void)
 {
     unsigned count;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     count = room.count;
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return count;
 }
 
@@ -86,26 +86,26 @@ static void list(struct waiter **first, struct place *place, instant until, stru
     }
 }
 
-static struct bucket *bucket_of(const struct waiting_key *key)
+static struct bucket *bucket_of(const struct waiter_key *key)
 {
     uint64_t hash = (guid_hash(&key->space) ^ key->node) * UINT64_C(0x9E3779B97F4A7C15);
 
     return &room.buckets[(hash >> 32) % BUCKETS];
 }
 
-static struct bucket *space_of(const struct waiting_key *key)
+static struct bucket *space_of(const struct waiter_key *key)
 {
     return &room.spaces[guid_hash(&key->space) * UINT64_C(0x9E3779B97F4A7C15) >> 32 &
                         (BUCKETS - 1)];
 }
 
 /* Returns the pointer to the key's place, or to the end of the bucket's list if there is none. */
-static struct place **place_at(struct bucket *bucket, const struct waiting_key *key)
+static struct place **place_at(struct bucket *bucket, const struct waiter_key *key)
 {
     struct place **at = &bucket->first;
 
     lock_assert_held(&room.lock);
-    while (*at && !waiting_key_equal(&(*at)->key, key))
+    while (*at && !waiter_key_equal(&(*at)->key, key))
         at = &(*at)->next;
     return at;
 }
@@ -193,7 +193,7 @@ static void add_to_space(struct bucket *space, struct place *place)
     space->first = place;
 }
 
-static struct place *place_for(struct bucket *bucket, const struct waiting_key *key)
+static struct place *place_for(struct bucket *bucket, const struct waiter_key *key)
 {
     struct place **at = place_at(bucket, key);
 
@@ -205,14 +205,14 @@ static struct place *place_for(struct bucket *bucket, const struct waiting_key *
     return *at;
 }
 
-enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
-                           struct waiter *waiter)
+enum waiting waiters_add(const struct waiter_key *key, uint64_t turn, instant until,
+                         struct waiter *waiter)
 {
     struct bucket *bucket = bucket_of(key);
     enum waiting result = WAITING_KEPT;
 
     assert(key->node != WAITING_ALL_NODES);
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     if (room.ends)
         result = WAITING_ENDS;
     else if (bucket->turn > turn || space_of(key)->turn > turn)
@@ -222,24 +222,24 @@ enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant
 
         list(&place->first, place, until, waiter);
     }
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return result;
 }
 
-bool waiting_leave(struct waiter *waiter)
+bool waiters_remove(struct waiter *waiter)
 {
     bool found;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     found = waiter->link != NULL;
     if (found)
         unlist(waiter);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return found;
 }
 
 /* Moves the waiters for the key to the front of *taken. The caller holds the lock. */
-static void take_node(const struct waiting_key *key, uint64_t turn, struct waiter **taken)
+static void take_node(const struct waiter_key *key, uint64_t turn, struct waiter **taken)
 {
     struct bucket *bucket = bucket_of(key);
     struct place *place = *place_at(bucket, key);
@@ -250,7 +250,7 @@ static void take_node(const struct waiting_key *key, uint64_t turn, struct waite
 }
 
 /* Like take_node(), for all nodes of the key's space. */
-static void take_space(const struct waiting_key *key, uint64_t turn, struct waiter **taken)
+static void take_space(const struct waiter_key *key, uint64_t turn, struct waiter **taken)
 {
     struct bucket *space = space_of(key);
 
@@ -262,37 +262,37 @@ static void take_space(const struct waiting_key *key, uint64_t turn, struct wait
     }
 }
 
-void waiting_over(const struct waiting_key *key)
+void waiters_wake(const struct waiter_key *key)
 {
     struct waiter *taken = NULL;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     room.turn++;
     if (key->node == WAITING_ALL_NODES)
         take_space(key, room.turn, &taken);
     else
         take_node(key, room.turn, &taken);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     wake_all(taken);
 }
 
-bool waiting_hold(instant until, struct waiter *waiter)
+bool waiters_delay(instant until, struct waiter *waiter)
 {
     bool kept;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     kept = !room.ends;
     if (kept)
         list(&room.held, NULL, until, waiter);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return kept;
 }
 
-void waiting_look(void)
+void waiters_refresh(void)
 {
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     pthread_cond_signal(&room.changed);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
 }
 
 /* ---- deadlines ---- */
@@ -313,38 +313,38 @@ static void *watch(void *unused)
 {
     (void)unused;
     pthread_setname_np(pthread_self(), "waiting");
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     while (!room.ends) {
         instant now = clock_now();
         struct waiter *taken = take_all_until(now);
 
         if (taken) {
-            lock_give(&room.lock);
+            lock_release(&room.lock);
             wake_all(taken);
-            lock_take(&room.lock);
+            lock_acquire(&room.lock);
             continue;
         }
         lock_wait(&room.lock, &room.changed, next_look_ms(now));
     }
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     return NULL;
 }
 
-bool waiting_start(void)
+bool waiters_start(void)
 {
     room.ends = false;
     return thread_start(&room.thread, watch, NULL);
 }
 
-void waiting_stop(void)
+void waiters_stop(void)
 {
     struct waiter *taken;
 
-    lock_take(&room.lock);
+    lock_acquire(&room.lock);
     room.ends = true;
     taken = take_all_until(INSTANT_MAX);
     pthread_cond_signal(&room.changed);
-    lock_give(&room.lock);
+    lock_release(&room.lock);
     thread_join(&room.thread);
     wake_all(taken);
 }

@@ -2,10 +2,10 @@
  * without a thread until a commit may allow them to continue or until a timeout, and are then
  * decided again.
  *
- *     turn = waiting_turn()                 before the attempt
+ *     turn = waiters_turn()                 before the attempt
  *     DECIDE_WAITS                          commit the requests to other clients, if any; close the
  *       parts
- *     waiting_begin(key, turn, until, w)    WAITING_OVER: something has changed already; decide
+ *     waiters_add(key, turn, until, w)    WAITING_OVER: something has changed already; decide
  *       again
  *
  * Each decision waits for one node of a space. It is woken only by commits that concern this node,
@@ -22,12 +22,12 @@
 #include "base/waiter.h"
 
 /* File or directory to wait for. */
-struct waiting_key {
+struct waiter_key {
     struct guid space;
-    uint64_t node; /* WAITING_ALL_NODES is only for waiting_over() */
+    uint64_t node; /* WAITING_ALL_NODES is only for waiters_wake() */
 };
 #define WAITING_ALL_NODES UINT64_MAX
-static inline bool waiting_key_equal(const struct waiting_key *a, const struct waiting_key *b)
+static inline bool waiter_key_equal(const struct waiter_key *a, const struct waiter_key *b)
 {
     return a->node == b->node && guid_equal(&a->space, &b->space);
 }
@@ -38,30 +38,30 @@ enum waiting {
     WAITING_ENDS, /* not registered: the server is stopping, so do not wait */
 };
 
-/* Returns a number that waiting_over() increases. Call it before the attempt. */
-uint64_t waiting_turn(void);
-/* Registers the waiter until waiting_over() of the key, or until the instant. */
-enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
-                           struct waiter *waiter);
-/* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken or
+/* Returns a number that waiters_wake() increases. Call it before the attempt. */
+uint64_t waiters_turn(void);
+/* Registers the waiter until waiters_wake() of the key, or until the instant. */
+enum waiting waiters_add(const struct waiter_key *key, uint64_t turn, instant until,
+                         struct waiter *waiter);
+/* Ends the wait of waiters_add() or waiters_delay(). Returns false if the waiter has been woken or
  * is being woken; its wake() is then still called. */
-bool waiting_leave(struct waiter *waiter);
+bool waiters_remove(struct waiter *waiter);
 /* Wakes the waiters for the key, or for any node of its space. Called after a commit that concerns
  * them. */
-void waiting_over(const struct waiting_key *key);
+void waiters_wake(const struct waiter_key *key);
 /* Registers the waiter until the instant, regardless of commits, to delay a request. Returns false
  * if the server is stopping; the waiter is then not registered. */
-bool waiting_hold(instant until, struct waiter *waiter);
-/* Returns the number of waiters, excluding those of waiting_hold(). */
-unsigned waiting_count(void);
+bool waiters_delay(instant until, struct waiter *waiter);
+/* Returns the number of waiters, excluding those of waiters_delay(). */
+unsigned waiters_count(void);
 
 /* Starts the thread that wakes waiters whose time has expired. Without it, they wait only for
- * waiting_over(). Returns false if it cannot be started. Called at start-up. */
-bool waiting_start(void);
-/* Stops the thread and wakes all waiters, including those of waiting_hold(). Later waits end at
+ * waiters_wake(). Returns false if it cannot be started. Called at start-up. */
+bool waiters_start(void);
+/* Stops the thread and wakes all waiters, including those of waiters_delay(). Later waits end at
  * once. */
-void waiting_stop(void);
+void waiters_stop(void);
 /* Reads the clock again after it was set. Only for tests. */
-void waiting_look(void);
+void waiters_refresh(void);
 
 #endif

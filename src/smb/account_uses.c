@@ -47,7 +47,7 @@ void account_uses_free(struct account_uses *uses)
             free(uses->buckets[i]);
             uses->buckets[i] = next;
         }
-    lock_release(&uses->lock);
+    lock_destroy(&uses->lock);
     free(uses);
 }
 
@@ -81,13 +81,13 @@ static bool add(struct account_uses *uses, struct bytes account, enum account_us
     struct entry **at;
     bool fits;
 
-    lock_take(&uses->lock);
+    lock_acquire(&uses->lock);
     at = entry_at(uses, account);
     if (!*at)
         *at = entry_new(account);
     fits = (*at)->counts[use] < limit;
     (*at)->counts[use] += fits;
-    lock_give(&uses->lock);
+    lock_release(&uses->lock);
     return fits;
 }
 
@@ -106,7 +106,7 @@ void account_use_end(struct account_uses *uses, struct bytes account, enum accou
     struct entry **at, *entry;
     bool is_used = false;
 
-    lock_take(&uses->lock);
+    lock_acquire(&uses->lock);
     at = entry_at(uses, account);
     entry = *at;
     assert(entry && entry->counts[use] > 0);
@@ -117,5 +117,5 @@ void account_use_end(struct account_uses *uses, struct bytes account, enum accou
         *at = entry->next;
         free(entry);
     }
-    lock_give(&uses->lock);
+    lock_release(&uses->lock);
 }

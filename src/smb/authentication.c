@@ -43,7 +43,7 @@ bool session_setup_hold(struct smb_request *request)
         setup->held_until = now + connection->service->options.logon_patience_s * TICKS_PER_SECOND;
     }
     episode_goes_on(EPISODE_LOGONS, NULL);
-    return now < setup->held_until && waiting_hold(now + LOOKED_AT_TICKS, request_arm(request));
+    return now < setup->held_until && waiters_delay(now + LOOKED_AT_TICKS, request_arm(request));
 }
 
 void smb_session_setup_over(struct smb_request *request)

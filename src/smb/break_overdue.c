@@ -22,8 +22,9 @@ static bool is_ended(const struct smb_request *request)
 /* Waits until the break times out, or until break_await_end(). */
 static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
 {
-    return waiting_hold(overdue->until, request_arm(request)) ? STEP_WAIT
-                                                              : smb_refuse(request, STATUS_SUCCESS);
+    return waiters_delay(overdue->until, request_arm(request))
+               ? STEP_WAIT
+               : smb_refuse(request, STATUS_SUCCESS);
 }
 
 static enum smb_step overdue_begin(struct smb_request *request, struct wire_reader *r)

@@ -83,12 +83,12 @@ static void asked(struct break_listener *listener, const struct break_notificati
                                      .at = news->at,
                                      .sends = is_first };
 
-    lock_take(&caching->lock);
+    lock_acquire(&caching->lock);
     if (caching->is_pending)
         combine(&pending, &caching->pending);
     caching->pending = pending;
     caching->is_pending = true;
-    lock_give(&caching->lock);
+    lock_release(&caching->lock);
     queue(caching);
 }
 
@@ -232,7 +232,7 @@ void caching_leave(struct smb_open *open)
     unqueue(caching);
     if (caching->lease.is_lease)
         unlist_lease(caching);
-    lock_release(&caching->lock);
+    lock_destroy(&caching->lock);
     free(caching);
 }
 
@@ -299,9 +299,9 @@ void caching_answer(struct smb_caching *caching, struct smb_message *message,
     apply_sent_break(caching, given);
     caching->is_known = true;
     message_holds_breaks(message);
-    lock_take(&caching->lock);
+    lock_acquire(&caching->lock);
     is_pending = caching->is_pending;
-    lock_give(&caching->lock);
+    lock_release(&caching->lock);
     if (is_pending)
         queue(caching);
 }
@@ -358,11 +358,11 @@ static bool take_pending(struct smb_caching *caching, struct pending_break *ret_
 
     if (!caching->is_known || !caching_open(caching))
         return false;
-    lock_take(&caching->lock);
+    lock_acquire(&caching->lock);
     is_taken = caching->is_pending;
     *ret_pending = caching->pending;
     caching->is_pending = false;
-    lock_give(&caching->lock);
+    lock_release(&caching->lock);
     return is_taken;
 }
 

@@ -96,14 +96,14 @@ static void changed(struct watcher *watcher, const struct change_news *news)
     struct smb_watch *watch = (struct smb_watch *)(void *)watcher;
     struct smb_connection *connection = watch->connection;
 
-    lock_take(&watch->lock);
+    lock_acquire(&watch->lock);
     if (news->action == CHANGE_WATCHED_GONE)
         watch->is_gone = true;
     else
         keep(watch, news->action, news->path);
     if (news->action == CHANGE_RENAMED_OLD && news->new_path.ptr)
         keep(watch, CHANGE_RENAMED_NEW, news->new_path);
-    lock_give(&watch->lock);
+    lock_release(&watch->lock);
     atomic_store(&connection->changes_come, true);
     smb_post_news(connection);
 }
@@ -164,26 +164,26 @@ static bool has_something(struct smb_watch *watch)
 {
     bool has;
 
-    lock_take(&watch->lock);
+    lock_acquire(&watch->lock);
     has = watch->size > 0 || watch->has_overflowed || watch->is_gone;
-    lock_give(&watch->lock);
+    lock_release(&watch->lock);
     return has;
 }
 
 static void set_gone(struct smb_watch *watch)
 {
-    lock_take(&watch->lock);
+    lock_acquire(&watch->lock);
     watch->is_gone = true;
-    lock_give(&watch->lock);
+    lock_release(&watch->lock);
 }
 
 static enum smb_step answer(struct smb_watch *watch, struct notify *notify)
 {
     enum nt_status status;
 
-    lock_take(&watch->lock);
+    lock_acquire(&watch->lock);
     status = watch->is_gone && watch->size == 0 ? STATUS_DELETE_PENDING : take(watch, notify);
-    lock_give(&watch->lock);
+    lock_release(&watch->lock);
     return smb_refuse(notify->request, status);
 }
 
@@ -344,6 +344,6 @@ void watch_end(struct smb_open *open)
     forget(watch);
     account_use_end(watch->connection->service->uses, open->tree->tree_connect.account,
                     USES_WATCHES);
-    lock_release(&watch->lock);
+    lock_destroy(&watch->lock);
     free(watch);
 }

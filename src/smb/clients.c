@@ -78,7 +78,7 @@ static void pass_on(struct smb_connection *here, struct client_break *news)
     struct smb_session *session;
 
     do {
-        lock_take(&service->lock);
+        lock_acquire(&service->lock);
         session = next_session(service, news);
         if (session) {
             news->place = session->place;
@@ -86,7 +86,7 @@ static void pass_on(struct smb_connection *here, struct client_break *news)
             if (there != here)
                 hand_over(there, news);
         }
-        lock_give(&service->lock);
+        lock_release(&service->lock);
     } while (session && there == here && !send_it(session, news) && ++news->refused);
     if (!session) {
         free(news); /* the client has no sessions left */
@@ -124,10 +124,10 @@ void client_breaks_send(struct smb_connection *connection)
 
     if (!atomic_exchange(&connection->client_breaks_come, false))
         return;
-    lock_take(&connection->service->lock);
+    lock_acquire(&connection->service->lock);
     news = connection->first_break;
     connection->first_break = NULL;
-    lock_give(&connection->service->lock);
+    lock_release(&connection->service->lock);
     while (news) {
         struct client_break *next = news->next;
         struct smb_session *session = session_at(connection, news->place);

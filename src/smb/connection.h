@@ -42,7 +42,7 @@ struct smb_service;
 
 /* Creates a service. The arguments must outlive it. Called at startup. */
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
-                                    const struct accounts *accounts, struct decide_pool *pool);
+                                    const struct accounts *accounts, struct decision_pool *pool);
 /* Starts the thread that closes durable handles whose clients did not reconnect. Returns false on
  * failure. Without the thread, such handles remain until they conflict with another open. Called at
  * startup. */

@@ -82,7 +82,7 @@ void scavenger_free(struct durable_scavenger *kept)
     for (unsigned i = 0; i < BUCKETS; i++)
         free_all(kept->buckets[i]);
     pthread_cond_destroy(&kept->changed);
-    lock_release(&kept->lock);
+    lock_destroy(&kept->lock);
     free(kept);
 }
 
@@ -92,10 +92,10 @@ bool scavenger_reserve(struct durable_scavenger *kept, struct bytes account)
 {
     bool has_room;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     has_room = kept->count < SMB_KEPT_MAX && account_use_begin(kept->uses, account, USES_KEPT);
     kept->count += has_room;
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return has_room;
 }
 
@@ -108,9 +108,9 @@ static void give_place(struct durable_scavenger *kept, struct bytes account)
 
 void scavenger_release(struct durable_scavenger *kept, struct bytes account)
 {
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     give_place(kept, account);
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
 }
 
 /* ---- disconnected handles ---- */
@@ -139,12 +139,12 @@ uint64_t scavenger_find(struct durable_scavenger *kept, const struct guid *space
 {
     uint64_t id = 0;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     for (const struct kept *one = *creates_of(kept, by); one && id == 0; one = one->next_create)
         if (guid_equal(&one->by.create, &by->create) && guid_equal(&one->by.client, &by->client) &&
             guid_equal(&one->tree_connect.space, space))
             id = one->handle.id;
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return id;
 }
 
@@ -178,12 +178,12 @@ void scavenger_close_later(struct durable_scavenger *kept, const struct tree_con
     struct kept *one = new_one(tree_connect, handle, clock_now() + SOON_TICKS);
 
     one->is_abandoned = true;
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     account_use_add(kept->uses, one->tree_connect.account, USES_KEPT);
     kept->count++;
     put(kept, one);
     pthread_cond_signal(&kept->changed);
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
 }
 
 void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
@@ -193,14 +193,14 @@ void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tr
     struct kept *one = new_one(tree_connect, handle, until);
 
     one->by = *by;
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     put(kept, one);
     if (!guid_equal(&by->create, &no_create)) {
         one->next_create = *creates_of(kept, by);
         *creates_of(kept, by) = one;
     }
     pthread_cond_signal(&kept->changed);
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
 }
 
 void scavenger_remove(struct durable_scavenger *kept, uint64_t id)
@@ -208,7 +208,7 @@ void scavenger_remove(struct durable_scavenger *kept, uint64_t id)
     struct kept **at = &kept->buckets[id % BUCKETS];
     struct kept *one;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     while (*at && (*at)->handle.id != id)
         at = &(*at)->next;
     one = *at;
@@ -218,16 +218,16 @@ void scavenger_remove(struct durable_scavenger *kept, uint64_t id)
         give_place(kept, one->tree_connect.account);
         free_one(one);
     }
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
 }
 
 instant scavenger_next(struct durable_scavenger *kept)
 {
     instant next;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     next = kept->next;
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return next;
 }
 
@@ -235,9 +235,9 @@ unsigned scavenger_count(struct durable_scavenger *kept)
 {
     unsigned count;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     count = kept->count;
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return count;
 }
 
@@ -248,9 +248,9 @@ static struct kept *take_overdue(struct durable_scavenger *kept, instant now)
 {
     struct kept *overdue = NULL;
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     if (kept->next == 0 || now < kept->next) {
-        lock_give(&kept->lock);
+        lock_release(&kept->lock);
         return NULL;
     }
     kept->next = 0;
@@ -269,7 +269,7 @@ static struct kept *take_overdue(struct durable_scavenger *kept, instant now)
                 kept->next = one->until;
             at = &one->next;
         }
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return overdue;
 }
 
@@ -306,7 +306,7 @@ static void end_or_try_again(struct durable_scavenger *kept, struct kept *one, i
 {
     bool is_closed = close_one(kept->store, one);
 
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     if (is_closed) {
         give_place(kept, one->tree_connect.account);
     } else {
@@ -314,7 +314,7 @@ static void end_or_try_again(struct durable_scavenger *kept, struct kept *one, i
         one->until = now + (one->is_abandoned ? SOON_TICKS : AGAIN_TICKS);
         put(kept, one);
     }
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     if (is_closed)
         free_one(one);
 }
@@ -351,14 +351,14 @@ static void *run(void *argument)
     struct durable_scavenger *kept = argument;
 
     thread_give_way();
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     while (!kept->stops) {
         sleep_until_next(kept);
-        lock_give(&kept->lock);
+        lock_release(&kept->lock);
         scavenger_close_expired(kept, clock_now());
-        lock_take(&kept->lock);
+        lock_acquire(&kept->lock);
     }
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     return NULL;
 }
 
@@ -369,9 +369,9 @@ bool scavenger_start(struct durable_scavenger *kept)
 
 void scavenger_stop(struct durable_scavenger *kept)
 {
-    lock_take(&kept->lock);
+    lock_acquire(&kept->lock);
     kept->stops = true;
     pthread_cond_signal(&kept->changed);
-    lock_give(&kept->lock);
+    lock_release(&kept->lock);
     thread_join(&kept->thread);
 }

@@ -130,7 +130,7 @@ static enum request_state pace(struct smb_request *request)
         instant until = clock_now() + (wait_ns < PACE_MAX_NS ? wait_ns : PACE_MAX_NS) / 100 + 1;
 
         request->was_paced = true;
-        if (waiting_hold(until, request_arm(request)))
+        if (waiters_delay(until, request_arm(request)))
             return request_wait(request);
     }
     status = request->was_paced ? what_ended(request) : STATUS_SUCCESS;

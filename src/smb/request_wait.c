@@ -63,7 +63,7 @@ void request_wake(struct smb_request *request)
 
 void request_hurry(struct smb_request *request)
 {
-    if (request->waits && waiting_leave(&request->driver.pause.waiter))
+    if (request->waits && waiters_remove(&request->driver.pause.waiter))
         pause_wake(&request->driver.pause);
 }
 
@@ -76,6 +76,6 @@ void request_cancel(struct smb_request *request, enum nt_status status)
     if (!request->waits)
         return;
     if (request->state == HELD ||
-        (request->driver.state == DRIVE_AWAITED && waiting_leave(&request->driver.pause.waiter)))
+        (request->driver.state == DRIVE_AWAITED && waiters_remove(&request->driver.pause.waiter)))
         pause_wake(&request->driver.pause);
 }

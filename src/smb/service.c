@@ -11,7 +11,7 @@
 #include "smb/sessions.h"
 
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
-                                    const struct accounts *accounts, struct decide_pool *pool)
+                                    const struct accounts *accounts, struct decision_pool *pool)
 {
     struct smb_service *service = xcalloc(1, sizeof *service);
 
@@ -35,7 +35,7 @@ void smb_service_free(struct smb_service *service)
     scavenger_free(service->kept);
     account_uses_free(service->uses);
     logons_free(service->logons);
-    lock_release(&service->lock);
+    lock_destroy(&service->lock);
     free(service);
 }
 
@@ -75,7 +75,7 @@ static uint64_t random_id(void)
 
 void service_add_session(struct smb_service *service, struct smb_session *session)
 {
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     do
         session->id = random_id() & UINT32_MAX;
     while (session->id == 0 || find(service, session->id));
@@ -83,7 +83,7 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
     *bucket_of(service, session->id) = session;
     session->is_known = true;
     service->session_count++;
-    lock_give(&service->lock);
+    lock_release(&service->lock);
 }
 
 /* ---- sessions of a client ---- */
@@ -136,19 +136,19 @@ struct smb_session *service_next_session(struct smb_service *service,
 
 void service_list_session(struct smb_service *service, struct smb_session *session)
 {
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     session->is_listed = session->was_valid = true;
     add_to_client(service, session);
-    lock_give(&service->lock);
+    lock_release(&service->lock);
 }
 
 void service_unlist_session(struct smb_service *service, struct smb_session *session)
 {
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     if (session->is_listed)
         remove_from_client(service, session);
     session->is_listed = false;
-    lock_give(&service->lock);
+    lock_release(&service->lock);
 }
 
 /* Removes the session from its bucket. Returns the requests that wait for its end. */
@@ -173,10 +173,10 @@ void service_remove_session(struct smb_service *service, struct smb_session *ses
     struct session_wait *awaiting = NULL, *next;
 
     assert(session->state == SESSION_ENDS && session->open_count == 0);
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     if (session->is_known)
         awaiting = forget(service, session);
-    lock_give(&service->lock);
+    lock_release(&service->lock);
     for (; awaiting; awaiting = next) {
         next = awaiting->next; /* `awaiting` may be freed once it is woken */
         awaiting->waiter->wake(awaiting->waiter);
@@ -205,7 +205,7 @@ enum found service_find_session(struct smb_request *request, uint64_t id, enum w
     enum found found = FOUND_NOTHING;
     struct smb_session *session;
 
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     session = find(service, id);
     if (session && session->is_listed) {
         const void *here = host->place(host);
@@ -218,7 +218,7 @@ enum found service_find_session(struct smb_request *request, uint64_t id, enum w
             host->move(host, there);
         *ret_session = session;
     }
-    lock_give(&service->lock);
+    lock_release(&service->lock);
     return found;
 }
 
@@ -230,7 +230,7 @@ bool service_end_previous(struct smb_service *service, uint64_t id, const struct
     struct smb_connection *connection = NULL;
     struct smb_session *session;
 
-    lock_take(&service->lock);
+    lock_acquire(&service->lock);
     session = find(service, id);
     if (session && session != by && session->was_valid &&
         strcmp(session->account, by->account) == 0) {
@@ -241,7 +241,7 @@ bool service_end_previous(struct smb_service *service, uint64_t id, const struct
         atomic_store(&connection->sessions_end, true);
         atomic_fetch_add(&connection->posters, 1);
     }
-    lock_give(&service->lock);
+    lock_release(&service->lock);
     if (!connection)
         return false;
     smb_post(connection, NULL);

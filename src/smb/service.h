@@ -29,7 +29,7 @@ struct smb_service {
     struct smb_options options;
     struct store *store;
     const struct accounts *accounts;
-    struct decide_pool *pool;
+    struct decision_pool *pool;
     struct guid guid; /* ServerGuid, new in each process */
     instant started;
     struct logons *logons; /* failed logons by address */

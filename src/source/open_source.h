@@ -23,7 +23,7 @@ struct open_source {
     struct cell_source *elsewhere; /* in another cell; NULL here */
     struct source_facts facts;     /* of a remote source: according to its headers */
     struct bytes etag;             /* as sent in headers; ptr NULL if none */
-    struct snapshot *snapshot;     /* local source, until the reader takes it over */
+    struct read_view *snapshot;    /* local source, until the reader takes it over */
     struct content_reader *reader;
     struct fetch *fetch;     /* remote source */
     uint64_t offset, length; /* of the requested bytes; HTTP_LENGTH_UNKNOWN if unknown */

@@ -95,7 +95,7 @@ void own_close(struct open_source *open)
     if (open->reader)
         content_reader_close(open->reader);
     if (open->snapshot)
-        snapshot_close(open->snapshot);
+        read_view_close(open->snapshot);
     if (open->inner)
         source_read_end(open->inner);
 }

@@ -42,13 +42,13 @@ void pending_record_begin(struct text *out, const struct pending_source *source,
     encode_bytes(out, target);
 }
 
-enum store_result pending_record_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_record_read(struct read_view *before, struct arena *arena,
                                       struct pending_source *ret_source, struct bytes *ret_target,
                                       struct decoder *ret_rest)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_INNER, pending_record_key, arena, &record);
+        read_view_get(before, RECORD_INNER, pending_record_key, arena, &record);
 
     if (result)
         return result;

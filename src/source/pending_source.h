@@ -34,7 +34,7 @@ void pending_record_begin(struct text *out, const struct pending_source *source,
 /* Reads a record; results point into the arena. ret_rest: the data of the service, whose reader
  * checks that the record is complete (decoder_ok()). Returns STORE_OK, STORE_NOT_FOUND,
  * STORE_CORRUPT, or an error of the store. */
-enum store_result pending_record_read(struct snapshot *before, struct arena *arena,
+enum store_result pending_record_read(struct read_view *before, struct arena *arena,
                                       struct pending_source *ret_source, struct bytes *ret_target,
                                       struct decoder *ret_rest);
 

@@ -51,17 +51,17 @@ void deferred_begin_at(struct deferred *deferred, instant mark)
 
 void deferred_return(struct deferred *deferred)
 {
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     deferred->mark = deferred->stored_mark = 0;
     deferred->returns++;
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     deferred_added(deferred, 0);
 }
 
 void deferred_release(struct deferred *deferred)
 {
     assert(!deferred->waiter);
-    lock_release(&deferred->lock);
+    lock_destroy(&deferred->lock);
     must(pthread_rwlock_destroy(&deferred->adding));
 }
 
@@ -109,7 +109,7 @@ void deferred_added(struct deferred *deferred, instant due)
 {
     struct waiter *waiter = NULL;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     if (due < deferred->earliest)
         deferred->earliest = due;
     if (deferred->waiter && due < deferred->waited_for) {
@@ -117,7 +117,7 @@ void deferred_added(struct deferred *deferred, instant due)
         deferred->waiter = NULL;
     }
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     if (waiter)
         waiter->wake(waiter);
 }
@@ -128,7 +128,7 @@ bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_valu
     static const char kind = KEY_KIND_TASK_MARK;
     bool is_due;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     is_due = deferred->mark >= deferred->stored_mark + MARK_STEP;
     if (is_due) {
         deferred->stored_mark = deferred->mark;
@@ -136,7 +136,7 @@ bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_valu
         be64_put(ret_value, deferred->mark);
     }
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     return is_due;
 }
 
@@ -193,23 +193,23 @@ static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
 {
     instant mark;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     deferred->earliest = INSTANT_MAX;
     mark = deferred->mark;
     *ret_returns = deferred->returns;
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     return mark;
 }
 
 /* Raises the mark, unless the list was replaced during the look. */
 static void raise_mark(struct deferred *deferred, unsigned returns, instant mark)
 {
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     if (mark > deferred->mark && returns == deferred->returns)
         deferred->mark = mark;
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
 }
 
 static struct cursor *look(struct store *store, const struct key *from,
@@ -282,9 +282,9 @@ enum store_result store_task_peek(struct store *store, const struct deferred_tas
     instant mark;
     struct key from;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     mark = deferred->mark;
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     key_init(&from);
     set_task_key(&from, after ? after->due : mark, after ? &after->id : &first);
     if (after)
@@ -297,7 +297,7 @@ void store_task_wait(struct store *store, instant due, struct waiter *waiter)
     struct deferred *deferred = store->deferred;
     bool is_added;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     assert(!deferred->waiter);
     is_added = deferred->earliest < due;
     if (!is_added) {
@@ -305,7 +305,7 @@ void store_task_wait(struct store *store, instant due, struct waiter *waiter)
         deferred->waited_for = due;
     }
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     if (is_added)
         waiter->wake(waiter);
 }
@@ -315,12 +315,12 @@ bool store_task_forget(struct store *store, struct waiter *waiter)
     struct deferred *deferred = store->deferred;
     bool was_waiting;
 
-    lock_take(&deferred->lock);
+    lock_acquire(&deferred->lock);
     was_waiting = deferred->waiter == waiter;
     if (was_waiting)
         deferred->waiter = NULL;
     assert_deferred(deferred);
-    lock_give(&deferred->lock);
+    lock_release(&deferred->lock);
     return was_waiting;
 }
 

@@ -95,7 +95,7 @@ void lag_commits(struct lag *lag)
     size_t count = 0;
     instant now;
 
-    lock_take(&lag->lock);
+    lock_acquire(&lag->lock);
     now = clock_now();
     while ((old = lag_ring_take_old(&lag->ring, now)))
         if (release_holder(old))
@@ -103,7 +103,7 @@ void lag_commits(struct lag *lag)
     if (lag_ring_is_due(&lag->ring, now))
         lag_ring_add(&lag->ring, now, state_new(lag));
     lag_ring_changed(&lag->ring, now);
-    lock_give(&lag->lock);
+    lock_release(&lag->lock);
     while (count > 0)
         state_free(lag, unused[--count]);
 }
@@ -112,11 +112,11 @@ struct lag_state *lag_enter(struct lag *lag, instant *ret_until)
 {
     struct lag_state *state;
 
-    lock_take(&lag->lock);
+    lock_acquire(&lag->lock);
     state = lag_ring_shown(&lag->ring, clock_now(), ret_until);
     if (state)
         state->holders++;
-    lock_give(&lag->lock);
+    lock_release(&lag->lock);
     return state;
 }
 
@@ -124,9 +124,9 @@ void lag_leave(struct lag *lag, struct lag_state *state)
 {
     bool was_last;
 
-    lock_take(&lag->lock);
+    lock_acquire(&lag->lock);
     was_last = release_holder(state);
-    lock_give(&lag->lock);
+    lock_release(&lag->lock);
     if (was_last)
         state_free(lag, state);
 }
@@ -151,6 +151,6 @@ void lag_end(struct store *store)
     store->lag = NULL;
     while (lag->ring.count > 0)
         lag_leave(lag, lag->ring.samples[--lag->ring.count].state);
-    lock_release(&lag->lock);
+    lock_destroy(&lag->lock);
     free(lag);
 }

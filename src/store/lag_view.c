@@ -28,23 +28,23 @@ static bool view_healthy(struct store *view)
 
 /* If the current state is to be shown, a commit may intervene before the snapshot is opened. The
  * state frozen by that commit then replaces it. The cursor and the count work likewise. */
-static struct snapshot *view_snapshot_open(struct store *view, struct partition partition)
+static struct read_view *view_snapshot_open(struct store *view, struct partition partition)
 {
     struct store *store = store_of(view);
     const struct store_operations *operations = store->operations;
-    struct snapshot *snapshot = NULL;
+    struct read_view *snapshot = NULL;
     struct lag_state *shown;
     instant until;
 
     shown = lag_enter(store->lag, &until);
     if (!shown) {
-        snapshot = operations->snapshot_open(store, partition);
+        snapshot = operations->read_view_open(store, partition);
         shown = lag_enter(store->lag, &until);
     }
     if (!shown)
         return snapshot;
     if (snapshot)
-        operations->snapshot_close(snapshot);
+        operations->read_view_close(snapshot);
     snapshot = operations->frozen_snapshot(store, shown->frozen, partition);
     snapshot->shown = shown;
     return snapshot;
@@ -130,7 +130,7 @@ static enum store_result view_durable(struct store *view, uint64_t sequence)
 static const struct store_operations view_operations = {
     .close = view_close,
     .healthy = view_healthy,
-    .snapshot_open = view_snapshot_open,
+    .read_view_open = view_snapshot_open,
     .wait_durable = view_wait_durable,
     .durable = view_durable,
     .space_cursor = view_space_cursor,

@@ -27,7 +27,7 @@ struct scan {
     bool begun;
 };
 
-static struct scan *open_scan(struct snapshot *snapshot, enum record_family family,
+static struct scan *open_scan(struct read_view *snapshot, enum record_family family,
                               struct bytes prefix, struct bytes from, enum scan_kind kind)
 {
     struct scan *scan = xcalloc(1, sizeof *scan);
@@ -48,13 +48,13 @@ static struct scan *open_scan(struct snapshot *snapshot, enum record_family fami
     return scan;
 }
 
-struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
+struct scan *scan_open(struct read_view *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from)
 {
     return open_scan(snapshot, family, prefix, from, SCAN_PLAIN);
 }
 
-struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
+struct scan *scan_open_front(struct read_view *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from)
 {
     return open_scan(snapshot, family, prefix, from, SCAN_FRONT);

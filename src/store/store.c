@@ -32,7 +32,7 @@ static void assert_result(enum store_result result, struct store_access access)
     assert(result != STORE_BUSY);
 }
 
-static void assert_snapshot(const struct snapshot *snapshot)
+static void assert_snapshot(const struct read_view *snapshot)
 {
     assert(snapshot->store && snapshot->store->operations);
     assert(snapshot->prefix.len > KEY_SPACE_SIZE);
@@ -69,10 +69,10 @@ bool store_is_full(struct store *store)
     return store->operations->is_full && store->operations->is_full(store);
 }
 
-struct snapshot *snapshot_open(struct store *store, struct partition partition,
-                               struct store_access access)
+struct read_view *read_view_open(struct store *store, struct partition partition,
+                                 struct store_access access)
 {
-    struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
+    struct read_view *snapshot = store->operations->read_view_open(store, partition);
 
     assert_snapshot(snapshot);
     /* a lagging view returns a snapshot of its store */
@@ -82,53 +82,53 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
     return snapshot;
 }
 
-void snapshot_close(struct snapshot *snapshot)
+void read_view_close(struct read_view *snapshot)
 {
     struct store *store = snapshot->store;
     struct lag_state *shown = snapshot->shown;
 
     assert_snapshot(snapshot);
-    store->operations->snapshot_close(snapshot);
+    store->operations->read_view_close(snapshot);
     if (shown)
         lag_leave(store->lag, shown);
 }
 
-bool snapshot_is_newest(const struct snapshot *snapshot)
+bool read_view_is_newest(const struct read_view *snapshot)
 {
     const struct store_operations *operations = snapshot->store->operations;
 
     assert_snapshot(snapshot);
-    return operations->snapshot_is_newest && operations->snapshot_is_newest(snapshot);
+    return operations->read_view_is_newest && operations->read_view_is_newest(snapshot);
 }
 
-struct store_access snapshot_access(const struct snapshot *snapshot)
+struct store_access read_view_access(const struct read_view *snapshot)
 {
     return snapshot->access;
 }
 
-void snapshot_set_access(struct snapshot *snapshot, struct store_access access)
+void read_view_set_access(struct read_view *snapshot, struct store_access access)
 {
     assert_snapshot(snapshot);
     snapshot->access = access;
 }
 
-uint64_t snapshot_sequence(const struct snapshot *snapshot)
+uint64_t read_view_sequence(const struct read_view *snapshot)
 {
     return snapshot->sequence;
 }
 
-instant snapshot_instant(const struct snapshot *snapshot)
+instant read_view_instant(const struct read_view *snapshot)
 {
     return snapshot->newest;
 }
 
-bool snapshot_is_gone(const struct snapshot *snapshot)
+bool read_view_is_deleted(const struct read_view *snapshot)
 {
     return snapshot->gone;
 }
 
 /* prefix: of keys that may be read ahead; NULL: none */
-static enum store_result get(struct snapshot *snapshot, enum record_family family,
+static enum store_result get(struct read_view *snapshot, enum record_family family,
                              const struct bytes *prefix, struct bytes key, struct arena *arena,
                              struct record *ret_record)
 {
@@ -163,15 +163,15 @@ static enum store_result get(struct snapshot *snapshot, enum record_family famil
     return STORE_OK;
 }
 
-enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
-                               struct bytes key, struct arena *arena, struct record *ret_record)
+enum store_result read_view_get(struct read_view *snapshot, enum record_family family,
+                                struct bytes key, struct arena *arena, struct record *ret_record)
 {
     return get(snapshot, family, NULL, key, arena, ret_record);
 }
 
-enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
-                                     struct bytes prefix, struct bytes key, struct arena *arena,
-                                     struct record *ret_record)
+enum store_result read_view_get_ahead(struct read_view *snapshot, enum record_family family,
+                                      struct bytes prefix, struct bytes key, struct arena *arena,
+                                      struct record *ret_record)
 {
     return get(snapshot, family, &prefix, key, arena, ret_record);
 }

@@ -171,30 +171,30 @@ bool store_figures(struct store *store, struct store_figures *ret_figures);
 /* ---- snapshots ---- */
 
 /* The committed state of one partition when it was opened. Belongs to one thread at a time. */
-struct snapshot;
+struct read_view;
 
 /* Never waits. The access applies to all reads through the snapshot. */
-struct snapshot *snapshot_open(struct store *store, struct partition partition,
-                               struct store_access access);
-void snapshot_close(struct snapshot *snapshot);
-struct store_access snapshot_access(const struct snapshot *snapshot);
+struct read_view *read_view_open(struct store *store, struct partition partition,
+                                 struct store_access access);
+void read_view_close(struct read_view *snapshot);
+struct store_access read_view_access(const struct read_view *snapshot);
 /* Changes the access of reads that begin after this call. */
-void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
+void read_view_set_access(struct read_view *snapshot, struct store_access access);
 /* Returns the sequence that must be durable before anything read here may be reported (store
  * invariant 3). */
-uint64_t snapshot_sequence(const struct snapshot *snapshot);
+uint64_t read_view_sequence(const struct read_view *snapshot);
 /* Returns an instant not before that of any commit of the partition, which each commit raises. The
  * instant of a decision must be greater, whatever the clock of this machine says: now =
  * max(clock_now(), this + 1), read after the snapshot was opened. */
-instant snapshot_instant(const struct snapshot *snapshot);
+instant read_view_instant(const struct read_view *snapshot);
 /* Returns true if the partition has not changed since the snapshot, whatever else has been
  * committed. Much cheaper than opening another snapshot. False: it may have changed, or the engine
  * cannot tell; look again. Does not notice that the partition's space was dropped. Not for a
  * snapshot spent by a commit. Never waits. */
-bool snapshot_is_newest(const struct snapshot *snapshot);
+bool read_view_is_newest(const struct read_view *snapshot);
 /* After a read returned STORE_NOT_FOUND: returns true if the reason is that the space had been
  * dropped before the snapshot was opened. */
-bool snapshot_is_gone(const struct snapshot *snapshot);
+bool read_view_is_deleted(const struct read_view *snapshot);
 
 struct record {
     struct bytes key;
@@ -204,28 +204,28 @@ struct record {
 };
 
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO, STORE_SHORTAGE */
-enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
-                               struct bytes key, struct arena *arena, struct record *ret_record);
-/* Like snapshot_get(), for records read one after another in key order: if the engine must read
+enum store_result read_view_get(struct read_view *snapshot, enum record_family family,
+                                struct bytes key, struct arena *arena, struct record *ret_record);
+/* Like read_view_get(), for records read one after another in key order: if the engine must read
  * this one from a disk, it may read ahead those that follow it under `prefix`. */
-enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
-                                     struct bytes prefix, struct bytes key, struct arena *arena,
-                                     struct record *ret_record);
+enum store_result read_view_get_ahead(struct read_view *snapshot, enum record_family family,
+                                      struct bytes prefix, struct bytes key, struct arena *arena,
+                                      struct record *ret_record);
 
 /* Opens a scan of the records of a family whose keys begin with `prefix`, in order, from the first
  * key at or after `from`. If records are consumed from the front (messages), the caller should
  * remember where the front is: a scan that starts before it steps over the tombstones of all
  * deleted ones. */
 struct scan;
-struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
+struct scan *scan_open(struct read_view *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
 /* Like scan_open(), for small records that are consumed from the front: cheap however many were
  * deleted there. */
-struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
+struct scan *scan_open_front(struct read_view *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
  * STORE_WAIT the scan can only be closed.
- * returns as snapshot_get(); STORE_NOT_FOUND at the end */
+ * returns as read_view_get(); STORE_NOT_FOUND at the end */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
 
@@ -276,7 +276,7 @@ void changes_drop_space(struct changes *changes, struct guid space);
 
 /* One partition of a commit. */
 struct commit_part {
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     const struct changes
         *changes; /* NULL: a guard, which writes nothing but must be unchanged too */
 };
@@ -290,7 +290,7 @@ struct commit_part {
  * After STORE_OK the snapshots of parts with changes are spent: they can only be closed. Those of
  * guards remain usable.
  *
- * now           the instant the changes were decided at, above snapshot_instant() of every part
+ * now           the instant the changes were decided at, above read_view_instant() of every part
  * ret_sequence  must be durable before the success is reported
  * returns       STORE_OK         final, and durable later
  *               STORE_CONFLICT   a partition has changed; rarely also when only another one has
@@ -348,7 +348,7 @@ struct space_iterator;
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
                                            struct bytes from_partition, struct bytes from_record,
                                            struct store_access access);
-/* As snapshot_sequence(). */
+/* As read_view_sequence(). */
 uint64_t space_iterator_sequence(const struct space_iterator *iterator);
 struct space_record {
     struct bytes partition_key; /* all valid until the next call on this iterator */
@@ -359,7 +359,7 @@ struct space_record {
  * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result space_iterator_next(struct space_iterator *iterator,
                                       struct space_record *ret_record);
-/* As snapshot_is_gone(), after space_iterator_next() has returned STORE_NOT_FOUND. */
+/* As read_view_is_deleted(), after space_iterator_next() has returned STORE_NOT_FOUND. */
 bool space_iterator_is_gone(const struct space_iterator *iterator);
 /* The next space_iterator_next() returns the first record at or after this place. */
 void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
@@ -387,7 +387,7 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
 void index_iterator_close(struct index_iterator *iterator);
 
 /* Returns the sum of all additions to a counter of the space by commits up to now; 0 if there were
- * none, or the space is dropped. *ret_sequence: as snapshot_sequence(). Returns STORE_OK,
+ * none, or the space is dropped. *ret_sequence: as read_view_sequence(). Returns STORE_OK,
  * STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);

@@ -28,11 +28,11 @@ struct store {
 };
 
 /* The first member of an engine's snapshot; immutable once open, except `access`. */
-struct snapshot {
+struct read_view {
     struct store *store;
     /* at least that of the newest change to the partition, or of the drop of its space */
     uint64_t sequence;
-    instant newest; /* snapshot_instant() */
+    instant newest; /* read_view_instant() */
     struct store_access access;
     struct lag_state *shown; /* held by a snapshot of a lagging view, otherwise NULL */
     struct guid space;
@@ -72,14 +72,14 @@ struct store_operations {
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 
     /* The caller sets the access. */
-    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
-    void (*snapshot_close)(struct snapshot *snapshot);
-    bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
+    struct read_view *(*read_view_open)(struct store *store, struct partition partition);
+    void (*read_view_close)(struct read_view *snapshot);
+    bool (*read_view_is_newest)(const struct read_view *snapshot); /* NULL: it cannot tell */
     /* Reads the record with a full key into the arena; does not set ret_record->key. */
-    enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
+    enum store_result (*get)(struct read_view *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
     /* Like get(), and may read ahead keys below `end`. NULL: no reading ahead. */
-    enum store_result (*get_ahead)(struct snapshot *snapshot, struct bytes key, struct bytes end,
+    enum store_result (*get_ahead)(struct read_view *snapshot, struct bytes key, struct bytes end,
                                    struct arena *arena, struct record *ret_record);
     /* Not called if the space of a part was gone when its snapshot was opened. */
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
@@ -95,7 +95,8 @@ struct store_operations {
     /* Cursors see only keys below `end` (copied). That of a scan sees the snapshot's state and is
      * closed before it; that of a space iterator sees the newest state and returns its sequence, or
      * NULL if the space is dropped. Both have no position until cursor_seek(). */
-    struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end, enum scan_kind kind);
+    struct cursor *(*scan_cursor)(struct read_view *snapshot, struct bytes end,
+                                  enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence);
     /* Both return STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
@@ -139,8 +140,8 @@ struct store_operations {
      * all five: not supported. */
     struct frozen_state *(*freeze)(struct store *store, uint64_t *ret_sequence);
     void (*thaw)(struct store *store, struct frozen_state *frozen);
-    struct snapshot *(*frozen_snapshot)(struct store *store, struct frozen_state *frozen,
-                                        struct partition partition);
+    struct read_view *(*frozen_snapshot)(struct store *store, struct frozen_state *frozen,
+                                         struct partition partition);
     struct cursor *(*frozen_cursor)(struct store *store, struct frozen_state *frozen,
                                     const struct guid *space, struct bytes end,
                                     struct store_access access);

@@ -8,7 +8,7 @@
 static enum store_result move(struct store *store, const struct deferred_task *task, instant due,
                               uint32_t kind, struct bytes payload, struct arena *arena)
 {
-    struct snapshot *before = snapshot_open(store, task->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store, task->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     enum store_result result;
     uint64_t sequence;
@@ -16,8 +16,8 @@ static enum store_result move(struct store *store, const struct deferred_task *t
     changes_task_done(changes, task);
     changes_defer(changes, due, kind, payload);
     result = store_commit(store, &(struct commit_part){ before, changes }, 1,
-                          clock_above(snapshot_instant(before)), STORE_MAY_BLOCK, &sequence);
-    snapshot_close(before);
+                          clock_above(read_view_instant(before)), STORE_MAY_BLOCK, &sequence);
+    read_view_close(before);
     return result;
 }
 

@@ -146,10 +146,10 @@ enum error entity_subject_optional(struct decision *d)
         d->subject.exists = false;
         return e;
     }
-    result = snapshot_get(d->before, RECORD_LISTED, entity_key_encode(d->arena, asked->row_key),
-                          d->arena, &record);
+    result = read_view_get(d->before, RECORD_LISTED, entity_key_encode(d->arena, asked->row_key),
+                           d->arena, &record);
     if (result == STORE_NOT_FOUND)
-        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
+        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
     if (!entity_reader_init(&reader, record.value))

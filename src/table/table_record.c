@@ -27,13 +27,13 @@ bool table_decode(struct bytes value, struct table *ret_table)
     return true;
 }
 
-enum store_result table_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result table_read(struct read_view *snapshot, struct arena *arena,
                              struct table *ret_table)
 {
     struct record record;
     enum store_result result;
 
-    result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
+    result = read_view_get(snapshot, RECORD_LISTED, record_key, arena, &record);
     if (result != STORE_OK)
         return result;
     if (!table_decode(record.value, ret_table))

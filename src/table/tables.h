@@ -61,7 +61,7 @@ struct table {
 };
 /* Reads a table; strings are in the arena. Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT,
  * STORE_IO. */
-enum store_result table_read(struct snapshot *snapshot, struct arena *arena,
+enum store_result table_read(struct read_view *snapshot, struct arena *arena,
                              struct table *ret_table);
 void table_write(struct changes *changes, struct arena *arena, const struct table *table);
 /* Deletes the record (but not the table's contents: changes_drop_space()). */

@@ -55,10 +55,10 @@ struct run {
 
 static void say(struct run *run, const char *text, unsigned problems)
 {
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     run->result->count.problems += problems;
     run->options->complain(run->options->context, text);
-    lock_give(&run->lock);
+    lock_release(&run->lock);
 }
 
 bool worker_problem(struct worker *worker, const char *format, ...)
@@ -107,11 +107,11 @@ static void count_made(struct run *run, const struct item *item, bool is_skipped
 {
     struct transfer_count *count = &run->result->count;
 
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     count->items++;
     count->skipped += is_skipped;
     count->bytes += item_bytes(item);
-    lock_give(&run->lock);
+    lock_release(&run->lock);
 }
 
 /* Returns true for items recorded in the journal; others are simply created again, which costs one
@@ -174,7 +174,7 @@ static bool take_job(struct run *run, struct job *ret_job)
 {
     bool taken;
 
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     while (run->count == 0 && !run->is_over)
         lock_wait(&run->lock, &run->has_jobs, -1);
     taken = run->count > 0;
@@ -185,7 +185,7 @@ static bool take_job(struct run *run, struct job *ret_job)
             pthread_cond_signal(&run->is_ahead);
         run->busy++;
     }
-    lock_give(&run->lock);
+    lock_release(&run->lock);
     return taken;
 }
 
@@ -202,10 +202,10 @@ static void *work(void *argument)
             (void)make(run, worker, job.item, &job.hash);
         arena_rewind(worker->arena, mark);
         arena_free(job.arena);
-        lock_take(&run->lock);
+        lock_acquire(&run->lock);
         if (--run->busy == 0 && run->count == 0)
             pthread_cond_signal(&run->is_ahead);
-        lock_give(&run->lock);
+        lock_release(&run->lock);
     }
     return NULL;
 }
@@ -214,9 +214,9 @@ static void show(struct run *run)
 {
     struct transfer_count count;
 
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     count = run->result->count;
-    lock_give(&run->lock);
+    lock_release(&run->lock);
     run->options->show(run->options->context, &count);
 }
 
@@ -225,7 +225,7 @@ static void push_job(struct run *run, const struct job *job)
     bool pushed = false;
 
     while (!pushed) {
-        lock_take(&run->lock);
+        lock_acquire(&run->lock);
         if (run->count == WAITING_MAX)
             (void)lock_wait(&run->lock, &run->is_ahead, SHOW_MS);
         pushed = run->count < WAITING_MAX;
@@ -233,7 +233,7 @@ static void push_job(struct run *run, const struct job *job)
             run->waiting[(run->begin + run->count++) % WAITING_MAX] = *job;
             pthread_cond_signal(&run->has_jobs);
         }
-        lock_give(&run->lock);
+        lock_release(&run->lock);
         show(run);
     }
 }
@@ -244,11 +244,11 @@ static void wait_for_jobs(struct run *run)
     bool waits = true;
 
     while (waits) {
-        lock_take(&run->lock);
+        lock_acquire(&run->lock);
         if (run->count > 0 || run->busy > 0)
             (void)lock_wait(&run->lock, &run->is_ahead, SHOW_MS);
         waits = run->count > 0 || run->busy > 0;
-        lock_give(&run->lock);
+        lock_release(&run->lock);
         show(run);
     }
 }
@@ -272,12 +272,12 @@ static void count_listed(struct run *run, const struct item *item)
 {
     uint64_t *counter = counter_of(run->result, item->kind);
 
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     run->result->count.items_listed++;
     run->result->count.bytes_listed += item_bytes(item);
     if (counter)
         (*counter)++;
-    lock_give(&run->lock);
+    lock_release(&run->lock);
 }
 
 static enum put_result compare(struct run *run, const struct item *item)
@@ -373,10 +373,10 @@ static bool start_workers(struct run *run)
 
 static void stop_workers(struct run *run)
 {
-    lock_take(&run->lock);
+    lock_acquire(&run->lock);
     run->is_over = true;
     pthread_cond_broadcast(&run->has_jobs);
-    lock_give(&run->lock);
+    lock_release(&run->lock);
     for (unsigned i = 0; i < run->started; i++) {
         thread_join(&run->threads[i]);
         close_worker(&run->workers[i]);
@@ -485,7 +485,7 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
         journal_close(run->journal, !ret_result->can_go_on);
     close_worker(&run->first);
     comparison_free(run->comparison);
-    lock_release(&run->lock);
+    lock_destroy(&run->lock);
     pthread_cond_destroy(&run->has_jobs);
     pthread_cond_destroy(&run->is_ahead);
     free(run);

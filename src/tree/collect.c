@@ -53,7 +53,7 @@ static enum store_result collect_version(struct step *step, struct bytes key)
     struct record version;
     uint64_t sees;
     enum store_result result =
-        snapshot_get(step->part->before, RECORD_INNER, name, arena, &version);
+        read_view_get(step->part->before, RECORD_INNER, name, arena, &version);
 
     if (!result && !version_split(version.value, &record))
         return record_is_unknown("a version of a record", version.value);
@@ -172,7 +172,8 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     struct bytes next;
     enum store_result result;
 
-    if (version_mark_read(d->before, d->arena) == STORE_NOT_FOUND && snapshot_is_gone(d->before))
+    if (version_mark_read(d->before, d->arena) == STORE_NOT_FOUND &&
+        read_view_is_deleted(d->before))
         return STORE_NOT_FOUND;
     if (task->payload.len < UNTIL_SIZE)
         return record_is_unknown("a task of a tree", task->payload);

@@ -29,7 +29,7 @@ static struct bytes joined(struct arena *arena, const struct tree_record *record
     return text_bytes(&value);
 }
 
-enum store_result tree_record_read(const struct tree *tree, struct snapshot *before,
+enum store_result tree_record_read(const struct tree *tree, struct read_view *before,
                                    struct arena *arena, struct bytes key,
                                    struct tree_record *ret_record)
 {

@@ -89,7 +89,7 @@ void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum
     *tree = (struct tree){ .d = d, .space = space, .rule = rule, .at = generation };
 }
 
-static enum store_result has_not_moved(struct tree *tree, struct snapshot *before)
+static enum store_result has_not_moved(struct tree *tree, struct read_view *before)
 {
     struct tree_state state;
     enum store_result result = tree_read_state(tree);
@@ -99,7 +99,7 @@ static enum store_result has_not_moved(struct tree *tree, struct snapshot *befor
     return !result && state.moves != tree->state.moves ? STORE_CONFLICT : result;
 }
 
-static enum store_result is_still_kept(struct tree *tree, struct snapshot *before)
+static enum store_result is_still_kept(struct tree *tree, struct read_view *before)
 {
     struct tree_kept kept;
     enum store_result result = tree_kept_read(before, tree->d->arena, &kept);
@@ -119,7 +119,7 @@ static enum tree_result confirm(struct tree *tree)
     struct decision_part *now;
     enum store_result result;
 
-    if (tree->at == 0 && (!tree->stamp || snapshot_is_newest(tree->stamp->before)))
+    if (tree->at == 0 && (!tree->stamp || read_view_is_newest(tree->stamp->before)))
         return TREE_OK;
     now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
     result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
@@ -212,8 +212,8 @@ static enum store_result check_directory(struct tree *tree, const struct tree_pl
 
 /* ---- lookup ---- */
 
-/* Reads the entry of a name in the tree's view. Returns like snapshot_get(). */
-static enum store_result find_entry(struct tree *tree, struct snapshot *before,
+/* Reads the entry of a name in the tree's view. Returns like read_view_get(). */
+static enum store_result find_entry(struct tree *tree, struct read_view *before,
                                     const struct tree_name *name, struct tree_entry *ret_entry)
 {
     struct arena *arena = tree->d->arena;
@@ -231,14 +231,14 @@ static enum store_result find_entry(struct tree *tree, struct snapshot *before,
 /* A lookup, and the state in which it read the last directory. */
 struct lookup {
     struct tree_place place;
-    struct snapshot *directory; /* NULL if it did not get that far */
-    bool is_detached;           /* not one of the decision's parts: close with end_lookup() */
+    struct read_view *directory; /* NULL if it did not get that far */
+    bool is_detached;            /* not one of the decision's parts: close with end_lookup() */
 };
 
 static void end_lookup(const struct lookup *lookup)
 {
     if (lookup->is_detached)
-        snapshot_close(lookup->directory);
+        read_view_close(lookup->directory);
 }
 
 /* Reads the entry of the i-th name into place->entry, if it exists. */
@@ -328,13 +328,13 @@ static bool is_at(const struct tree_node *node, const struct tree_place *place)
  * been opened, so the node was at its place at that time (tree invariant 1), and its record need
  * not be read. */
 static enum store_result check_node(struct tree *tree, const struct tree_place *place,
-                                    const struct snapshot *directory,
+                                    const struct read_view *directory,
                                     const struct decision_part *part)
 {
     struct tree_node node;
     enum store_result result;
 
-    if (directory && snapshot_is_newest(directory))
+    if (directory && read_view_is_newest(directory))
         return STORE_OK;
     result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
     if (result == STORE_NOT_FOUND || (!result && !is_at(&node, place)))
@@ -343,7 +343,8 @@ static enum store_result check_node(struct tree *tree, const struct tree_place *
 }
 
 static enum tree_result open_node(struct tree *tree, const struct tree_place *place,
-                                  const struct snapshot *directory, struct decision_part **ret_part)
+                                  const struct read_view *directory,
+                                  struct decision_part **ret_part)
 {
     unsigned open = tree->d->part_count;
     struct decision_part *part = tree_part(tree, place->entry.id);

@@ -36,9 +36,9 @@ struct partition tree_task_partition(struct guid space)
 
 /* If the entire space was dropped, the path must be looked up again, so a missing record is a
  * conflict. */
-static enum store_result or_gone(struct snapshot *before, enum store_result result)
+static enum store_result or_gone(struct read_view *before, enum store_result result)
 {
-    return result == STORE_NOT_FOUND && snapshot_is_gone(before) ? STORE_CONFLICT : result;
+    return result == STORE_NOT_FOUND && read_view_is_deleted(before) ? STORE_CONFLICT : result;
 }
 
 /* ---- entries and nodes ---- */
@@ -125,12 +125,13 @@ struct bytes tree_entry_key(struct arena *arena, struct bytes key)
     return bytes_of(room, 1 + key.len);
 }
 
-enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
-                                  const struct tree_name *name, struct tree_entry *ret_entry)
+enum store_result tree_entry_read(struct read_view *before, struct arena *arena,
+                                  enum tree_case rule, const struct tree_name *name,
+                                  struct tree_entry *ret_entry)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_INNER, tree_entry_key(arena, name->key), arena, &record);
+        read_view_get(before, RECORD_INNER, tree_entry_key(arena, name->key), arena, &record);
 
     if (result)
         return or_gone(before, result);
@@ -163,11 +164,11 @@ void tree_entry_delete(struct changes *changes, struct bytes key)
     changes_delete(changes, RECORD_INNER, tree_entry_key(changes_arena(changes), key));
 }
 
-enum store_result tree_node_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
+enum store_result tree_node_read(struct read_view *before, struct arena *arena, enum tree_case rule,
                                  struct tree_node *ret_node)
 {
     struct record record;
-    enum store_result result = snapshot_get(before, RECORD_LISTED, node_key, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_LISTED, node_key, arena, &record);
 
     if (result)
         return or_gone(before, result);
@@ -192,7 +193,8 @@ void tree_node_delete(struct changes *changes)
 
 /* ---- counts and state ---- */
 
-enum store_result tree_count_read(struct snapshot *before, struct arena *arena, uint64_t *ret_count)
+enum store_result tree_count_read(struct read_view *before, struct arena *arena,
+                                  uint64_t *ret_count)
 {
     enum store_result result =
         or_gone(before, small_record_read(before, arena, count_key,
@@ -209,7 +211,7 @@ void tree_count_put(struct changes *changes, uint64_t count)
         small_record_write(changes, changes_arena(changes), count_key, &count, 1);
 }
 
-enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
+enum store_result tree_state_read(struct read_view *before, struct arena *arena,
                                   struct tree_state *ret_state)
 {
     uint64_t numbers[5];
@@ -260,12 +262,12 @@ static bool decode_kept(struct arena *arena, struct bytes value, struct tree_kep
     return decoder_ok(&in);
 }
 
-enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,
+enum store_result tree_kept_read(struct read_view *before, struct arena *arena,
                                  struct tree_kept *ret_kept)
 {
     struct record record;
     enum store_result result =
-        or_gone(before, snapshot_get(before, RECORD_INNER, kept_key, arena, &record));
+        or_gone(before, read_view_get(before, RECORD_INNER, kept_key, arena, &record));
 
     *ret_kept = (struct tree_kept){ .count = 0 };
     if (!result && !decode_kept(arena, record.value, ret_kept))

@@ -23,7 +23,7 @@
  * keys starts with 'e', 'E', 'V' or 'v'.
  *
  * No record is trusted: malformed ones are logged here and are STORE_CORRUPT. Reads return like
- * snapshot_get(), or STORE_CONFLICT if the space was dropped. Thread-safe. */
+ * read_view_get(), or STORE_CONFLICT if the space was dropped. Thread-safe. */
 #ifndef LAGRA_TREE_RECORD_H
 #define LAGRA_TREE_RECORD_H
 
@@ -63,8 +63,9 @@ struct partition tree_stamp_partition(struct guid space);
 struct partition tree_task_partition(struct guid space);
 
 /* Reads the entry whose name has the same key, in whatever case. */
-enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
-                                  const struct tree_name *name, struct tree_entry *ret_entry);
+enum store_result tree_entry_read(struct read_view *before, struct arena *arena,
+                                  enum tree_case rule, const struct tree_name *name,
+                                  struct tree_entry *ret_entry);
 void tree_entry_put(struct changes *changes, const struct tree_entry *entry);
 void tree_entry_delete(struct changes *changes, struct bytes key);
 /* Record of an entry. */
@@ -72,12 +73,12 @@ void tree_entry_delete(struct changes *changes, struct bytes key);
 struct bytes tree_entry_key(struct arena *arena, struct bytes key);
 struct bytes tree_entry_encode(struct arena *arena, const struct tree_entry *entry);
 
-enum store_result tree_node_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
+enum store_result tree_node_read(struct read_view *before, struct arena *arena, enum tree_case rule,
                                  struct tree_node *ret_node);
 void tree_node_put(struct changes *changes, const struct tree_node *node);
 void tree_node_delete(struct changes *changes);
 
-enum store_result tree_count_read(struct snapshot *before, struct arena *arena,
+enum store_result tree_count_read(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_count);
 /* A count of 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
@@ -95,7 +96,7 @@ struct tree_state {
     bool closed;      /* the tree must not be used: tree_close() */
     instant reopened; /* last time it was reopened after being closed; 0 if never */
 };
-enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
+enum store_result tree_state_read(struct read_view *before, struct arena *arena,
                                   struct tree_state *ret_state);
 void tree_state_put(struct changes *changes, const struct tree_state *state);
 
@@ -104,7 +105,7 @@ struct tree_kept {
     uint64_t *generations; /* in the arena, with space for one more */
     size_t count;
 };
-enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,
+enum store_result tree_kept_read(struct read_view *before, struct arena *arena,
                                  struct tree_kept *ret_kept);
 void tree_kept_put(struct changes *changes, const struct tree_kept *kept);
 

@@ -128,7 +128,7 @@ static enum store_result merge_page(struct merge *merge, size_t max, struct tree
     return result;
 }
 
-enum store_result snapshot_list(struct tree *tree, struct snapshot *before, struct bytes prefix,
+enum store_result snapshot_list(struct tree *tree, struct read_view *before, struct bytes prefix,
                                 struct bytes from, size_t max, struct tree_page *page)
 {
     struct arena *arena = tree->d->arena;

@@ -9,7 +9,7 @@
 #define SNAPSHOT_LIST_LOOKS 10000u
 
 /* Like tree_list(). prefix, from: of the keys of entry records. */
-enum store_result snapshot_list(struct tree *tree, struct snapshot *before, struct bytes prefix,
+enum store_result snapshot_list(struct tree *tree, struct read_view *before, struct bytes prefix,
                                 struct bytes from, size_t max, struct tree_page *page);
 
 #endif

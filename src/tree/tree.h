@@ -174,8 +174,8 @@ struct tree_record {
     uint64_t written; /* generation */
 };
 /* Reads the current record, or that in the snapshot. before: of the node's partition. Returns like
- * snapshot_get(). */
-enum store_result tree_record_read(const struct tree *tree, struct snapshot *before,
+ * read_view_get(). */
+enum store_result tree_record_read(const struct tree *tree, struct read_view *before,
                                    struct arena *arena, struct bytes key,
                                    struct tree_record *ret_record);
 /* Returns true if a snapshot sees the current record. */

@@ -72,7 +72,7 @@ struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes
 
 /* Finds the version of a key with the smallest `until` at or above tree->at. Returns
  * STORE_NOT_FOUND if there is none. */
-static enum store_result first_version(const struct tree *tree, struct snapshot *before,
+static enum store_result first_version(const struct tree *tree, struct read_view *before,
                                        struct arena *arena, struct bytes key,
                                        struct record *ret_record)
 {
@@ -89,14 +89,14 @@ static enum store_result first_version(const struct tree *tree, struct snapshot 
     return bytes_equal(found, key) ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result version_read(const struct tree *tree, struct snapshot *before,
+enum store_result version_read(const struct tree *tree, struct read_view *before,
                                struct arena *arena, struct bytes key, struct bytes *ret_value)
 {
     struct record record;
     struct tree_record found;
-    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
+    enum store_result result = read_view_get(before, RECORD_INNER, key, arena, &record);
 
-    if (result == STORE_NOT_FOUND && snapshot_is_gone(before))
+    if (result == STORE_NOT_FOUND && read_view_is_deleted(before))
         return STORE_CONFLICT;
     if (!result && !version_split(record.value, &found))
         return record_is_unknown("a record with its generation", record.value);
@@ -145,9 +145,9 @@ void version_mark_delete(struct changes *changes)
     changes_delete(changes, RECORD_LISTED, mark_key);
 }
 
-enum store_result version_mark_read(struct snapshot *before, struct arena *arena)
+enum store_result version_mark_read(struct read_view *before, struct arena *arena)
 {
     struct record record;
 
-    return snapshot_get(before, RECORD_LISTED, mark_key, arena, &record);
+    return read_view_get(before, RECORD_LISTED, mark_key, arena, &record);
 }

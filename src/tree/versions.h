@@ -15,8 +15,8 @@
 /* Splits such a record into generation and value. Returns false if it is malformed. */
 bool version_split(struct bytes value, struct tree_record *ret_record);
 /* Reads the record that the tree's view sees (tree->at), with its valid generation, into the arena.
- * Returns like snapshot_get(). */
-enum store_result version_read(const struct tree *tree, struct snapshot *before,
+ * Returns like read_view_get(). */
+enum store_result version_read(const struct tree *tree, struct read_view *before,
                                struct arena *arena, struct bytes key, struct bytes *ret_value);
 
 /* Retains a record that is about to be changed or deleted, if a snapshot sees it. value: including
@@ -40,7 +40,7 @@ void version_delete(struct changes *changes, struct bytes partition, struct byte
 void version_mark_put(struct changes *changes);
 void version_mark_delete(struct changes *changes);
 /* Returns STORE_OK, STORE_NOT_FOUND.. */
-enum store_result version_mark_read(struct snapshot *before, struct arena *arena);
+enum store_result version_mark_read(struct read_view *before, struct arena *arena);
 
 /* Returns the key in the index: 8 be until, 8 be id, key of the record. */
 struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes partition,

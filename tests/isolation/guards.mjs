@@ -10,7 +10,7 @@ const LIST = 'tests/isolation/guards.txt';
 const ROOMS = ['acl', 'admin', 'analytics', 'blob', 'content', 'file', 'handles', 'opens', 'properties', 'queue', 'request', 'service', 'source', 'table', 'tree'];
 const OPENED_WITHOUT_CHANGES = /\bdecision_open\([^;]*,\s*(NULL|changes)\)/;
 const KEPT = /\b(decision_leave_owner|decision_move_subject|decision_confirm|decision_confirm_part|service_properties_guard)\(/;
-const DROPPED = /\b(snapshot|space_iterator|index_iterator)_is_gone\(/;
+const DROPPED = /\b(?:read_view_is_deleted|(?:space_iterator|index_iterator)_is_gone)\(/;
 const AGAIN = /\b(STORE_CONFLICT|DECIDE_AGAIN)\b/;
 /* Loops and states that carry a conflict on; they find none. */
 const DRIVERS = /^src\/(service|request|properties)\/(?!decision\.c|soft_delete\.c|deferred_tasks\.c)/;

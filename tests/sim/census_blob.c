@@ -86,7 +86,7 @@ static bool is_run(const struct owner *owner, uint64_t id)
 static void note_runs(struct store *store, const struct record_place *place, uint64_t id)
 {
     struct partition partition = { place->space, place->partition_key };
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     struct arena *arena = arena_new(ARENA_MAX);
     struct owner owner = owner_of(place);
     struct run_set set = { 0 };
@@ -98,7 +98,7 @@ static void note_runs(struct store *store, const struct record_place *place, uin
         runs[run_count].owner = owner;
         runs[run_count++].id = set.ids[i];
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 

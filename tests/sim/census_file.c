@@ -102,7 +102,7 @@ static void note_node(struct store *store, const struct record_place *place,
 {
     struct arena *arena = arena_new(ARENA_MAX);
     struct partition partition = { place->space, place->partition_key };
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     const struct tree now = { .space = place->space };
     struct tree_node node;
     struct file file;
@@ -123,7 +123,7 @@ static void note_node(struct store *store, const struct record_place *place,
             .length = file.content.length,
         };
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 
@@ -198,12 +198,12 @@ static bool counts_its_bytes(struct store *store, const struct guid *space)
         if (guid_equal(&nodes[i].space, space))
             bytes[share_usage_part(nodes[i].id)] += nodes[i].length;
     for (unsigned i = 0; i < SHARE_USAGE_PARTS; i++) {
-        struct snapshot *before =
-            snapshot_open(store, share_usage_partition(arena, *space, i), STORE_MAY_BLOCK);
+        struct read_view *before =
+            read_view_open(store, share_usage_partition(arena, *space, i), STORE_MAY_BLOCK);
         uint64_t sum = 0;
 
         is_right = is_right && !share_usage_sum(before, arena, &sum) && sum == bytes[i];
-        snapshot_close(before);
+        read_view_close(before);
     }
     arena_free(arena);
     return is_right;
@@ -214,24 +214,24 @@ static bool counts_its_names(struct store *store, const struct guid *space, uint
                              unsigned names)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    struct snapshot *before =
-        snapshot_open(store, tree_partition(arena, *space, id), STORE_MAY_BLOCK);
+    struct read_view *before =
+        read_view_open(store, tree_partition(arena, *space, id), STORE_MAY_BLOCK);
     uint64_t count = 0;
     bool is_right = !tree_count_read(before, arena, &count) && count == names;
 
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return is_right;
 }
 
 /* Locks of the file, of opens that count or not. */
-static size_t locks_of(struct snapshot *before, struct arena *arena)
+static size_t locks_of(struct read_view *before, struct arena *arena)
 {
     struct byte_lock *locks;
     struct record record;
     size_t count = 0;
 
-    if (!snapshot_get(before, RECORD_INNER, bytes_from_string("k"), arena, &record) &&
+    if (!read_view_get(before, RECORD_INNER, bytes_from_string("k"), arena, &record) &&
         !byte_locks_decode(arena, record.value, &locks, &count))
         world_fail("census: the record of the locks of a file makes no sense");
     return count;
@@ -244,12 +244,12 @@ static const char *judge_opens(struct store *store, const struct node *node)
     char key[sizeof node->id];
     struct partition partition = { node->space, bytes_of(key, sizeof key) };
     struct open_set set = { .open_count = 0 };
-    struct snapshot *before;
+    struct read_view *before;
     struct bytes value;
     const char *why = NULL;
 
     be64_put(key, node->id);
-    before = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    before = read_view_open(store, partition, STORE_MAY_BLOCK);
     if (!open_set_get(before, arena, &value) &&
         !open_set_decode(arena, value, 0, clock_now(), &set))
         world_fail("census: the record of what is open of a file makes no sense");
@@ -258,7 +258,7 @@ static const char *judge_opens(struct store *store, const struct node *node)
     else if ((set.open_count > 0 || set.stale_count == 0) &&
              set.lock_count != locks_of(before, arena))
         why = "a file that counts other locks than it has";
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return why;
 }
@@ -267,13 +267,13 @@ static const char *judge_opens(struct store *store, const struct node *node)
 static unsigned kept_generations(struct store *store, const struct guid *space)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    struct snapshot *before = snapshot_open(store, tree_stamp_partition(*space), STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store, tree_stamp_partition(*space), STORE_MAY_BLOCK);
     struct tree_kept kept;
     enum store_result result = tree_kept_read(before, arena, &kept);
 
     if (result)
         world_fail("census: the generations that a tree keeps cannot be read");
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return (unsigned)kept.count;
 }

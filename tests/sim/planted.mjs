@@ -48,7 +48,7 @@ const DEFECTS = [
         change: [['enum store_result result = driver_durable(&flow->driver, reported(flow));',
             'enum store_result result = d->store ? STORE_OK : STORE_WAIT;']] },
     { name: 'refusal-before-sync', file: 'src/service/decision.c',
-        change: [['decision_saw(d, snapshot_sequence(part->before));', '']] },
+        change: [['decision_saw(d, read_view_sequence(part->before));', '']] },
     { name: 'clock-before-snapshot', file: 'src/service/deciding.c',
         change: [['    enum error e = d->service->locate(d, &d->partition);\n',
             '    instant early = clock_now();\n' +
@@ -375,9 +375,9 @@ const DEFECTS = [
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
             '        strcmp(driver->decision->operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
-        change: [['    if (message_place(before) != message_place(after))\n', '    if (message_place(before) != message_place(after) && before->dequeued > 0)\n']] },
+        change: [['    if (message_position(before) != message_position(after))\n', '    if (message_position(before) != message_position(after) && before->dequeued > 0)\n']] },
     { name: 'old-receipt-accepted', service: 'queue', file: 'src/queue/message.c',
-        change: [['    if (result == STORE_NOT_FOUND)\n        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;\n    if (result)\n        return decision',
+        change: [['    if (result == STORE_NOT_FOUND)\n        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_MessageNotFound;\n    if (result)\n        return decision',
             '    if (result == STORE_NOT_FOUND) {\n        struct scan *scan = message_scan_order(d->before, 0);\n' +
             '        while (!(result = scan_next(scan, NULL, &record)) && message_read_order(&record, ret_message) &&\n' +
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
@@ -448,7 +448,7 @@ const DEFECTS = [
         change: [['    decision_saw(d, space_iterator_sequence(page.iterator));\n', '']],
         args: ['--faults', '67', '--lives', '60', '--clients', '40', '--operations', '20'] },
     { name: 'entity-of-a-table-that-is-gone', service: 'table', file: 'src/table/subject.c',
-        change: [['return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', 'return OK;']] },
+        change: [['return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;', 'return OK;']] },
     { name: 'key-range-passed-by-a-write', service: 'table', file: 'src/table/subject.c',
         change: [['    if (key_limits_hold(&limits, place))\n        return OK;', '    if (key_limits_hold(&limits, place) || decision_may_change(d))\n        return OK;']] },
     { name: 'key-range-passed-by-a-page', service: 'table', file: 'src/table/query_entities.c',
@@ -526,7 +526,7 @@ const DEFECTS = [
     { name: 'file-deleted-by-who-may-write', service: 'file', file: 'src/file/rest/operations.c',
         change: [['ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d",', 'ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "dw",']] },
     { name: 'moved-node-read-at-its-old-name', service: 'file', file: 'src/tree/lookup.c',
-        change: [['    if (directory && snapshot_is_newest(directory))', '    if (directory)']] },
+        change: [['    if (directory && read_view_is_newest(directory))', '    if (directory)']] },
     { name: 'file-inherits-as-a-directory', service: 'file', file: 'src/acl/permission_store.c',
         change: [['inherited(d->arena, descriptor, is_root, for_directory, maker);',
             'inherited(d->arena, descriptor, is_root, true || for_directory, maker);']] },
@@ -694,13 +694,13 @@ const DEFECTS = [
     /* What a decision has read of several partitions, or of one that is dropped meanwhile, and compares before it
      * refuses or answers: tests/isolation/guards.txt. */
     { name: 'blob-of-a-container-that-is-gone', file: 'src/blob/subject.c',
-        change: [['        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', '        return OK;']] },
+        change: [['        return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;', '        return OK;']] },
     { name: 'message-of-a-queue-that-is-gone', service: 'queue', file: 'src/queue/message.c',
-        change: [['snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;', 'E_MessageNotFound;']] },
+        change: [['read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_MessageNotFound;', 'E_MessageNotFound;']] },
     { name: 'no-messages-of-a-queue-that-is-gone', service: 'queue', file: 'src/queue/get_messages.c',
-        change: [['search->found->count == 0 && snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', 'OK;']] },
+        change: [['search->found->count == 0 && read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;', 'OK;']] },
     { name: 'record-of-a-share-that-is-gone', service: 'file', file: 'src/tree/record.c',
-        change: [['return result == STORE_NOT_FOUND && snapshot_is_gone(before) ? STORE_CONFLICT : result;', 'return result;']] },
+        change: [['return result == STORE_NOT_FOUND && read_view_is_deleted(before) ? STORE_CONFLICT : result;', 'return result;']] },
     { name: 'snapshot-read-beside-its-end', service: 'file', args: ['--clients', '40', '--operations', '40', '--lives', '0', '--faults', '0'], file: 'src/tree/lookup.c',
         change: [['    return result ? result : STORE_CONFLICT;', '    return result;']] },
     { name: 'entry-and-node-of-two-moments', service: 'file', file: 'src/tree/lookup.c',

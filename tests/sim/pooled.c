@@ -20,8 +20,8 @@ static struct submitted {
     int slot;
 } submitted[JOBS_MAX] OF_PROCESS;
 
-void __real_decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
-void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
+void __real_decision_pool_submit(struct decision_pool *pool, struct pool_job *job);
+void __wrap_decision_pool_submit(struct decision_pool *pool, struct pool_job *job);
 
 static void run_for_slot(struct pool_job *job)
 {
@@ -38,7 +38,7 @@ static void run_for_slot(struct pool_job *job)
 }
 
 /* What is submitted after the request's commit clears away behind it, and nobody waits for that. */
-void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
+void __wrap_decision_pool_submit(struct decision_pool *pool, struct pool_job *job)
 {
     struct submitted *entry = submitted;
     int slot = request_slot();
@@ -51,12 +51,12 @@ void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
         slot = -1;
     *entry = (struct submitted){ .job = job, .run = job->run, .slot = slot };
     job->run = run_for_slot;
-    __real_decide_pool_submit(pool, job);
+    __real_decision_pool_submit(pool, job);
 }
 
-struct decide_pool *pooled_new(void)
+struct decision_pool *pooled_new(void)
 {
-    return decide_pool_new(3, (struct pool_shares){ .account = 0 });
+    return decision_pool_new(3, (struct pool_shares){ .account = 0 });
 }
 
 /* ---- the parts of a batch ---- */
@@ -86,7 +86,7 @@ enum state __wrap_batch_next(struct flow *flow)
     return state;
 }
 
-static bool rests_on(const struct decision *d, const struct snapshot *before)
+static bool rests_on(const struct decision *d, const struct read_view *before)
 {
     for (unsigned i = 0; i < d->part_count; i++)
         if (d->parts[i].before == before)
@@ -95,7 +95,7 @@ static bool rests_on(const struct decision *d, const struct snapshot *before)
 }
 
 /* Of those that are not done: the others have closed their snapshots, and one may lie now where theirs did. */
-static unsigned part_of(const struct work *first, unsigned count, const struct snapshot *before)
+static unsigned part_of(const struct work *first, unsigned count, const struct read_view *before)
 {
     for (unsigned i = 0; i < count; i++) {
         if (rests_on(&first[i].decision, before))

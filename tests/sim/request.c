@@ -193,7 +193,7 @@ void server_close(struct server *server)
         wire_close();
     sm_link_close();
     background_stop(server->endpoints[0].background);
-    decide_pool_free(server->endpoints[0].pool);
+    decision_pool_free(server->endpoints[0].pool);
     task_runner_stop(server->tasks);
     background_free(server->endpoints[0].background);
     store_close(server->endpoints[0].store);

@@ -47,7 +47,7 @@ void sm_link_open(const struct endpoint *endpoint)
 
     if (world->plan.service != SIM_FILE || !(world->plan.faults & FAULT_SMB))
         return;
-    if (!waiting_start())
+    if (!waiters_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
     if (!scavenger_start(service->kept))
@@ -58,7 +58,7 @@ void sm_link_close(void)
 {
     if (!service)
         return;
-    waiting_stop();
+    waiters_stop();
     smb_service_free(service);
     service = NULL;
 }

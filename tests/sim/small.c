@@ -29,12 +29,12 @@ uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size)
 
 /* ---- records that one commit clears away (service/deferred_tasks.c) ---- */
 
-enum store_result __real_content_collect(struct snapshot *before, struct changes *changes,
+enum store_result __real_content_collect(struct read_view *before, struct changes *changes,
                                          struct arena *arena, size_t records, bool *ret_more);
-enum store_result __wrap_content_collect(struct snapshot *before, struct changes *changes,
+enum store_result __wrap_content_collect(struct read_view *before, struct changes *changes,
                                          struct arena *arena, size_t records, bool *ret_more);
 
-enum store_result __wrap_content_collect(struct snapshot *before, struct changes *changes,
+enum store_result __wrap_content_collect(struct read_view *before, struct changes *changes,
                                          struct arena *arena, size_t records, bool *ret_more)
 {
     static size_t few;

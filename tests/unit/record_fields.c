@@ -94,20 +94,20 @@ static const struct partition place = { .space = { { 1 } }, .key = BYTES("p") };
 struct written written_begin(const struct changes *changes)
 {
     struct written written = { .store = store_open_memory() };
-    struct snapshot *before = snapshot_open(written.store, place, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(written.store, place, STORE_MAY_BLOCK);
     const struct commit_part part = { before, changes };
     uint64_t sequence;
 
     assert_int_equal(store_commit(written.store, &part, 1, 1, STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(before);
-    written.snapshot = snapshot_open(written.store, place, STORE_MAY_BLOCK);
+    read_view_close(before);
+    written.snapshot = read_view_open(written.store, place, STORE_MAY_BLOCK);
     return written;
 }
 
 void written_end(struct written *written)
 {
-    snapshot_close(written->snapshot);
+    read_view_close(written->snapshot);
     store_close(written->store);
 }
 
@@ -118,7 +118,7 @@ struct bytes written_record(struct arena *arena, const struct changes *changes, 
     struct record record;
 
     assert_int_equal(
-        snapshot_get(written.snapshot, (enum record_family)family, key, arena, &record), STORE_OK);
+        read_view_get(written.snapshot, (enum record_family)family, key, arena, &record), STORE_OK);
     written_end(&written);
     return record.value;
 }

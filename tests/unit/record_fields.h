@@ -72,10 +72,10 @@ void fields_all_differed(const struct record_form *form, const void *const sampl
 /* Commits the changes to an empty partition of a store in memory, and opens it. written_end() closes both. */
 struct changes;
 struct store;
-struct snapshot;
+struct read_view;
 struct written {
     struct store *store;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
 };
 struct written written_begin(const struct changes *changes);
 void written_end(struct written *written);

@@ -205,7 +205,7 @@ static const struct operation operations[] = {
         blob_subject, &get_blob_functions),
     ROW("Get Blob Properties", METHOD_HEAD, BLOB, "", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_shown, &get_blob_properties_functions),
+        blob_subject_readable, &get_blob_properties_functions),
     ROW("Set Blob Properties", PUT, BLOB, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
         blob_subject, &set_blob_properties_functions),

@@ -46,7 +46,7 @@ static const struct result *read(struct arena *arena, struct bytes text)
 }
 
 /* Finds the earlier snapshot that an incremental copy is based on. */
-static enum error find_older(struct decision *d, struct snapshot *of, instant at,
+static enum error find_older(struct decision *d, struct read_view *of, instant at,
                              const struct content *content, struct content *ret_older)
 {
     struct blob previous;

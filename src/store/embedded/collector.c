@@ -287,13 +287,13 @@ static bool work(struct collector *collector)
         struct guid space;
         bool found;
 
-        lock_take(&collector->lock);
+        lock_acquire(&collector->lock);
         found = collector->spaces.count > 0;
         if (found)
             space = collector->spaces.ids[--collector->spaces.count];
         else
             space_list_trim(&collector->spaces);
-        lock_give(&collector->lock);
+        lock_release(&collector->lock);
         if (!found || must_stop(collector))
             break;
         result = collect(collector, &space);
@@ -332,16 +332,16 @@ static void *collect_over_and_over(void *argument)
     bool left = false;
 
     recovery_run(collector->embedded, &collector->stop);
-    lock_take(&collector->lock);
+    lock_acquire(&collector->lock);
     while (!collector->stopping) {
         uint64_t asked;
 
         wait_for_work(collector, left);
         asked = collector->asked;
         collector->poked = false;
-        lock_give(&collector->lock);
+        lock_release(&collector->lock);
         left = work(collector);
-        lock_take(&collector->lock);
+        lock_acquire(&collector->lock);
         /* Wait for what is not durable yet, unless the disk failed. */
         if (!left || atomic_load(&collector->embedded->failed)) {
             collector->answered = asked;
@@ -352,7 +352,7 @@ static void *collect_over_and_over(void *argument)
     }
     collector->answered = collector->asked;
     pthread_cond_broadcast(&collector->answer);
-    lock_give(&collector->lock);
+    lock_release(&collector->lock);
     return NULL;
 }
 
@@ -363,10 +363,10 @@ bool collector_start(struct collector *collector)
 
 void collector_stop(struct collector *collector)
 {
-    lock_take(&collector->lock);
+    lock_acquire(&collector->lock);
     collector->stopping = true;
     atomic_store(&collector->stop, true);
     pthread_cond_signal(&collector->work);
-    lock_give(&collector->lock);
+    lock_release(&collector->lock);
     thread_join(&collector->thread);
 }

@@ -20,7 +20,7 @@ void collector_release(struct collector *collector)
     free(collector->postponed.ids);
     pthread_cond_destroy(&collector->work);
     pthread_cond_destroy(&collector->answer);
-    lock_release(&collector->lock);
+    lock_destroy(&collector->lock);
 }
 
 void space_list_add(struct space_list *list, const struct guid *space)
@@ -43,33 +43,33 @@ void space_list_trim(struct space_list *list)
 
 void collector_add(struct collector *collector, const struct guid *space)
 {
-    lock_take(&collector->lock);
+    lock_acquire(&collector->lock);
     space_list_add(&collector->spaces, space);
     pthread_cond_signal(&collector->work);
-    lock_give(&collector->lock);
+    lock_release(&collector->lock);
 }
 
 void collector_poke(void *context)
 {
     struct collector *collector = context;
 
-    lock_take(&collector->lock);
+    lock_acquire(&collector->lock);
     if (!collector->poked) {
         collector->poked = true;
         pthread_cond_signal(&collector->work);
     }
-    lock_give(&collector->lock);
+    lock_release(&collector->lock);
 }
 
 void collector_wait(struct collector *collector)
 {
     uint64_t round;
 
-    lock_take(&collector->lock);
+    lock_acquire(&collector->lock);
     round = ++collector->asked;
     pthread_cond_signal(&collector->work);
     while (collector->answered < round)
         lock_wait(&collector->lock, &collector->answer, -1);
     assert(collector->answered <= collector->asked);
-    lock_give(&collector->lock);
+    lock_release(&collector->lock);
 }

@@ -75,15 +75,15 @@ static void lock_stripes(struct stripe **stripes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (i == 0)
-            lock_take(&stripes[i]->lock);
+            lock_acquire(&stripes[i]->lock);
         else
-            lock_take_next(&stripes[i]->lock, &stripes[i - 1]->lock);
+            lock_acquire_next(&stripes[i]->lock, &stripes[i - 1]->lock);
 }
 
 static void unlock_stripes(struct stripe **stripes, size_t count)
 {
     for (size_t i = count; i > 0; i--)
-        lock_give(&stripes[i - 1]->lock);
+        lock_release(&stripes[i - 1]->lock);
 }
 
 /* With the locks of the spaces. */
@@ -413,13 +413,13 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
         uint64_t sequence;
 
         spaces_enter(&embedded->spaces, &drop->space);
-        lock_take(&stripe->lock);
+        lock_acquire(&stripe->lock);
         result = spaces_drop_stands(&embedded->spaces, drop)
                      ? write_batch(&batch, &stripe, 1, &sequence)
                      : STORE_CONFLICT;
         if (!result)
             stripe_changed(embedded, stripe, hash, sequence, partition_prefix, changes);
-        lock_give(&stripe->lock);
+        lock_release(&stripe->lock);
         spaces_leave(&embedded->spaces, &drop->space);
         if (result != STORE_WAIT)
             break;

@@ -99,7 +99,7 @@ static void open_in_state(struct embedded_cursor *cursor, const struct embedded_
     open_iterator(cursor, snapshot_state(snapshot), access, use);
 }
 
-struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind)
+struct cursor *embedded_scan_cursor(struct read_view *base, struct bytes end, enum scan_kind kind)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     struct embedded_cursor *cursor = new_cursor(base->store, end);
@@ -192,7 +192,7 @@ static enum store_result seek_kept(struct embedded_cursor *cursor, struct key *f
     struct bytes end = bytes_of(cursor->end, cursor->end_size);
     enum store_result result = STORE_WAIT;
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     if (stripe->front && !atomic_load(&cursor->front->view)) {
         const struct front_record *record;
         struct bytes known;
@@ -207,7 +207,7 @@ static enum store_result seek_kept(struct embedded_cursor *cursor, struct key *f
         else if (known.ptr)
             key_set_raw(from, known);
     }
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     return result;
 }
 
@@ -216,23 +216,23 @@ static void keep_run(struct embedded_snapshot *snapshot, struct front_cache *run
 {
     struct stripe *stripe = snapshot->stripe;
 
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     if (!atomic_load(&snapshot->view)) {
         if (!stripe->front)
             stripe->front = xcalloc(1, sizeof *stripe->front);
         front_join(stripe->front, run);
     }
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     front_empty(run);
 }
 
 #ifdef LAGRA_GATES
 void stripe_forget_front(struct stripe *stripe)
 {
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     front_free(stripe->front);
     stripe->front = NULL;
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 #endif
 

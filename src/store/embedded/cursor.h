@@ -9,7 +9,7 @@
 struct stripe;
 
 /* For the table of operations. */
-struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end,
+struct cursor *embedded_scan_cursor(struct read_view *snapshot, struct bytes end,
                                     enum scan_kind kind);
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, struct store_access access,

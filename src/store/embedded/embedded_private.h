@@ -90,8 +90,8 @@ struct cursor *embedded_frozen_cursor(struct store *store, struct frozen_state *
 enum store_result embedded_frozen_count(struct store *store, struct frozen_state *frozen,
                                         const struct guid *space, struct bytes key,
                                         struct store_access access, int64_t *ret_sum);
-struct snapshot *embedded_frozen_snapshot(struct store *store, struct frozen_state *frozen,
-                                          struct partition partition);
+struct read_view *embedded_frozen_snapshot(struct store *store, struct frozen_state *frozen,
+                                           struct partition partition);
 /* store_inspect() (inspect.c) */
 enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                    void *context);

@@ -17,7 +17,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
 {
     bool enough = end + PIECE_MAX_BYTES <= EXTENT_BYTES;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert(extents->count > 0);
     if (enough) {
         extents->active = extents->list[extents->count - 1];
@@ -25,7 +25,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
         extents_settle(extents, extents->active);
         set_frontier(extents);
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return enough;
 }
 
@@ -43,11 +43,11 @@ static enum store_result begin_extent(struct extents *extents)
     if (!extents_reserve_file(extents, &other))
         return STORE_SHORTAGE;
     extents->creating = true;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     if (other >= 0)
         close(other);
     result = extent_file_create(extents->folder, id, &fd);
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extents->creating = false;
     pthread_cond_broadcast(&extents->created);
     if (result) {
@@ -72,7 +72,7 @@ enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t 
     assert(least > 0 && least <= most && least <= PIECE_MAX_BYTES);
     least = extent_room(least);
     most = extent_room(most);
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     for (;;) {
         if (extents->creating) {
             lock_wait(&extents->lock, &extents->created, -1);
@@ -95,7 +95,7 @@ enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t 
         set_frontier(extents);
         extents->active->used_bytes += (int64_t)ret_run->length;
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return result;
 }
 
@@ -103,7 +103,7 @@ void extents_give_back(struct extents *extents, struct run run)
 {
     struct extent *extent;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent = extents_find(extents, run.extent);
     assert(extent && run.length > 0);
     extent->used_bytes -= (int64_t)run.length;
@@ -111,7 +111,7 @@ void extents_give_back(struct extents *extents, struct run run)
         extents->active_end = run.offset;
         set_frontier(extents);
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
 }
 
 static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent, uint64_t offset)
@@ -134,14 +134,14 @@ void extents_stage(struct extents *extents, struct staged_piece *piece)
 {
     struct staged_piece **bucket;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert(!piece->staged);
     count_staged(extents, piece->piece.extent, true);
     bucket = bucket_of(extents, piece->piece.extent, piece->piece.offset);
     piece->bucket_next = *bucket;
     *bucket = piece;
     piece->staged = true;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
 }
 
 /* Returns the link to a staged piece, or the end of its bucket. Under lock. */
@@ -159,9 +159,9 @@ bool extents_has_staged(struct extents *extents, uint32_t extent, uint64_t offse
 {
     bool found;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     found = *find_staged(extents, extent, offset) != NULL;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return found;
 }
 
@@ -184,11 +184,11 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
     size_t found = 0;
 
     assert(first <= count);
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].references > 0 && take_out(extents, pieces[i].extent, pieces[i].offset))
             found++;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     /* Store invariant 2: a piece gets its first reference from its stage. */
     assert(found == first);
 }
@@ -197,11 +197,11 @@ bool extents_unstage(struct extents *extents, struct staged_piece *piece)
 {
     bool staged;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     staged = piece->staged;
     if (staged)
         take_out(extents, piece->piece.extent, piece->piece.offset);
     assert(!piece->staged);
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return staged;
 }

@@ -7,36 +7,36 @@ bool extents_hold(struct extents *extents)
 {
     bool is_free;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     is_free = !extents->hold.is_active;
     if (is_free)
         extents->hold = (struct extent_hold){ .from = 0, .to = UINT32_MAX, .is_active = true };
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return is_free;
 }
 
 void extents_hold_to_end(struct extents *extents, uint32_t *ret_id, uint64_t *ret_end)
 {
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert(extents->hold.is_active);
     *ret_id = extents->count > 0 ? extents->list[extents->count - 1]->id : 0;
     *ret_end = extents->active ? extents->active_end : EXTENT_BYTES;
     assert(!extents->active || extents->active->id == *ret_id);
     if (!extents->hold.is_lost)
         extents->hold.to = *ret_id;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
 }
 
 bool extents_hold_after(struct extents *extents, uint32_t id)
 {
     bool is_lost;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert(extents->hold.is_active);
     is_lost = extents->hold.is_lost;
     if (!is_lost && extents->hold.from <= id)
         extents->hold.from = id < UINT32_MAX ? id + 1 : id;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return !is_lost;
 }
 
@@ -44,9 +44,9 @@ bool extents_is_held(struct extents *extents, uint32_t id)
 {
     bool held;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     held = extents_holds(extents, id);
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return held;
 }
 
@@ -54,9 +54,9 @@ bool extents_any_held(struct extents *extents)
 {
     bool any;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     any = extents->hold.from <= extents->hold.to;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return any;
 }
 
@@ -64,13 +64,13 @@ bool extents_lose_hold(struct extents *extents)
 {
     bool had;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     had = extents->hold.is_active && !extents->hold.is_lost;
     if (had) {
         extents->hold = EXTENT_HOLD_NONE;
         extents->hold.is_active = extents->hold.is_lost = true;
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return had;
 }
 
@@ -78,10 +78,10 @@ bool extents_end_hold(struct extents *extents)
 {
     bool is_lost;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert(extents->hold.is_active);
     is_lost = extents->hold.is_lost;
     extents->hold = EXTENT_HOLD_NONE;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return !is_lost;
 }

@@ -68,13 +68,13 @@ static void *sync_extents(void *argument)
         struct embedded_stage *stages;
         bool stopping;
 
-        lock_take(&syncer->lock);
+        lock_acquire(&syncer->lock);
         while (!syncer->first && !syncer->stopping)
             lock_wait(&syncer->lock, &syncer->work, -1);
         stages = syncer->first;
         syncer->first = NULL;
         stopping = syncer->stopping;
-        lock_give(&syncer->lock);
+        lock_release(&syncer->lock);
         sync_all(syncer->embedded, stages);
         if (stopping && !stages)
             return NULL;
@@ -91,22 +91,22 @@ bool extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded
 
 void extent_syncer_stop(struct extent_syncer *syncer)
 {
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     syncer->stopping = true;
     pthread_cond_signal(&syncer->work);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
     thread_join(&syncer->thread);
     assert(!syncer->first);
     pthread_cond_destroy(&syncer->work);
-    lock_release(&syncer->lock);
+    lock_destroy(&syncer->lock);
 }
 
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage)
 {
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     assert(!syncer->stopping);
     stage->sync_next = syncer->first;
     syncer->first = stage;
     pthread_cond_signal(&syncer->work);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
 }

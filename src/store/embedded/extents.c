@@ -105,7 +105,7 @@ void extents_release(struct extents *extents)
     }
     free(extents->list);
     pthread_cond_destroy(&extents->created);
-    lock_release(&extents->lock);
+    lock_destroy(&extents->lock);
 }
 
 /* ---- their files ---- */
@@ -196,10 +196,10 @@ static enum store_result open_file(struct extents *extents, uint32_t id)
         log_line(LOG_WARN, "store: %u extents are in use at once", EXTENTS_OPEN_MAX);
         return STORE_SHORTAGE;
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     close_if_any(other);
     result = extent_file_open(extents->folder, id, &fd);
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent = extents_find(extents, id);
     if (!result && extent && extent->fd < 0) {
         extent->fd = fd;
@@ -216,7 +216,7 @@ enum store_result extents_take(struct extents *extents, uint32_t id, struct exte
     enum store_result result = STORE_OK;
     struct extent *extent;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent = extents_find(extents, id);
     while (extent && extent->fd < 0 && !result) {
         result = open_file(extents, id);
@@ -227,7 +227,7 @@ enum store_result extents_take(struct extents *extents, uint32_t id, struct exte
         extents_settle(extents, extent);
         assert(extent->fd >= 0 && !extent->removed);
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     if (!extent) {
         log_line(LOG_ERROR, "store: extent %08" PRIx32 " is missing", id);
         return STORE_CORRUPT;
@@ -250,7 +250,7 @@ static void free_extent(struct extents *extents, struct extent *extent)
 
 void extents_give(struct extents *extents, struct extent *extent)
 {
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     assert_extent(extents, extent);
     assert(extent->takers > 0);
     extent->takers--;
@@ -258,7 +258,7 @@ void extents_give(struct extents *extents, struct extent *extent)
         free_extent(extents, extent);
     else
         extents_settle(extents, extent);
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
 }
 
 enum store_result extents_sync(struct extents *extents, uint32_t id)
@@ -269,14 +269,14 @@ enum store_result extents_sync(struct extents *extents, uint32_t id)
 
     if (result)
         return STORE_IO;
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     named = extent->named;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     if (extent_file_sync(extent->fd, id) || (!named && extent_folder_sync(extents->folder)))
         result = STORE_IO;
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent->named = extent->named || !result;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     extents_give(extents, extent);
     return result;
 }
@@ -288,7 +288,7 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
     struct extent *extent;
     bool unused;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent = extents_find(extents, id);
     unused = extent && extent != extents->active && extent->counted && extent->used_bytes == 0 &&
              !extents_holds(extents, id);
@@ -303,7 +303,7 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
         if (extent->takers == 0)
             free_extent(extents, extent);
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     if (unused)
         extent_file_remove(extents->folder, id);
     return unused;
@@ -314,7 +314,7 @@ static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool 
 {
     struct extent *extent;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     extent = extents_find(extents, id);
     if (extent) {
         extent->used_bytes += more;
@@ -322,7 +322,7 @@ static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool 
             extent->counted = true;
         assert(!extent->counted || extent->used_bytes >= 0);
     }
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return extent;
 }
 
@@ -348,11 +348,11 @@ bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id)
 {
     bool found;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     found = at < extents->count;
     if (found)
         *ret_id = extents->list[at]->id;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return found;
 }
 
@@ -360,9 +360,9 @@ size_t extents_count(struct extents *extents)
 {
     size_t count;
 
-    lock_take(&extents->lock);
+    lock_acquire(&extents->lock);
     count = extents->count;
-    lock_give(&extents->lock);
+    lock_release(&extents->lock);
     return count;
 }
 

@@ -29,9 +29,9 @@ bool embedded_figures(struct store *store, struct store_figures *ret_figures)
                       property(keyspace, "rocksdb.actual-delayed-write-rate") > 0,
     };
     record_cache_counts(embedded->records, &ret_figures->cache_hits, &ret_figures->cache_misses);
-    lock_take(&embedded->extents.lock);
+    lock_acquire(&embedded->extents.lock);
     ret_figures->extents = embedded->extents.count;
     ret_figures->extents_open = embedded->extents.open_count;
-    lock_give(&embedded->extents.lock);
+    lock_release(&embedded->extents.lock);
     return true;
 }

@@ -21,7 +21,7 @@ void reclaim_release(struct reclaim *reclaim)
         reclaim->waiting = next;
     }
     free(reclaim->kept);
-    lock_release(&reclaim->lock);
+    lock_destroy(&reclaim->lock);
 }
 
 struct freed *freed_new(size_t room)
@@ -61,9 +61,9 @@ void reclaim_add(struct reclaim *reclaim, struct freed *freed)
     assert(freed->count > 0);
     while (last->next)
         last = last->next;
-    lock_take(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     last->next = reclaim->waiting;
     reclaim->waiting = freed;
-    lock_give(&reclaim->lock);
+    lock_release(&reclaim->lock);
     reclaim->added(reclaim->context);
 }

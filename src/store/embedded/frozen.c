@@ -45,10 +45,10 @@ static bool frozen_lacks(struct embedded *embedded, const struct frozen_state *f
     return dropped_at > 0 && dropped_at <= frozen->shown_from;
 }
 
-struct snapshot *embedded_frozen_snapshot(struct store *store, struct frozen_state *frozen,
-                                          struct partition partition)
+struct read_view *embedded_frozen_snapshot(struct store *store, struct frozen_state *frozen,
+                                           struct partition partition)
 {
-    struct snapshot *snapshot = embedded_snapshot_of_view(store, partition, frozen->view);
+    struct read_view *snapshot = embedded_snapshot_of_view(store, partition, frozen->view);
 
     snapshot->gone = frozen_lacks(embedded_of(store), frozen, &partition.space);
     snapshot->sequence = frozen->sequence;

@@ -18,7 +18,7 @@ static void *run_jobs(void *argument)
 {
     struct io_pool *pool = argument;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     for (;;) {
         struct io_job *job = pool->first;
 
@@ -29,11 +29,11 @@ static void *run_jobs(void *argument)
             continue;
         }
         pool->first = job->next;
-        lock_give(&pool->lock);
+        lock_release(&pool->lock);
         job->run(job);
-        lock_take(&pool->lock);
+        lock_acquire(&pool->lock);
     }
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     return NULL;
 }
 
@@ -52,10 +52,10 @@ bool io_pool_start(struct io_pool *pool)
 
 void io_pool_stop(struct io_pool *pool)
 {
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->stopping = true;
     pthread_cond_broadcast(&pool->work);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     for (int i = 0; i < IO_THREADS; i++)
         thread_join(&pool->threads[i]);
     assert(!pool->first);
@@ -72,7 +72,7 @@ void io_pool_release(struct io_pool *pool)
     }
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->woken);
-    lock_release(&pool->lock);
+    lock_destroy(&pool->lock);
 }
 
 void io_pool_add_locked(struct io_pool *pool, struct io_job *job)
@@ -90,9 +90,9 @@ void io_pool_add_locked(struct io_pool *pool, struct io_job *job)
 
 void io_pool_add(struct io_pool *pool, struct io_job *job)
 {
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     io_pool_add_locked(pool, job);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 /* The sizes of buffers: small for data that arrives slowly, while large parts are not copied
@@ -153,7 +153,7 @@ struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct wai
 
     if (size == IO_SMALL_BYTES)
         return begin_buffer(NULL, size, account);
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     if (charge_filling(pool, size)) {
         account = IO_FILLING;
     } else if (pool->queued_count < IO_QUEUED_MAX) {
@@ -161,12 +161,12 @@ struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct wai
         account = IO_QUEUED;
     } else {
         wait_for_queue(pool, waiter);
-        lock_give(&pool->lock);
+        lock_release(&pool->lock);
         return NULL;
     }
     unused = take_unused(pool, size);
     assert_pool(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     return begin_buffer(unused, size, account);
 }
 
@@ -178,13 +178,13 @@ struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer)
 
     if (buffer->size == PIECE_SECTOR_BYTES || buffer->account == IO_QUEUED)
         return NULL;
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     granted = charge_filling(pool, size);
     unused = granted ? take_unused(pool, size) : NULL;
     if (granted && buffer->account == IO_FILLING)
         pool->filling_bytes -= buffer->size;
     assert_pool(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     if (!granted)
         return NULL;
     larger = begin_buffer(unused, size, IO_FILLING);
@@ -251,7 +251,7 @@ void io_buffers_give(struct io_pool *pool, struct io_buffer *list)
     struct io_buffer *surplus = NULL;
     struct waiter *woken = NULL;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     while (list) {
         struct io_buffer *buffer = list;
 
@@ -264,7 +264,7 @@ void io_buffers_give(struct io_pool *pool, struct io_buffer *list)
     if (pool->waiters)
         woken = take_waiters(pool);
     assert_pool(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     while (surplus) {
         struct io_buffer *next = surplus->next;
 
@@ -283,7 +283,7 @@ void io_buffer_forget(struct io_pool *pool, struct waiter *waiter)
 {
     struct waiter **link = &pool->waiters;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     while (*link && *link != waiter)
         link = &(*link)->next;
     if (*link) {
@@ -292,5 +292,5 @@ void io_buffer_forget(struct io_pool *pool, struct waiter *waiter)
             pool->waiters_end = link;
     }
     assert_pool(pool);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
 }

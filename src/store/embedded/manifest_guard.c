@@ -205,23 +205,23 @@ static void *take_checkpoints(void *argument)
 {
     struct manifest_guard *guard = argument;
 
-    lock_take(&guard->lock);
+    lock_acquire(&guard->lock);
     while (!guard->stopping) {
-        lock_give(&guard->lock);
+        lock_release(&guard->lock);
         int timeout_ms = next_look_ms(guard);
 
-        lock_take(&guard->lock);
+        lock_acquire(&guard->lock);
         if (!guard->asked && !guard->stopping)
             lock_wait(&guard->lock, &guard->work, timeout_ms);
         guard->asked = false;
-        lock_give(&guard->lock);
+        lock_release(&guard->lock);
         if (has_changed(guard)) {
             checkpoint_or_log(guard);
             keyspace_prove_reads(guard->keyspace); /* there may be a first table */
         }
-        lock_take(&guard->lock);
+        lock_acquire(&guard->lock);
     }
-    lock_give(&guard->lock);
+    lock_release(&guard->lock);
     return NULL;
 }
 
@@ -256,23 +256,23 @@ void manifest_guard_look(struct manifest_guard *guard)
 {
     if (!has_changed(guard))
         return;
-    lock_take(&guard->lock);
+    lock_acquire(&guard->lock);
     if (!guard->asked) {
         guard->asked = true;
         pthread_cond_signal(&guard->work);
     }
-    lock_give(&guard->lock);
+    lock_release(&guard->lock);
 }
 
 void manifest_guard_stop(struct manifest_guard *guard)
 {
-    lock_take(&guard->lock);
+    lock_acquire(&guard->lock);
     guard->stopping = true;
     pthread_cond_signal(&guard->work);
-    lock_give(&guard->lock);
+    lock_release(&guard->lock);
     thread_join(&guard->thread);
     pthread_cond_destroy(&guard->work);
-    lock_release(&guard->lock);
+    lock_destroy(&guard->lock);
 }
 
 void manifest_guard_close(struct manifest_guard *guard)

@@ -47,7 +47,7 @@ static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, str
     embedded_cursor_close(cursor);
 }
 
-enum store_result embedded_get_ahead(struct snapshot *base, struct bytes key, struct bytes end,
+enum store_result embedded_get_ahead(struct read_view *base, struct bytes key, struct bytes end,
                                      struct arena *arena, struct record *ret_record)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;

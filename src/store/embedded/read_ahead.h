@@ -7,7 +7,7 @@
 #include "store/store_private.h"
 
 /* For the table of operations. */
-enum store_result embedded_get_ahead(struct snapshot *snapshot, struct bytes key, struct bytes end,
+enum store_result embedded_get_ahead(struct read_view *snapshot, struct bytes key, struct bytes end,
                                      struct arena *arena, struct record *ret_record);
 
 #endif

@@ -14,7 +14,7 @@ static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
     struct freed *taken = NULL;
     struct freed **link = &reclaim->waiting;
 
-    lock_take(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     while (*link) {
         struct freed *freed = *link;
 
@@ -27,7 +27,7 @@ static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
         taken = freed;
     }
     *ret_left = reclaim->waiting;
-    lock_give(&reclaim->lock);
+    lock_release(&reclaim->lock);
     return taken;
 }
 

@@ -44,12 +44,12 @@ void record_cache_empty(struct record_cache *cache)
     for (size_t i = 0; i < RECORD_SETS; i++) {
         struct record_set *set = &cache->sets[i];
 
-        lock_take(&set->lock);
+        lock_acquire(&set->lock);
         for (size_t k = 0; k < CACHED_RECORDS; k++) {
             free(set->records[k]);
             set->records[k] = NULL;
         }
-        lock_give(&set->lock);
+        lock_release(&set->lock);
     }
 }
 
@@ -57,7 +57,7 @@ void record_cache_free(struct record_cache *cache)
 {
     record_cache_empty(cache);
     for (size_t i = 0; i < RECORD_SETS; i++)
-        lock_release(&cache->sets[i].lock);
+        lock_destroy(&cache->sets[i].lock);
     free(cache);
 }
 
@@ -66,14 +66,14 @@ struct record_set *record_set_enter(struct record_cache *cache, struct bytes key
     uint32_t hash = crc32c(0, key.ptr, key.len);
     struct record_set *set = &cache->sets[hash % RECORD_SETS];
 
-    lock_take(&set->lock);
+    lock_acquire(&set->lock);
     set->hash = hash;
     return set;
 }
 
 void record_set_leave(struct record_set *set)
 {
-    lock_give(&set->lock);
+    lock_release(&set->lock);
 }
 
 void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses)
@@ -82,10 +82,10 @@ void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_
     for (size_t i = 0; i < RECORD_SETS; i++) {
         struct record_set *set = &cache->sets[i];
 
-        lock_take(&set->lock);
+        lock_acquire(&set->lock);
         *ret_hits += set->found;
         *ret_misses += set->missed;
-        lock_give(&set->lock);
+        lock_release(&set->lock);
     }
 }
 

@@ -131,14 +131,14 @@ static bool check_pieces(struct scrub *scrub, const struct record_place *place, 
                          const struct scrub_listener *listener, bool *is_damaged, size_t *ret_next)
 {
     struct partition partition = { place->space, place->partition_key };
-    struct snapshot *snapshot = snapshot_open(scrub->store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(scrub->store, partition, STORE_MAY_BLOCK);
     struct arena *arena = arena_new(ARENA_MAX);
     uint64_t read = 0;
     bool goes_on = true;
     struct record record;
     size_t at = SIZE_MAX;
     enum store_result result =
-        snapshot_get(snapshot, place->family, place->record_key, arena, &record);
+        read_view_get(snapshot, place->family, place->record_key, arena, &record);
 
     if (result && result != STORE_NOT_FOUND && !*is_damaged) {
         listener->damaged(listener->context, place, "its record cannot be read; see the log");
@@ -162,7 +162,7 @@ static bool check_pieces(struct scrub *scrub, const struct record_place *place, 
         }
     *ret_next = at < SIZE_MAX && at < record.piece_count ? at : SIZE_MAX;
     arena_free(arena);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return goes_on;
 }
 

@@ -67,7 +67,7 @@ static struct embedded_snapshot *snapshot_new(struct store *store, struct partit
         .hash = hash,
     };
     memcpy(snapshot->prefix, prefix.ptr, prefix.len);
-    snapshot->snapshot = (struct snapshot){
+    snapshot->snapshot = (struct read_view){
         .store = store,
         .space = partition.space,
         .prefix = { snapshot->prefix, prefix.len },
@@ -76,8 +76,8 @@ static struct embedded_snapshot *snapshot_new(struct store *store, struct partit
     return snapshot;
 }
 
-struct snapshot *embedded_snapshot_of_view(struct store *store, struct partition partition,
-                                           struct view *view)
+struct read_view *embedded_snapshot_of_view(struct store *store, struct partition partition,
+                                            struct view *view)
 {
     struct embedded_snapshot *snapshot = snapshot_new(store, partition);
 
@@ -86,7 +86,7 @@ struct snapshot *embedded_snapshot_of_view(struct store *store, struct partition
     return &snapshot->snapshot;
 }
 
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
+struct read_view *embedded_snapshot_open(struct store *store, struct partition partition)
 {
     struct embedded *embedded = embedded_of(store);
     struct embedded_snapshot *snapshot = snapshot_new(store, partition);
@@ -97,18 +97,18 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     dropped_at = spaces_dropped_at(&embedded->spaces, &partition.space);
     snapshot->snapshot.gone = dropped_at > 0;
     snapshot->round = atomic_load(&embedded->spaces.round);
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     snapshot->snapshot.sequence = stripe->sequence > dropped_at ? stripe->sequence : dropped_at;
     snapshot->snapshot.newest =
         stripe->newest > embedded->newest_at_start ? stripe->newest : embedded->newest_at_start;
     snapshot->frontier = extents_frontier(&embedded->extents);
     enter_list(snapshot);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     spaces_leave(&embedded->spaces, &partition.space);
     return &snapshot->snapshot;
 }
 
-void embedded_snapshot_close(struct snapshot *base)
+void embedded_snapshot_close(struct read_view *base)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     struct stripe *stripe = snapshot->stripe;
@@ -120,13 +120,13 @@ void embedded_snapshot_close(struct snapshot *base)
         free(snapshot);
         return;
     }
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     view = atomic_load(&snapshot->view);
     if (view)
         was_last = view_release(stripe, view);
     else if (!snapshot->spent)
         leave_list(snapshot);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     if (was_last)
         view_free(embedded_of(base->store), view);
     free(snapshot);
@@ -134,7 +134,7 @@ void embedded_snapshot_close(struct snapshot *base)
 
 /* A commit gives views to the snapshots of its stripes before it writes, with all its locks held:
  * so when a snapshot is opened after the change, older ones already have a view. */
-bool embedded_snapshot_is_newest(const struct snapshot *base)
+bool embedded_snapshot_is_newest(const struct read_view *base)
 {
     const struct embedded_snapshot *snapshot = (const struct embedded_snapshot *)(const void *)base;
 
@@ -220,10 +220,10 @@ bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, str
 
     if (get_cached(cache, key, arena, ret_record, ret_result))
         return !atomic_load(&snapshot->view);
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     if (stripe->front && !atomic_load(&snapshot->view))
         found = get_at_front(stripe->front, key, arena, ret_record, ret_result);
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
     return found;
 }
 
@@ -234,14 +234,14 @@ void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct 
 
     if (key.len + value.len > CACHED_BYTES_MAX)
         return;
-    lock_take(&stripe->lock);
+    lock_acquire(&stripe->lock);
     if (!atomic_load(&snapshot->view)) {
         struct record_set *set = record_set_enter(records, key);
 
         record_set_add(set, key, value);
         record_set_leave(set);
     }
-    lock_give(&stripe->lock);
+    lock_release(&stripe->lock);
 }
 
 /* Reads from RocksDB. If the snapshot has got a view meanwhile, the value may be newer than the
@@ -261,7 +261,7 @@ static enum store_result get_stored(struct embedded_snapshot *snapshot, struct b
     return keyspace_get(keyspace, snapshot_read_options(snapshot), access, key, ret_value);
 }
 
-enum store_result embedded_get(struct snapshot *base, struct bytes key, struct arena *arena,
+enum store_result embedded_get(struct read_view *base, struct bytes key, struct arena *arena,
                                struct record *ret_record)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;

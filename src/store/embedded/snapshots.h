@@ -12,7 +12,7 @@
 #include "store/embedded/stripes.h"
 
 struct embedded_snapshot {
-    struct snapshot snapshot;
+    struct read_view snapshot;
     struct stripe *stripe;
     uint32_t hash;                             /* of the partition */
     struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
@@ -28,15 +28,15 @@ struct embedded_snapshot {
 /* Returns true if the snapshot's partition may have changed since. Under the stripe's lock. */
 bool snapshot_is_old(const struct embedded_snapshot *snapshot);
 /* For the table of operations. */
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition);
-void embedded_snapshot_close(struct snapshot *snapshot);
-bool embedded_snapshot_is_newest(const struct snapshot *snapshot);
-enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
+struct read_view *embedded_snapshot_open(struct store *store, struct partition partition);
+void embedded_snapshot_close(struct read_view *snapshot);
+bool embedded_snapshot_is_newest(const struct read_view *snapshot);
+enum store_result embedded_get(struct read_view *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 
 /* Opens a read-only snapshot in a view of a frozen state, which remains the caller's. */
-struct snapshot *embedded_snapshot_of_view(struct store *store, struct partition partition,
-                                           struct view *view);
+struct read_view *embedded_snapshot_of_view(struct store *store, struct partition partition,
+                                            struct view *view);
 
 /* Returns the cached record, or the cached fact that it does not exist. Returns false if it is not
  * cached, or the stripe has changed since the snapshot. */

@@ -122,7 +122,7 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
     assert(buffer->length > 0);
     buffer->next = NULL;
     buffer->holders = stage->stage.wants_md5 ? 2 : 1;
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     charged = io_buffer_charge_locked(pool, buffer, waiter);
     if (charged) {
         if (stage->queue_first)
@@ -138,7 +138,7 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
         if (stage->stage.wants_md5)
             stage_hasher_add_locked(&embedded->hasher, stage, buffer);
     }
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     stage->buffer_waiter = charged ? NULL : waiter;
     if (charged)
         stage->filling = NULL;
@@ -151,7 +151,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     struct io_pool *pool = &embedded_of(stage->stage.store)->io;
     enum store_result result = STORE_OK;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     assert(!stage->waiter && (stage->state == STAGE_FILLING || stage->state == STAGE_FAILED));
     if (stage->state == STAGE_FAILED) {
         result = stage->result;
@@ -159,7 +159,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
         stage->waiter = waiter;
         result = STORE_WAIT;
     }
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     return result;
 }
 
@@ -233,7 +233,7 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
 
     if (stage->filling && !queue_filling(stage, waiter))
         return STORE_WAIT;
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     if (stage->state == STAGE_FILLING && !stage->first)
         stage->state = STAGE_DONE;
     if (stage->state == STAGE_FILLING) {
@@ -249,7 +249,7 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
         result = stage->result;
     else
         stage->waiter = waiter;
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     if (!result)
         make_array(stage);
     assert(result || !stage->filling);
@@ -276,7 +276,7 @@ void embedded_stage_close(struct stage *base)
     if (stage->filling)
         stage->filling->next = NULL;
     io_buffers_give(pool, stage->filling);
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     while (stage->waking > 0)
         lock_wait(&pool->lock, &pool->woken, -1);
     assert(!stage->closed);
@@ -285,7 +285,7 @@ void embedded_stage_close(struct stage *base)
     busy = stage->in_io || stage->in_hash;
     if (busy)
         atomic_fetch_add(&embedded_of(base->store)->ending_stages, 1);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     if (!busy)
         stage_end(stage); /* otherwise the last thread that uses it does, and it is counted */
 }

@@ -71,14 +71,14 @@ static void release_round(struct stage_hasher *hasher, const struct round *round
         struct embedded_stage *stage = round->stages[i];
         struct stage_detach detach = { 0 };
 
-        lock_take(&hasher->pool->lock);
+        lock_acquire(&hasher->pool->lock);
         stage_release_buffer_locked(&detach, stage, round->buffers[i]);
         if (stage->hash_first)
             add_stage(hasher, stage);
         else
             stage->in_hash = false;
         stage_detach_locked(&detach, stage);
-        lock_give(&hasher->pool->lock);
+        lock_release(&hasher->pool->lock);
         stage_detach_finish(&detach);
     }
 }
@@ -88,7 +88,7 @@ static void *hash_buffers(void *argument)
     struct stage_hasher *hasher = argument;
     struct round round;
 
-    lock_take(&hasher->pool->lock);
+    lock_acquire(&hasher->pool->lock);
     for (;;) {
         if (!hasher->first && hasher->stopping)
             break;
@@ -97,12 +97,12 @@ static void *hash_buffers(void *argument)
             continue;
         }
         take_round(hasher, &round);
-        lock_give(&hasher->pool->lock);
+        lock_release(&hasher->pool->lock);
         hash_round(&round);
         release_round(hasher, &round);
-        lock_take(&hasher->pool->lock);
+        lock_acquire(&hasher->pool->lock);
     }
-    lock_give(&hasher->pool->lock);
+    lock_release(&hasher->pool->lock);
     return NULL;
 }
 
@@ -115,10 +115,10 @@ bool stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool)
 
 void stage_hasher_stop(struct stage_hasher *hasher)
 {
-    lock_take(&hasher->pool->lock);
+    lock_acquire(&hasher->pool->lock);
     hasher->stopping = true;
     pthread_cond_signal(&hasher->work);
-    lock_give(&hasher->pool->lock);
+    lock_release(&hasher->pool->lock);
     thread_join(&hasher->thread);
     assert(!hasher->first);
     pthread_cond_destroy(&hasher->work);

@@ -61,11 +61,11 @@ static void wake(const struct stage_detach *detach)
     struct io_pool *pool = &detach->embedded->io;
 
     detach->waiter->wake(detach->waiter);
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     assert(detach->waited->waking > 0);
     detach->waited->waking--;
     pthread_cond_broadcast(&pool->woken);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void stage_detach_finish(const struct stage_detach *detach)
@@ -84,13 +84,13 @@ void stage_synced(struct embedded_stage *stage, enum store_result result)
     struct io_pool *pool = &embedded_of(stage->stage.store)->io;
     struct stage_detach detach = { 0 };
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     assert(stage->in_io && stage->state == STAGE_SYNCING);
     stage->state = result ? STAGE_FAILED : STAGE_DONE;
     stage->result = result;
     stage->in_io = false;
     stage_detach_locked(&detach, stage);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     stage_detach_finish(&detach);
 }
 

@@ -132,7 +132,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
     struct stage_detach detach = { 0 };
     enum next next;
 
-    lock_take(&pool->lock);
+    lock_acquire(&pool->lock);
     while (buffers) {
         struct io_buffer *buffer = buffers;
 
@@ -154,7 +154,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         next = NEXT_NONE;
     }
     stage_detach_locked(&detach, stage);
-    lock_give(&pool->lock);
+    lock_release(&pool->lock);
     stage_detach_finish(&detach);
     return next;
 }
@@ -171,10 +171,10 @@ void stage_run(struct io_job *job)
         enum store_result result = STORE_OK;
         bool failed;
 
-        lock_take(&embedded->io.lock);
+        lock_acquire(&embedded->io.lock);
         buffers = take_queue(stage);
         failed = stage->state == STAGE_FAILED;
-        lock_give(&embedded->io.lock);
+        lock_release(&embedded->io.lock);
         if (!failed && atomic_load(&embedded->failed))
             result = STORE_IO;
         else if (!failed)

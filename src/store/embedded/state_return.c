@@ -242,10 +242,10 @@ static enum store_result add_written(struct returning *r, size_t *ret_count)
     enum store_result result = STORE_OK;
     struct written written;
 
-    lock_take(&states->written_lock);
+    lock_acquire(&states->written_lock);
     written = r->state->written;
     r->state->written = (struct written){ .count = 0 };
-    lock_give(&states->written_lock);
+    lock_release(&states->written_lock);
     *ret_count = written.is_all ? SIZE_MAX : written.count;
     if (written.is_all)
         result = add_all(r);
@@ -261,10 +261,10 @@ static void forget_written(struct returning *r)
 {
     struct states *states = &r->embedded->states;
 
-    lock_take(&states->written_lock);
+    lock_acquire(&states->written_lock);
     written_release(&r->state->written);
     r->state->written.is_all = true;
-    lock_give(&states->written_lock);
+    lock_release(&states->written_lock);
 }
 
 /* ---- pieces ---- */
@@ -320,9 +320,9 @@ static void settle_pieces(struct returning *r)
 static void give_views(struct embedded *embedded)
 {
     for (size_t i = 0; i < STRIPES; i++) {
-        lock_take(&embedded->stripes[i].lock);
+        lock_acquire(&embedded->stripes[i].lock);
         stripe_give_view(embedded, &embedded->stripes[i]);
-        lock_give(&embedded->stripes[i].lock);
+        lock_release(&embedded->stripes[i].lock);
     }
 }
 
@@ -367,9 +367,9 @@ static void note_changes(struct returning *r, uint64_t sequence)
     atomic_fetch_add(&embedded->piece_bytes, r->referred_bytes);
     record_cache_empty(embedded->records);
     for (size_t i = 0; i < STRIPES; i++) {
-        lock_take(&embedded->stripes[i].lock);
+        lock_acquire(&embedded->stripes[i].lock);
         stripe_all_changed(&embedded->stripes[i], sequence);
-        lock_give(&embedded->stripes[i].lock);
+        lock_release(&embedded->stripes[i].lock);
     }
     states_come_back(embedded, r->back, r->back_count, sequence);
     free_pieces(r, sequence);
@@ -392,9 +392,9 @@ static enum store_result write_all(struct returning *r, uint64_t *ret_sequence)
         result = commit_write_rows(embedded, r->writes);
     }
     if (!result) {
-        lock_take(&embedded->states.written_lock);
+        lock_acquire(&embedded->states.written_lock);
         written_release(&r->state->written); /* by this batch */
-        lock_give(&embedded->states.written_lock);
+        lock_release(&embedded->states.written_lock);
         *ret_sequence = keyspace_sequence(&embedded->keyspace);
         note_changes(r, *ret_sequence);
     }
@@ -453,7 +453,7 @@ enum store_result embedded_return_to(struct store *store, struct store_state *st
     struct returning r = { .embedded = embedded, .state = state, .except = except };
     enum store_result result = STORE_IO;
 
-    lock_take(&embedded->states.lock);
+    lock_acquire(&embedded->states.lock);
     if (atomic_load(&embedded->starved))
         result = STORE_SHORTAGE;
     else if (!atomic_load(&embedded->failed)) {
@@ -461,7 +461,7 @@ enum store_result embedded_return_to(struct store *store, struct store_state *st
         result = run(&r, ret_sequence);
         rocksdb_writebatch_destroy(r.writes);
     }
-    lock_give(&embedded->states.lock);
+    lock_release(&embedded->states.lock);
     if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     free(r.pieces);

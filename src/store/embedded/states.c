@@ -83,7 +83,7 @@ void states_take_out(struct embedded *embedded, struct freed *freed)
     /* Pieces to which no commit referred are in no state. */
     if (!atomic_load(&states->any) || freed->sequence == 0)
         return;
-    lock_take(&states->lock);
+    lock_acquire(&states->lock);
     for (size_t i = 0; i < freed->count; i++) {
         const struct freed_piece piece = freed->pieces[i];
         bool is_used = is_back(states, &piece, freed->sequence);
@@ -97,7 +97,7 @@ void states_take_out(struct embedded *embedded, struct freed *freed)
         freed_uncount(&embedded->reclaim, &piece);
     }
     freed->count = left;
-    lock_give(&states->lock);
+    lock_release(&states->lock);
 }
 
 static void free_state(struct embedded *embedded, struct store_state *state)
@@ -135,9 +135,9 @@ static void drop_over(struct embedded *embedded)
 
     if (!atomic_exchange(&states->any_over, false))
         return;
-    lock_take(&states->written_lock);
+    lock_acquire(&states->written_lock);
     out = unlink_states(states, NULL);
-    lock_give(&states->written_lock);
+    lock_release(&states->written_lock);
     while (out) {
         struct store_state *next = out->next;
 
@@ -154,7 +154,7 @@ struct freed *states_let_go(struct embedded *embedded)
 
     if (!atomic_load(&states->any))
         return NULL;
-    lock_take(&states->lock);
+    lock_acquire(&states->lock);
     drop_over(embedded);
     if (states->is_fewer && states->kept_count > 0) {
         freed = freed_new(states->kept_count);
@@ -169,7 +169,7 @@ struct freed *states_let_go(struct embedded *embedded)
         freed_count(&embedded->reclaim, freed);
     }
     states->is_fewer = false;
-    lock_give(&states->lock);
+    lock_release(&states->lock);
     return freed;
 }
 
@@ -248,8 +248,8 @@ void states_release(struct embedded *embedded)
     assert(!states->first);
     free(states->kept);
     free(states->back);
-    lock_release(&states->written_lock);
-    lock_release(&states->lock);
+    lock_destroy(&states->written_lock);
+    lock_destroy(&states->lock);
 }
 
 /* A writer either sees a state that is being created, or wrote before its snapshot was taken. */
@@ -260,11 +260,11 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes)
     if (atomic_load(&states->count) == 0)
         return;
     data.ptr = rocksdb_writebatch_data(writes, &data.len);
-    lock_take(&states->written_lock);
+    lock_acquire(&states->written_lock);
     for (struct store_state *state = states->first; state; state = state->next)
         if (!state->is_shown)
             written_add_batch(&state->written, data);
-    lock_give(&states->written_lock);
+    lock_release(&states->written_lock);
 }
 
 /* The state is in the list before its snapshot is taken: from then on nothing in it is returned to
@@ -276,12 +276,12 @@ static struct store_state *begin_state(struct embedded *embedded, bool is_shown)
 
     state->is_shown = is_shown;
     atomic_store(&states->any, true);
-    lock_take(&states->written_lock);
+    lock_acquire(&states->written_lock);
     state->next = states->first;
     states->first = state;
     if (!is_shown)
         atomic_fetch_add(&states->count, 1);
-    lock_give(&states->written_lock);
+    lock_release(&states->written_lock);
     state->snapshot = rocksdb_create_snapshot(embedded->keyspace.db);
     atomic_store(&state->read, read_options_new(state->snapshot));
     return state;
@@ -305,9 +305,9 @@ struct store_state *embedded_keep_state(struct store *store)
     struct embedded *embedded = embedded_of(store);
     struct store_state *state;
 
-    lock_take(&embedded->states.lock);
+    lock_acquire(&embedded->states.lock);
     state = begin_state(embedded, false);
-    lock_give(&embedded->states.lock);
+    lock_release(&embedded->states.lock);
     return state;
 }
 
@@ -316,13 +316,13 @@ void embedded_drop_state(struct store *store, struct store_state *state)
     struct embedded *embedded = embedded_of(store);
     struct states *states = &embedded->states;
 
-    lock_take(&states->lock);
-    lock_take(&states->written_lock);
+    lock_acquire(&states->lock);
+    lock_acquire(&states->written_lock);
     (void)unlink_states(states, state);
     if (!state->is_shown)
         atomic_fetch_sub(&states->count, 1);
-    lock_give(&states->written_lock);
-    lock_give(&states->lock);
+    lock_release(&states->written_lock);
+    lock_release(&states->lock);
     free_state(embedded, state);
     collector_poke(&embedded->collector);
 }

@@ -56,7 +56,7 @@ void stripes_free(struct stripe *stripes)
     for (size_t i = 0; i < STRIPES; i++) {
         assert(!stripes[i].first && !stripes[i].newest_view);
         front_free(stripes[i].front);
-        lock_release(&stripes[i].lock);
+        lock_destroy(&stripes[i].lock);
     }
     free(stripes);
 }
@@ -181,9 +181,9 @@ static void release_links(struct view *view, struct view **list)
         bool was_last;
 
         view->links = link->next;
-        lock_take(&link->stripe->lock);
+        lock_acquire(&link->stripe->lock);
         was_last = view_release(link->stripe, link->view);
-        lock_give(&link->stripe->lock);
+        lock_release(&link->stripe->lock);
         if (was_last) {
             link->view->newer = *list;
             *list = link->view;
@@ -313,10 +313,10 @@ static void hold_by_all(struct stripe *stripes, struct view *all)
     for (struct view *from = all->older; from; from = from->older)
         hold_by(&stripes[0], all, from);
     for (size_t i = 1; i < STRIPES; i++) {
-        lock_take_next(&stripes[i].lock, &stripes[0].lock);
+        lock_acquire_next(&stripes[i].lock, &stripes[0].lock);
         for (struct view *from = stripes[i].newest_view; from; from = from->older)
             hold_by(&stripes[0], all, from);
-        lock_give(&stripes[i].lock);
+        lock_release(&stripes[i].lock);
     }
 }
 
@@ -327,22 +327,22 @@ bool stripes_join_all(struct stripe *stripes, struct freed *freed)
     struct view *all;
     bool is_kept;
 
-    lock_take(&stripes[0].lock);
+    lock_acquire(&stripes[0].lock);
     all = add_newest_view(&stripes[0]);
     hold_by_all(stripes, all);
     if (all->holders == 0) {
         assert(!all->older && !all->links);
         stripes[0].newest_view = NULL;
-        lock_give(&stripes[0].lock);
+        lock_release(&stripes[0].lock);
         free(all);
         return false;
     }
     for (size_t i = 1; i < STRIPES; i++) {
-        lock_take_next(&stripes[i].lock, &stripes[0].lock);
+        lock_acquire_next(&stripes[i].lock, &stripes[0].lock);
         hold_by(&stripes[i], add_newest_view(&stripes[i]), all);
-        lock_give(&stripes[i].lock);
+        lock_release(&stripes[i].lock);
     }
     is_kept = freed && stripe_keep_freed(&stripes[0], freed);
-    lock_give(&stripes[0].lock);
+    lock_release(&stripes[0].lock);
     return is_kept;
 }

@@ -109,9 +109,9 @@ static size_t wake_ready(struct syncer *syncer)
     struct waiter *ready;
     size_t count = 0;
 
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     ready = take_ready(syncer);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
     while (ready) {
         struct waiter *next = ready->next;
 
@@ -129,12 +129,12 @@ static void let_gather(struct syncer *syncer, size_t woken)
 {
     if (woken < GATHER_FROM)
         return;
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     syncer->gathering = (syncer->waiting + woken) / 2;
     if (syncer->waiting < syncer->gathering && !syncer->stopping)
         lock_wait_us(&syncer->lock, &syncer->work, GATHER_US);
     syncer->gathering = 0;
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
 }
 
 /* A test build may stop the syncer: nothing becomes durable meanwhile. */
@@ -159,7 +159,7 @@ static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
 {
     bool dirty, is_late = false;
 
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     syncer->idle = true;
     for (;;) {
         bool held = held_by_gate() && !syncer->stopping;
@@ -178,7 +178,7 @@ static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
     }
     syncer->idle = false;
     *ret_stopping = syncer->stopping;
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
     return dirty;
 }
 
@@ -245,25 +245,25 @@ bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
 
 void syncer_stop(struct syncer *syncer)
 {
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     syncer->stopping = true;
     pthread_cond_signal(&syncer->work);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
     thread_join(&syncer->thread);
     log_space_close(&syncer->log_space);
     assert(!syncer->waiters && syncer->waiting == 0);
     pthread_cond_destroy(&syncer->work);
-    lock_release(&syncer->lock);
+    lock_destroy(&syncer->lock);
 }
 
 void syncer_wrote(struct syncer *syncer)
 {
     if (atomic_exchange(&syncer->dirty, true))
         return;
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     if (syncer->idle)
         pthread_cond_signal(&syncer->work);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
 }
 
 /* Under lock. */
@@ -286,12 +286,12 @@ void syncer_wrote_at_leisure(struct syncer *syncer)
     }
     if (atomic_exchange(&syncer->slack, true))
         return;
-    lock_take(&syncer->lock);
+    lock_acquire(&syncer->lock);
     if (syncer->waiting > 0)
         hurry(syncer);
     else if (syncer->idle)
         pthread_cond_signal(&syncer->work);
-    lock_give(&syncer->lock);
+    lock_release(&syncer->lock);
 }
 
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter)
@@ -300,7 +300,7 @@ void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter
 
     assert(waiter->wake);
     if (!done) {
-        lock_take(&syncer->lock);
+        lock_acquire(&syncer->lock);
         done = syncer_covers(syncer, sequence) || atomic_load(&syncer->broken);
         if (!done) {
             waiter->sequence = sequence;
@@ -311,7 +311,7 @@ void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter
             if (++syncer->waiting == syncer->gathering)
                 pthread_cond_signal(&syncer->work);
         }
-        lock_give(&syncer->lock);
+        lock_release(&syncer->lock);
     }
     if (done)
         waiter->wake(waiter);

@@ -18,10 +18,10 @@
 
 static void pause_ms(struct table_keeper *keeper, int timeout_ms)
 {
-    lock_take(&keeper->lock);
+    lock_acquire(&keeper->lock);
     if (!atomic_load(&keeper->stopping))
         lock_wait(&keeper->lock, &keeper->work, timeout_ms);
-    lock_give(&keeper->lock);
+    lock_release(&keeper->lock);
 }
 
 /* Half of the time is left for requests that read the same disk. */
@@ -205,10 +205,10 @@ bool table_keeper_start(struct table_keeper *keeper)
 
 void table_keeper_stop(struct table_keeper *keeper)
 {
-    lock_take(&keeper->lock);
+    lock_acquire(&keeper->lock);
     atomic_store(&keeper->stopping, true);
     pthread_cond_signal(&keeper->work);
-    lock_give(&keeper->lock);
+    lock_release(&keeper->lock);
     thread_join(&keeper->thread);
 }
 
@@ -218,5 +218,5 @@ void table_keeper_close(struct table_keeper *keeper)
     records_files_release(&keeper->seen);
     close_folders(keeper);
     pthread_cond_destroy(&keeper->work);
-    lock_release(&keeper->lock);
+    lock_destroy(&keeper->lock);
 }

@@ -63,12 +63,12 @@ static void found(struct table_proof *proof, struct unproven *table)
     snprintf(sentence, sizeof sentence, TABLE_SUM_IS_WRONG, table->table.number);
     log_line(LOG_ERROR, "store: %s", sentence);
     ask_next_start(proof->folder);
-    lock_take(&proof->lock);
+    lock_acquire(&proof->lock);
     if (!proof->finding) {
         proof->finding = xstrdup(sentence);
         damaged = proof->damaged;
     }
-    lock_give(&proof->lock);
+    lock_release(&proof->lock);
     if (damaged)
         damaged(proof->context);
 }
@@ -77,9 +77,9 @@ const char *table_proof_finding(struct table_proof *proof)
 {
     const char *finding;
 
-    lock_take(&proof->lock);
+    lock_acquire(&proof->lock);
     finding = proof->finding;
-    lock_give(&proof->lock);
+    lock_release(&proof->lock);
     return finding;
 }
 
@@ -87,11 +87,11 @@ void table_proof_on_damage(struct table_proof *proof, void (*damaged)(void *cont
 {
     bool is_found;
 
-    lock_take(&proof->lock);
+    lock_acquire(&proof->lock);
     proof->damaged = damaged;
     proof->context = context;
     is_found = proof->finding;
-    lock_give(&proof->lock);
+    lock_release(&proof->lock);
     if (is_found)
         damaged(context);
 }
@@ -191,12 +191,12 @@ static int prove_whole(struct table_proof *proof, struct unproven *table, int fd
 
     if (no_wait)
         return EAGAIN;
-    lock_take(&proof->lock);
+    lock_acquire(&proof->lock);
     if (atomic_load(&table->state) == TABLE_UNPROVEN)
         error = sum_whole(proof, table, fd, &is_right);
     if (error == 0 && is_right)
         set_proven(table);
-    lock_give(&proof->lock);
+    lock_release(&proof->lock);
     if (error == 0 && !is_right)
         found(proof, table);
     return error != 0 ? error : atomic_load(&table->state) == TABLE_DAMAGED ? EIO : 0;
@@ -409,7 +409,7 @@ void table_proof_end(struct table_proof *proof)
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
         if (folders[i] >= 0)
             close(folders[i]);
-    lock_release(&proof->lock);
+    lock_destroy(&proof->lock);
 }
 
 bool table_proof_is_asked(int folder)

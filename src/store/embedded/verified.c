@@ -58,7 +58,7 @@ void verified_init(struct verified *verified)
 
 void verified_release(struct verified *verified)
 {
-    lock_release(&verified->lock);
+    lock_destroy(&verified->lock);
 }
 
 enum verified_answer verified_ask(struct verified *verified, const struct piece *piece,
@@ -68,7 +68,7 @@ enum verified_answer verified_ask(struct verified *verified, const struct piece 
     const struct verified_entry *entry;
     uint64_t now = now_ms();
 
-    lock_take(&verified->lock);
+    lock_acquire(&verified->lock);
     entry = find(verified, piece->extent, piece->offset);
     if (entry && now - entry->since_ms < VERIFIED_MS) {
         if (entry->unreadable)
@@ -76,7 +76,7 @@ enum verified_answer verified_ask(struct verified *verified, const struct piece 
         else if ((entry->sectors & sectors) == sectors)
             answer = VERIFIED_YES;
     }
-    lock_give(&verified->lock);
+    lock_release(&verified->lock);
     return answer;
 }
 
@@ -84,27 +84,27 @@ void verified_add(struct verified *verified, const struct piece *piece, uint64_t
 {
     uint64_t now = now_ms();
 
-    lock_take(&verified->lock);
+    lock_acquire(&verified->lock);
     find_or_make(verified, piece->extent, piece->offset, now)->sectors |= sectors;
-    lock_give(&verified->lock);
+    lock_release(&verified->lock);
 }
 
 void verified_add_unreadable(struct verified *verified, const struct piece *piece)
 {
     uint64_t now = now_ms();
 
-    lock_take(&verified->lock);
+    lock_acquire(&verified->lock);
     find_or_make(verified, piece->extent, piece->offset, now)->unreadable = true;
-    lock_give(&verified->lock);
+    lock_release(&verified->lock);
 }
 
 void verified_forget(struct verified *verified, uint32_t extent, uint64_t offset)
 {
     struct verified_entry *entry;
 
-    lock_take(&verified->lock);
+    lock_acquire(&verified->lock);
     entry = find(verified, extent, offset);
     if (entry)
         *entry = (struct verified_entry){ .extent = 0 };
-    lock_give(&verified->lock);
+    lock_release(&verified->lock);
 }

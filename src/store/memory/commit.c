@@ -138,10 +138,10 @@ enum store_result memory_count(struct store *base, const struct guid *space, str
     struct memory_store *store = (struct memory_store *)(void *)base;
 
     (void)access;
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     *ret_sum = memory_count_in(store->root, space, key);
     *ret_sequence = store->sequence;
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return STORE_OK;
 }
 
@@ -149,10 +149,10 @@ enum store_result memory_delete_row(struct store *base, const struct guid *space
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     if (memory_space_is_dropped(store->root, space))
         store->root = treap_delete(store->root, key);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return STORE_OK;
 }
 
@@ -292,7 +292,7 @@ static void spend(struct memory_snapshot *snapshot)
     snapshot->root = NULL;
 }
 
-static void apply(struct memory_store *store, const struct snapshot *snapshot,
+static void apply(struct memory_store *store, const struct read_view *snapshot,
                   const struct changes *changes)
 {
     apply_records(store, snapshot->prefix, changes_first(changes));
@@ -359,7 +359,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));
     }
     deferred_enter(&store->deferred);
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     result = store_has_returned(base, access) ? STORE_CONFLICT : check_parts(store, parts, count);
     if (!result) {
         store->newest = now > store->newest ? now : store->newest + 1;
@@ -371,7 +371,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         *ret_sequence = store->sequence;
         freed = memory_collect(store);
     }
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     deferred_leave(&store->deferred);
     if (!result)
         tell_waiter_of_tasks(store, parts, count);

@@ -21,40 +21,40 @@ static void set_members(struct memory_snapshot *snapshot)
     assert(snapshot->base.sequence <= snapshot->seen);
 }
 
-struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
+struct read_view *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
     struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     memory_snapshot_enter(store, snapshot, NULL);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     set_members(snapshot);
     return &snapshot->base;
 }
 
-bool memory_snapshot_is_newest(const struct snapshot *base)
+bool memory_snapshot_is_newest(const struct read_view *base)
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(const void *)base;
     struct memory_store *store = store_of(base->store);
     bool is_newest;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     is_newest = store->sequence == snapshot->seen;
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return is_newest;
 }
 
-void memory_snapshot_close(struct snapshot *base)
+void memory_snapshot_close(struct read_view *base)
 {
     struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
     struct memory_store *store = store_of(base->store);
     struct memory_piece *freed;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     memory_snapshot_leave(store, snapshot);
     freed = memory_collect(store);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
 
     memory_pieces_free(freed);
     treap_release(snapshot->root);
@@ -89,7 +89,7 @@ static struct cursor *cursor_new(struct store *base, struct treap_node *root, st
     return &cursor->base;
 }
 
-struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind)
+struct cursor *memory_scan_cursor(struct read_view *base, struct bytes end, enum scan_kind kind)
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
 
@@ -116,10 +116,10 @@ struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
     struct treap_node *root;
 
     (void)access;
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     root = treap_hold(store->root);
     *ret_sequence = store->sequence;
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return root_cursor(base, root, space, end);
 }
 
@@ -128,9 +128,9 @@ struct cursor *memory_row_cursor(struct store *base, struct bytes end)
     struct memory_store *store = store_of(base);
     struct treap_node *root;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     root = treap_hold(store->root);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return cursor_new(base, root, end);
 }
 
@@ -189,9 +189,9 @@ struct frozen_state *memory_freeze(struct store *base, uint64_t *ret_sequence)
     struct frozen_state *frozen = xcalloc(1, sizeof *frozen);
 
     frozen->snapshot = memory_snapshot_new(store, nowhere);
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     memory_snapshot_enter(store, frozen->snapshot, NULL);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     *ret_sequence = frozen->snapshot->seen;
     return frozen;
 }
@@ -203,15 +203,15 @@ void memory_thaw(struct store *base, struct frozen_state *frozen)
     free(frozen);
 }
 
-struct snapshot *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
-                                        struct partition partition)
+struct read_view *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
+                                         struct partition partition)
 {
     struct memory_store *store = store_of(base);
     struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     memory_snapshot_enter(store, snapshot, frozen->snapshot);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     set_members(snapshot);
     return &snapshot->base;
 }

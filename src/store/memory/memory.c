@@ -25,7 +25,7 @@ static void memory_close(struct store *base)
     treap_release(store->root);
     memory_pieces_release(&store->pieces);
     deferred_release(&store->deferred);
-    lock_release(&store->lock);
+    lock_destroy(&store->lock);
     free(store);
 }
 
@@ -35,7 +35,7 @@ static bool memory_healthy(struct store *base)
     return true;
 }
 
-static enum store_result memory_get(struct snapshot *base, struct bytes key, struct arena *arena,
+static enum store_result memory_get(struct read_view *base, struct bytes key, struct arena *arena,
                                     struct record *ret_record)
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
@@ -66,17 +66,17 @@ static void memory_collect_now(struct store *base, struct store_usage *ret_usage
 {
     struct memory_store *store = store_of(base);
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     *ret_usage = store->pieces.usage;
-    lock_give(&store->lock);
+    lock_release(&store->lock);
 }
 
 static const struct store_operations memory_operations = {
     .close = memory_close,
     .healthy = memory_healthy,
-    .snapshot_open = memory_snapshot_open,
-    .snapshot_close = memory_snapshot_close,
-    .snapshot_is_newest = memory_snapshot_is_newest,
+    .read_view_open = memory_snapshot_open,
+    .read_view_close = memory_snapshot_close,
+    .read_view_is_newest = memory_snapshot_is_newest,
     .get = memory_get,
     .commit = memory_commit,
     .wait_durable = memory_wait_durable,

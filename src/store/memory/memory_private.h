@@ -12,7 +12,7 @@
 #define KEY_KIND_VERSION 'V'
 
 struct memory_snapshot {
-    struct snapshot base;
+    struct read_view base;
     struct treap_node *root;
     bool spent;                    /* by its commit: the root is released */
     uint64_t version;              /* of the partition; 0: it has no records */
@@ -47,13 +47,13 @@ void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *s
 /* Removes it from the open snapshots; the caller still releases its root. Under the lock. */
 void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
 
-struct snapshot *memory_snapshot_open(struct store *base, struct partition partition);
-void memory_snapshot_close(struct snapshot *base);
-bool memory_snapshot_is_newest(const struct snapshot *base);
+struct read_view *memory_snapshot_open(struct store *base, struct partition partition);
+void memory_snapshot_close(struct read_view *base);
+bool memory_snapshot_is_newest(const struct read_view *base);
 
 /* ---- cursor.c: shared by readers ---- */
 
-struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind);
+struct cursor *memory_scan_cursor(struct read_view *base, struct bytes end, enum scan_kind kind);
 struct cursor *memory_space_cursor(struct store *base, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence);
 struct cursor *memory_row_cursor(struct store *base, struct bytes end);
@@ -80,8 +80,8 @@ struct memory_piece *memory_collect(struct memory_store *store);
 
 struct frozen_state *memory_freeze(struct store *base, uint64_t *ret_sequence);
 void memory_thaw(struct store *base, struct frozen_state *frozen);
-struct snapshot *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
-                                        struct partition partition);
+struct read_view *memory_frozen_snapshot(struct store *base, struct frozen_state *frozen,
+                                         struct partition partition);
 struct cursor *memory_frozen_cursor(struct store *base, struct frozen_state *frozen,
                                     const struct guid *space, struct bytes end,
                                     struct store_access access);

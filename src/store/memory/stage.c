@@ -37,9 +37,9 @@ struct stage *memory_stage_open(struct store *base, uint64_t length_hint)
 
     stage->base.store = base;
     stage->expected = length_hint == UINT64_MAX ? 0 : length_hint;
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     store->stage_count++;
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return &stage->base;
 }
 
@@ -134,10 +134,10 @@ enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter)
         return STORE_OK;
     if (stage->count > 0)
         seal(stage, stage->list[stage->count - 1]);
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     for (size_t i = 0; i < stage->count; i++)
         memory_piece_add(&store->pieces, stage->list[i]);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
 
     stage->pieces = xcalloc(stage->count, sizeof stage->pieces[0]);
     for (size_t i = 0; i < stage->count; i++)
@@ -164,7 +164,7 @@ void memory_stage_close(struct stage *base)
     struct memory_store *store = store_of(base->store);
     struct memory_piece *list = NULL;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     assert(store->stage_count > 0);
     store->stage_count--;
     for (size_t i = 0; i < stage->count; i++) {
@@ -175,7 +175,7 @@ void memory_stage_close(struct stage *base)
             list = stage->list[i];
         }
     }
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     memory_pieces_free(list);
     free(stage->list);
     free(stage->pieces);
@@ -187,9 +187,9 @@ static const struct memory_piece *find_piece(struct memory_store *store, const s
 {
     const struct memory_piece *found;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     found = memory_piece_find(&store->pieces, piece->offset);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     if (found && piece->extent == 0 && found->length == piece->length)
         return found;
     log_line(LOG_ERROR, "memory store: there is no piece %u/%llu of %u bytes", piece->extent,

@@ -23,10 +23,10 @@ struct store_state *memory_keep_state(struct store *base)
     struct memory_store *store = store_of(base);
     struct store_state *state = xcalloc(1, sizeof *state);
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     state->root = treap_hold(store->root);
     state->pieces = memory_pieces_keep(&store->pieces, &state->piece_count);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     return state;
 }
 
@@ -35,9 +35,9 @@ void memory_drop_state(struct store *base, struct store_state *state)
     struct memory_store *store = store_of(base);
     struct memory_piece *freed;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     freed = memory_pieces_unkeep(&store->pieces, state->pieces, state->piece_count);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     memory_pieces_free(freed);
     treap_release(state->root);
     free(state->pieces);
@@ -83,7 +83,7 @@ enum store_result memory_return_to(struct store *base, struct store_state *state
     struct treap_node *left;
     struct memory_piece *freed;
 
-    lock_take(&store->lock);
+    lock_acquire(&store->lock);
     left = store->root;
     store->root = treap_hold(state->root);
     if (except)
@@ -92,7 +92,7 @@ enum store_result memory_return_to(struct store *base, struct store_state *state
     *ret_sequence = ++store->sequence;
     memory_pieces_return(&store->pieces, state->pieces, state->piece_count, store->sequence);
     freed = memory_collect(store);
-    lock_give(&store->lock);
+    lock_release(&store->lock);
     treap_release(left);
     memory_pieces_free(freed);
     deferred_return(&store->deferred);

@@ -44,7 +44,7 @@ static struct bytes container_value(void)
     struct changes *changes = changes_new(w.arena);
     const struct container container = { .space = { { 9 } }, .created = 5, .etag = { 6 } };
     const struct partition at = { .space = { { 7 } }, .key = BYTES("x") };
-    struct snapshot *snapshot = snapshot_open(w.store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(w.store, at, STORE_MAY_BLOCK);
     struct record record;
     uint64_t sequence;
 
@@ -52,11 +52,11 @@ static struct bytes container_value(void)
     assert_int_equal(store_commit(w.store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
-    snapshot = snapshot_open(w.store, at, STORE_MAY_BLOCK);
+    read_view_close(snapshot);
+    snapshot = read_view_open(w.store, at, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("c"), w.arena, &record), STORE_OK);
-    snapshot_close(snapshot);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("c"), w.arena, &record), STORE_OK);
+    read_view_close(snapshot);
     return record.value;
 }
 
@@ -112,9 +112,9 @@ static struct restore *begin(void)
 static enum store_result get(struct guid space, struct record *ret_record)
 {
     const struct partition at = { .space = space, .key = BYTES("blob") };
-    struct snapshot *snapshot = snapshot_open(w.store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(w.store, at, STORE_MAY_BLOCK);
     enum store_result result =
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("r"), w.arena, ret_record);
+        read_view_get(snapshot, RECORD_INNER, bytes_from_string("r"), w.arena, ret_record);
     char bytes[16];
 
     if (!result) {
@@ -122,7 +122,7 @@ static enum store_result get(struct guid space, struct record *ret_record)
         assert_int_equal(piece_read(w.store, &ret_record->pieces[0], 0, 16, bytes, NULL), STORE_OK);
         assert_memory_equal(bytes, "bytes of a piece", 16);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 

@@ -212,7 +212,7 @@ static void put_raw(struct fixture *f, struct bytes key, struct bytes value)
 {
     const struct partition at = { .space = account_space("accounts", bytes_from_string("")),
                                   .key = BYTES("") };
-    struct snapshot *before = snapshot_open(f->store, at, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct commit_part part = { before, changes };
     uint64_t sequence;
@@ -220,7 +220,7 @@ static void put_raw(struct fixture *f, struct bytes key, struct bytes value)
     changes_put(changes, RECORD_INNER, key, value, NULL, 0);
     assert_int_equal(store_commit(f->store, &part, 1, clock_now() + 1, STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
 }
 
 static enum account_record_kind inspect(const char *service, const char *key, struct bytes value)

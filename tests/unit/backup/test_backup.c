@@ -130,10 +130,10 @@ static void open_restored(struct state *s)
 
 static bool matches(struct state *s, const char *key, uint64_t seed)
 {
-    struct snapshot *snapshot = snapshot_open(s->f->store, s->f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(s->f->store, s->f->partition, STORE_MAY_BLOCK);
     bool same = stream_matches(s->f->store, snapshot, key, STREAM, seed);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return same;
 }
 

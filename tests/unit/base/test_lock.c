@@ -36,45 +36,45 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    lock_release(&low);
-    lock_release(&high);
+    lock_destroy(&low);
+    lock_destroy(&high);
     return 0;
 }
 
 static void rising(void)
 {
-    lock_take(&low);
-    lock_take(&high);
-    lock_give(&low); /* given back in any order */
-    lock_give(&high);
-    lock_take(&high);
-    lock_give(&high);
-    lock_take(&low);
-    lock_give(&low);
+    lock_acquire(&low);
+    lock_acquire(&high);
+    lock_release(&low); /* given back in any order */
+    lock_release(&high);
+    lock_acquire(&high);
+    lock_release(&high);
+    lock_acquire(&low);
+    lock_release(&low);
 }
 
 static void falling(void)
 {
-    lock_take(&high);
-    lock_take(&low);
+    lock_acquire(&high);
+    lock_acquire(&low);
 }
 
 static void twice(void)
 {
-    lock_take(&low);
-    lock_take(&low);
+    lock_acquire(&low);
+    lock_acquire(&low);
 }
 
 static void never_initialised(void)
 {
     static struct lock zeros;
 
-    lock_take(&zeros);
+    lock_acquire(&zeros);
 }
 
 static void given_without_taking(void)
 {
-    lock_give(&low);
+    lock_release(&low);
 }
 
 static void not_held(void)
@@ -84,14 +84,14 @@ static void not_held(void)
 
 static void held(void)
 {
-    lock_take(&low);
+    lock_acquire(&low);
     lock_assert_held(&low);
-    lock_give(&low);
+    lock_release(&low);
 }
 
 static void *hold_for_ever(void *argument)
 {
-    lock_take(&low);
+    lock_acquire(&low);
     (void)argument;
     return NULL;
 }
@@ -110,8 +110,8 @@ static void same_rank(void)
     struct lock other;
 
     lock_init(&other, RANK_SYNCER);
-    lock_take(&high);
-    lock_take(&other);
+    lock_acquire(&high);
+    lock_acquire(&other);
 }
 
 /* A wait gives the lock and takes it again: the order holds then too. */
@@ -120,8 +120,8 @@ static void wait_below(void)
     pthread_cond_t condition;
 
     lock_condition_init(&condition);
-    lock_take(&low);
-    lock_take(&high);
+    lock_acquire(&low);
+    lock_acquire(&high);
     lock_wait(&low, &condition, 1); /* takes low while high is held */
 }
 
@@ -167,7 +167,7 @@ static void *take_nicely(void *argument)
 {
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 1) != 0)
         return NULL; /* the caller sees that it did not abort */
-    lock_take(&high);
+    lock_acquire(&high);
     return argument;
 }
 
@@ -177,14 +177,14 @@ static void *take_idly(void *argument)
 
     if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
         return NULL;
-    lock_take(&high);
+    lock_acquire(&high);
     return argument;
 }
 
 static void *take_in_batch(void *argument)
 {
     thread_give_way();
-    lock_take(&high);
+    lock_acquire(&high);
     return argument;
 }
 
@@ -223,8 +223,8 @@ static void share(void **state)
 
 static void *take_high(void *argument)
 {
-    lock_take(&high);
-    lock_give(&high);
+    lock_acquire(&high);
+    lock_release(&high);
     return argument;
 }
 
@@ -234,10 +234,10 @@ static void order_per_thread(void **state)
     pthread_t thread;
 
     (void)state;
-    lock_take(&low);
+    lock_acquire(&low);
     assert_int_equal(pthread_create(&thread, NULL, take_high, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    lock_give(&low);
+    lock_release(&low);
 }
 
 static bool ready;
@@ -245,10 +245,10 @@ static pthread_cond_t condition;
 
 static void *make_ready(void *argument)
 {
-    lock_take(&high);
+    lock_acquire(&high);
     ready = true;
     pthread_cond_signal(&condition);
-    lock_give(&high);
+    lock_release(&high);
     return argument;
 }
 
@@ -259,13 +259,13 @@ static void waits(void **state)
 
     (void)state;
     lock_condition_init(&condition);
-    lock_take(&high);
+    lock_acquire(&high);
     assert_false(lock_wait(&high, &condition, 1));
     assert_false(lock_wait_us(&high, &condition, 200));
     assert_int_equal(pthread_create(&thread, NULL, make_ready, NULL), 0);
     while (!ready)
         assert_true(lock_wait(&high, &condition, -1));
-    lock_give(&high);
+    lock_release(&high);
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_cond_destroy(&condition);
 }

@@ -312,17 +312,17 @@ struct store *store_of(struct fixture *f)
     return f->store;
 }
 
-struct snapshot *open_blob(struct fixture *f)
+struct read_view *open_blob(struct fixture *f)
 {
     struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = BYTES("box") };
-    struct snapshot *snapshot = snapshot_open(f->store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, at, STORE_MAY_BLOCK);
     struct container container;
 
     assert_int_equal(container_read(snapshot, f->arena, &container), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     at = (struct partition){ .space = container.space, .key = BYTES("b") };
-    return snapshot_open(f->store, at, STORE_MAY_BLOCK);
+    return read_view_open(f->store, at, STORE_MAY_BLOCK);
 }
 
 uint64_t bytes_kept(struct fixture *f)
@@ -335,7 +335,7 @@ uint64_t bytes_kept(struct fixture *f)
 
 unsigned count_blob_records(struct fixture *f, enum record_family family)
 {
-    struct snapshot *snapshot = open_blob(f);
+    struct read_view *snapshot = open_blob(f);
     struct scan *scan = scan_open(snapshot, family, bytes_of("", 0), bytes_of("", 0));
     struct record record;
     unsigned count = 0;
@@ -343,7 +343,7 @@ unsigned count_blob_records(struct fixture *f, enum record_family family)
     while (scan_next(scan, NULL, &record) == STORE_OK)
         count++;
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return count;
 }
 
@@ -418,14 +418,14 @@ static void check_tag_index(struct fixture *f)
 {
     struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = BYTES("box") };
-    struct snapshot *snapshot = snapshot_open(f->store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, at, STORE_MAY_BLOCK);
     struct container container;
     bool exists = container_read(snapshot, f->arena, &container) == STORE_OK;
     struct index_iterator *index;
     struct index_record found;
     size_t count = 0;
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     if (!exists)
         return;
     index = index_iterator_open(f->store, container.space, bytes_of(NULL, 0), bytes_of(NULL, 0),

@@ -57,7 +57,7 @@ struct store *store_of(struct fixture *f);
 /* Does what is due of the list of deferred tasks. */
 void run_due(struct store *store);
 /* The partition of blob "b" of "box"; to be closed. */
-struct snapshot *open_blob(struct fixture *f);
+struct read_view *open_blob(struct fixture *f);
 /* Bytes of pieces that records refer to: 0 when nothing is left behind. */
 uint64_t bytes_kept(struct fixture *f);
 /* Records of a family of that blob. */

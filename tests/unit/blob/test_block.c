@@ -232,7 +232,7 @@ static void list_length_is_limited(void **state)
 /* Lets the total say that as many blocks are staged as there may be, where there is one. */
 static void pretend_all_are_staged(struct fixture *f, struct arena *arena)
 {
-    struct snapshot *snapshot = open_blob(f);
+    struct read_view *snapshot = open_blob(f);
     struct uncommitted total = { .count = UNCOMMITTED_BLOCKS_MAX, .id_length = 1 };
     struct body body = { .length = 1, .inline_bytes = BYTES("x") };
     struct changes *changes = changes_new(arena);
@@ -244,7 +244,7 @@ static void pretend_all_are_staged(struct fixture *f, struct arena *arena)
     assert_int_equal(store_commit(store_of(f), &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: 100,000 staged blocks are the most; one of them may still be replaced. rest: Put-Block */
@@ -343,7 +343,7 @@ static void expired_blocks_are_deleted(void **state)
     struct fixture *f = *state;
     char *large = calloc(1, 100000);
     struct bytes block = bytes_of(large, 100000);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct blob blob;
     struct arena *arena = arena_new(1 << 20);
 
@@ -366,7 +366,7 @@ static void expired_blocks_are_deleted(void **state)
     assert_answer(ask(f, "DELETE /box/u", NULL, NULL), 404, "BlobNotFound");
     snapshot = open_blob(f);
     assert_int_equal(blob_read(snapshot, arena, blob_base, &blob), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     free(large);
 }

@@ -116,13 +116,13 @@ static bool deletion_is_noted(struct fixture *f)
     struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = bytes_from_string("box") };
     struct bytes note = bytes_from_string("d");
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct arena *arena = arena_new(SIZE_MAX);
     struct record record;
-    enum store_result result = snapshot_get(snapshot, RECORD_INNER, note, arena, &record);
+    enum store_result result = read_view_get(snapshot, RECORD_INNER, note, arena, &record);
 
     arena_free(arena);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result == STORE_OK;
 }
 
@@ -186,12 +186,12 @@ static void deleted_while_located(void **state)
     assert_ok(ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "text"), 201);
     assert_int_equal(blob_locate(&d, &partition), OK);
     assert_ok(ask(f, "DELETE /box?restype=container", NULL, NULL), 202);
-    d.before = snapshot_open(d.store, partition, STORE_MAY_BLOCK);
+    d.before = read_view_open(d.store, partition, STORE_MAY_BLOCK);
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++)
         assert_int_equal(subjects[i](&d), DECIDE_AGAIN);
     assert_int_equal(list_blobs_decide(&d, &listed, &result), DECIDE_AGAIN);
     assert_int_equal(blob_locate(&d, &partition), E_ContainerNotFound);
-    snapshot_close(d.before);
+    read_view_close(d.before);
     arena_free(arena);
 }
 

@@ -302,7 +302,7 @@ static void base_forgets_generations(void **state)
 {
     struct fixture *f = *state;
     const char *times[MANY];
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct arena *arena = arena_new(1 << 20);
     struct blob base;
 
@@ -316,7 +316,7 @@ static void base_forgets_generations(void **state)
     snapshot = open_blob(f);
     assert_int_equal(blob_read(snapshot, arena, blob_base, &base), STORE_OK);
     assert_int_equal(base.content.kept, 0);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     delete_all(f);
     assert_nothing_is_left(f);
@@ -336,7 +336,7 @@ static void set_marks(struct fixture *f, const char *value)
         changes_delete(changes, RECORD_LISTED, snapshot_marks_key);
     assert_int_equal(store_commit(store_of(f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(part.snapshot);
+    read_view_close(part.snapshot);
     arena_free(arena);
 }
 

@@ -14,7 +14,7 @@ static void drop_container(struct store *store)
 {
     struct partition at = { account_space("blob", bytes_from_string("devstoreaccount1")),
                             BYTES("box") };
-    struct snapshot *before = snapshot_open(store, at, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store, at, STORE_MAY_BLOCK);
     struct arena *arena = arena_new(1u << 20);
     struct changes *changes = changes_new(arena);
     struct container container;
@@ -24,10 +24,10 @@ static void drop_container(struct store *store)
     container_delete_record(changes);
     changes_drop_space(changes, container.space);
     assert_int_equal(store_commit(store, &(struct commit_part){ before, changes }, 1,
-                                  clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
+                                  clock_above(read_view_instant(before)), STORE_MAY_BLOCK,
                                   &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 

@@ -10,7 +10,7 @@ static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p"
 /* Commits the changes and gives the value of the one LISTED record as hexadecimal digits. */
 static const char *written(struct store *store, struct arena *arena, const struct changes *changes)
 {
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     struct record record;
     struct text hex;
     uint64_t sequence;
@@ -19,12 +19,12 @@ static const char *written(struct store *store, struct arena *arena, const struc
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, 1,
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
-    snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    read_view_close(snapshot);
+    snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     scan = scan_open(snapshot, RECORD_LISTED, bytes_of("", 0), bytes_of("", 0));
     assert_int_equal(scan_next(scan, arena, &record), STORE_OK);
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     text_init(&hex, arena, 0);
     for (size_t i = 0; i < record.value.len; i++)
         text_printf(&hex, "%02x", (unsigned char)record.value.ptr[i]);

@@ -158,7 +158,7 @@ static void put_record(struct fixture *f, struct bytes value)
     struct arena *arena = arena_new(1u << 16);
     struct partition at = { .space = blob_account_space(bytes_from_string("devstoreaccount1")),
                             .key = BYTES("") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     uint64_t sequence;
 
@@ -166,7 +166,7 @@ static void put_record(struct fixture *f, struct bytes value)
     assert_int_equal(store_commit(store_of(f), &(struct commit_part){ snapshot, changes }, 1, 1,
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 
@@ -174,12 +174,12 @@ static struct bytes record_of(struct fixture *f, struct arena *arena)
 {
     struct partition at = { .space = blob_account_space(bytes_from_string("devstoreaccount1")),
                             .key = BYTES("") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct record record;
 
-    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, bytes_from_string("p"), arena, &record),
+    assert_int_equal(read_view_get(snapshot, RECORD_INNER, bytes_from_string("p"), arena, &record),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return record.value;
 }
 

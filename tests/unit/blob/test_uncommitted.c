@@ -20,11 +20,11 @@ static void put(struct fixture *f, const char *id, struct bytes data, uint32_t p
 
 static struct uncommitted total_of(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct uncommitted total;
 
     assert_int_equal(uncommitted_read(snapshot, f->arena, &total), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return total;
 }
 

@@ -36,13 +36,13 @@ void open_store(struct fixture *f)
 
 void commit(struct fixture *f, struct partition partition, const struct changes *changes)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, partition, STORE_MAY_BLOCK);
     struct commit_part part = { snapshot, changes };
     uint64_t sequence;
 
     assert_int_equal(store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 struct partition named(const char *service, const char *name)

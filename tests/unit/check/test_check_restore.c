@@ -30,13 +30,13 @@ static struct store *open_salvaged(struct world *w)
 static uint64_t entry_of(struct world *w, uint64_t directory, const char *key)
 {
     struct store *store = open_salvaged(w);
-    struct snapshot *before = snapshot_open(store, node(w, directory), STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store, node(w, directory), STORE_MAY_BLOCK);
     struct tree_entry entry;
     enum store_result found =
         tree_entry_read(before, w->f->arena, TREE_CASE_IGNORED,
                         &(struct tree_name){ .key = bytes_from_string(key) }, &entry);
 
-    snapshot_close(before);
+    read_view_close(before);
     store_close(store);
     return found ? 0 : entry.id;
 }

@@ -89,14 +89,14 @@ static enum error copy_half(struct decision *d, void *of)
 static uint64_t make_pending(struct world *w)
 {
     struct pending_file pending;
-    struct snapshot *before;
+    struct read_view *before;
 
     w->copies = true;
     make(w, "e", TREE_FILE);
     decide(w, copy_half);
-    before = snapshot_open(w->f->store, node(w, w->id), STORE_MAY_BLOCK);
+    before = read_view_open(w->f->store, node(w, w->id), STORE_MAY_BLOCK);
     assert_int_equal(pending_file_read(before, w->f->arena, &pending), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     return pending.target.content.id;
 }
 

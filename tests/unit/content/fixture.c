@@ -90,7 +90,7 @@ int fixture_tear_down(void **state)
     struct fixture *f = *state;
 
     if (f->before)
-        snapshot_close(f->before);
+        read_view_close(f->before);
     close_stages(f);
     store_close(f->store);
     if (f->folder[0])
@@ -121,7 +121,7 @@ struct bytes fixture_random_bytes(struct fixture *f, size_t length)
 void fixture_begin(struct fixture *f)
 {
     assert_null(f->before);
-    f->before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    f->before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     f->changes = changes_new(f->arena);
 }
 
@@ -132,7 +132,7 @@ void fixture_commit(struct fixture *f)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ f->before, f->changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(f->before);
+    read_view_close(f->before);
     f->before = NULL;
     close_stages(f);
 }
@@ -229,7 +229,7 @@ uint64_t fixture_piece_bytes(struct fixture *f)
 
 size_t fixture_record_count(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("", 0), bytes_of("", 0));
     struct record record;
     size_t count = 0;
@@ -237,27 +237,27 @@ size_t fixture_record_count(struct fixture *f)
     while (scan_next(scan, NULL, &record) == STORE_OK)
         count++;
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return count;
 }
 
 enum store_result fixture_load(struct fixture *f, const struct content *content, uint64_t offset,
                                struct window *ret_window)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct map_reader reader;
     enum store_result result;
 
     map_reader_init(&reader, snapshot, f->arena, false, content);
     result = map_reader_load(&reader, offset, content->length, ret_window);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 
 enum store_result fixture_read(struct fixture *f, const struct content *content, uint64_t offset,
                                uint64_t length, size_t max, struct bytes *ret_bytes)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(f->store, snapshot, f->arena, content, offset, length);
     char *bytes = arena_bytes(f->arena, (size_t)length + 1);
@@ -313,7 +313,7 @@ void fixture_collect_all(struct fixture *f)
     while (more) {
         struct arena *arena = arena_new(SIZE_MAX);
         struct changes *changes = changes_new(arena);
-        struct commit_part part = { snapshot_open(f->store, f->partition, STORE_MAY_BLOCK),
+        struct commit_part part = { read_view_open(f->store, f->partition, STORE_MAY_BLOCK),
                                     changes };
         uint64_t sequence;
 
@@ -322,7 +322,7 @@ void fixture_collect_all(struct fixture *f)
             assert_int_equal(
                 store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                 STORE_OK);
-        snapshot_close(part.snapshot);
+        read_view_close(part.snapshot);
         arena_free(arena);
     }
 }

@@ -22,7 +22,7 @@ struct fixture {
     sem_t woken;
     struct partition partition;
     struct arena *arena;
-    struct snapshot *before; /* of the change being made */
+    struct read_view *before; /* of the change being made */
     struct changes *changes;
     struct stage *stages[FIXTURE_STAGES_MAX]; /* open until the next commit */
     size_t stage_count;

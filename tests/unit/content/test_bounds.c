@@ -1,5 +1,5 @@
 /* What a change writes and what a look reads does not depend on the size of the content: records
- * and bytes are counted, not time. changes_put(), snapshot_get() and scan_next() are wrapped by the
+ * and bytes are counted, not time. changes_put(), read_view_get() and scan_next() are wrapped by the
  * linker. design 5, "a change costs what it changes"
  *
  * LAGRA_PAGES: how many pages are written (default 20,000). */
@@ -20,12 +20,12 @@ void __real_changes_put(struct changes *changes, enum record_family family, stru
                         struct bytes value, const struct piece *pieces, size_t piece_count);
 void __wrap_changes_put(struct changes *changes, enum record_family family, struct bytes key,
                         struct bytes value, const struct piece *pieces, size_t piece_count);
-enum store_result __real_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
+enum store_result __real_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
 enum store_result __real_scan_next(struct scan *scan, struct arena *arena,
                                    struct record *ret_record);
 enum store_result __wrap_scan_next(struct scan *scan, struct arena *arena,
@@ -39,12 +39,12 @@ void __wrap_changes_put(struct changes *changes, enum record_family family, stru
     __real_changes_put(changes, family, key, value, pieces, piece_count);
 }
 
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record)
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record)
 {
     counted.reads++;
-    return __real_snapshot_get(snapshot, family, key, arena, ret_record);
+    return __real_read_view_get(snapshot, family, key, arena, ret_record);
 }
 
 enum store_result __wrap_scan_next(struct scan *scan, struct arena *arena,
@@ -184,7 +184,7 @@ static void expect_page(struct fixture *f, const struct content *content, uint64
 static uint64_t list_difference(struct fixture *f, const struct content *older,
                                 const struct content *newer)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     uint64_t bytes = 0;
 
     for (uint64_t at = 0; at != UINT64_MAX;) {
@@ -199,7 +199,7 @@ static uint64_t list_difference(struct fixture *f, const struct content *older,
         at = page.next;
         arena_rewind(f->arena, mark);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return bytes;
 }
 
@@ -215,7 +215,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 static void collect_generations(struct fixture *f, struct content *content,
                                 struct content *snapshot)
 {
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_ranges ranges;
     bool more = false;
 
@@ -224,7 +224,7 @@ static void collect_generations(struct fixture *f, struct content *content,
                          STORE_OK);
     while (ranges.count == 0 && ranges.next == 0);
     assert_int_equal(ranges.count, 0);
-    snapshot_close(before);
+    read_view_close(before);
     fixture_begin(f);
     assert_int_equal(content_snapshot_delete(f->before, f->changes, snapshot, content, &more),
                      STORE_OK);

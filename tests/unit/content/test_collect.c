@@ -24,7 +24,7 @@ static void collect_all(struct fixture *f, size_t deletes_max)
     while (more) {
         struct arena *arena = arena_new((size_t)64 << 20);
         struct changes *changes = changes_new(arena);
-        struct commit_part part = { snapshot_open(f->store, f->partition, STORE_MAY_BLOCK),
+        struct commit_part part = { read_view_open(f->store, f->partition, STORE_MAY_BLOCK),
                                     changes };
         uint64_t sequence;
 
@@ -36,7 +36,7 @@ static void collect_all(struct fixture *f, size_t deletes_max)
             assert_int_equal(
                 store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                 STORE_OK);
-        snapshot_close(part.snapshot);
+        read_view_close(part.snapshot);
         arena_free(arena);
     }
 }

@@ -70,7 +70,7 @@ static struct content commit_sample(struct fixture *f, const struct sample *samp
 }
 
 /* All blocks with their pieces. */
-static struct content_block *read_blocks(struct fixture *f, struct snapshot *snapshot,
+static struct content_block *read_blocks(struct fixture *f, struct read_view *snapshot,
                                          const struct content *content, size_t *ret_count)
 {
     struct content_block *blocks;
@@ -87,7 +87,7 @@ static struct content_block *read_blocks(struct fixture *f, struct snapshot *sna
 static void expect_blocks(struct fixture *f, const struct content *content,
                           const struct sample *sample)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     size_t count = 0;
     struct content_block *blocks = read_blocks(f, snapshot, content, &count);
 
@@ -104,7 +104,7 @@ static void expect_blocks(struct fixture *f, const struct content *content,
             assert_int_equal(blocks[i].pieces[p].length, was->pieces[p].length);
         }
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void give_up(struct fixture *f, const struct content *content, uint32_t holders)
@@ -306,7 +306,7 @@ static void reading_while_overwritten(void **state)
     struct fixture *f = *state;
     struct bytes data = fixture_random_bytes(f, 300000);
     struct content content = commit_body(f, data, 100000);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(f->store, snapshot, f->arena, &content, 0, data.len);
     char *bytes = arena_bytes(f->arena, data.len);

@@ -14,14 +14,14 @@ struct records {
 
 static void read_records(struct fixture *f, struct records *records)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("", 0), bytes_of("", 0));
 
     records->count = 0;
     while (scan_next(scan, f->arena, &records->list[records->count]) == STORE_OK)
         assert_true(++records->count < RECORDS_MAX);
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Inline blocks in some segments, and a block in pieces. */
@@ -51,12 +51,12 @@ static struct content commit_blocks(struct fixture *f)
 
 static enum store_result list_blocks(struct fixture *f, const struct content *content)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_block *blocks;
     size_t count;
     enum store_result result = content_blocks(snapshot, f->arena, content, &blocks, &count);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 

@@ -115,7 +115,7 @@ static struct body stage(struct fixture *f, size_t length)
     return body;
 }
 
-static void commit(struct fixture *f, struct snapshot *before, struct changes *changes)
+static void commit(struct fixture *f, struct read_view *before, struct changes *changes)
 {
     uint64_t sequence;
 
@@ -124,14 +124,14 @@ static void commit(struct fixture *f, struct snapshot *before, struct changes *c
                      STORE_OK);
     store_wait_durable(f->store, sequence, &f->waiting.waiter);
     wait_woken(f);
-    snapshot_close(before);
+    read_view_close(before);
 }
 
 /* Put Blob of the first `length` bytes. */
 static struct content put(struct fixture *f, size_t length)
 {
     struct body body = stage(f, length);
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct content content = content_from_body(changes, clock_now(), &body);
 
@@ -144,7 +144,7 @@ static struct content put(struct fixture *f, size_t length)
 static void write_range(struct fixture *f, struct content *content, uint64_t offset,
                         const struct body *body)
 {
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
 
     assert_int_equal(
@@ -156,7 +156,7 @@ static void write_range(struct fixture *f, struct content *content, uint64_t off
 static struct content_reader *open_reader(struct fixture *f, const struct content *content,
                                           uint64_t offset, uint64_t length)
 {
-    return content_reader_open(f->store, snapshot_open(f->store, f->partition, STORE_MAY_BLOCK),
+    return content_reader_open(f->store, read_view_open(f->store, f->partition, STORE_MAY_BLOCK),
                                f->arena, content, offset, length);
 }
 
@@ -334,7 +334,7 @@ static void damage_is_told(void **state)
 static void append_parts(struct fixture *f, struct content *content)
 {
     for (unsigned i = 0; i < COLD_PARTS; i++) {
-        struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
         struct changes *changes = changes_new(f->arena);
         struct body body = { .length = COLD_BYTES,
                              .inline_bytes = { f->data + i * COLD_BYTES, COLD_BYTES } };
@@ -344,7 +344,7 @@ static void append_parts(struct fixture *f, struct content *content)
         assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
                                       clock_now(), STORE_MAY_BLOCK, &sequence),
                          STORE_OK);
-        snapshot_close(before);
+        read_view_close(before);
     }
 }
 
@@ -364,7 +364,7 @@ static void cold_map_is_waited_for_seldom(void **state)
     store_close(f->store);
     assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
     page_cache_is_empty = true;
-    reader = content_reader_open(f->store, snapshot_open(f->store, f->partition, STORE_NO_WAIT),
+    reader = content_reader_open(f->store, read_view_open(f->store, f->partition, STORE_NO_WAIT),
                                  f->arena, &content, 0, content.length);
     while (got < content.length) {
         size_t count = 0;

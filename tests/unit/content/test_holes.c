@@ -24,7 +24,7 @@ static enum store_result end(struct holes *h, enum store_result result)
     if (result)
         h->f->changes = changes_new(h->f->arena);
     if (changes_empty(h->f->changes)) {
-        snapshot_close(h->f->before);
+        read_view_close(h->f->before);
         h->f->before = NULL;
     } else {
         fixture_commit(h->f);

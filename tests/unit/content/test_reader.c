@@ -1,6 +1,6 @@
 /* Reading while sending, over a store whose files, waits and damage the test makes up. content.h
  *
- * piece_check(), piece_read(), snapshot_get() and scan_open() of the store are wrapped by the
+ * piece_check(), piece_read(), read_view_get() and scan_open() of the store are wrapped by the
  * linker. With `has_files`, pieces that come out of a record seem to lie in a file, one after the
  * other but for a gap before every `gap_every`th. */
 #include "fixture.h"
@@ -39,15 +39,15 @@ enum store_result __wrap_piece_check(struct store *store, const struct piece *pi
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
 void __wrap_piece_give(struct store *store, const struct piece_file *file);
-enum store_result __real_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
-struct scan *__real_scan_open(struct snapshot *snapshot, enum record_family family,
+enum store_result __real_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
+struct scan *__real_scan_open(struct read_view *snapshot, enum record_family family,
                               struct bytes prefix, struct bytes from);
-struct scan *__wrap_scan_open(struct snapshot *snapshot, enum record_family family,
+struct scan *__wrap_scan_open(struct read_view *snapshot, enum record_family family,
                               struct bytes prefix, struct bytes from);
 
 static bool must_wait(struct waiter *waiter)
@@ -151,11 +151,11 @@ static void lay_out(struct fixture *f, struct record *record)
 
 static struct fixture *fixture;
 
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record)
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record)
 {
-    enum store_result result = __real_snapshot_get(snapshot, family, key, arena, ret_record);
+    enum store_result result = __real_read_view_get(snapshot, family, key, arena, ret_record);
 
     world.gets++;
     if (!result && world.has_files)
@@ -163,7 +163,7 @@ enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_fam
     return result;
 }
 
-struct scan *__wrap_scan_open(struct snapshot *snapshot, enum record_family family,
+struct scan *__wrap_scan_open(struct read_view *snapshot, enum record_family family,
                               struct bytes prefix, struct bytes from)
 {
     world.scans++;
@@ -201,7 +201,7 @@ static struct content commit_body(struct fixture *f, struct bytes data, uint32_t
 static struct content_reader *open_reader(struct fixture *f, const struct content *content,
                                           uint64_t offset, uint64_t length)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
 
     world.gets = 0;
     world.scans = 0;

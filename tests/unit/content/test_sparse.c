@@ -50,7 +50,7 @@ static char byte_at(uint32_t stamp, uint64_t offset)
 static void commit(struct model *m)
 {
     if (changes_empty(m->f->changes)) {
-        snapshot_close(m->f->before);
+        read_view_close(m->f->before);
         m->f->before = NULL;
         return;
     }
@@ -279,7 +279,7 @@ static void expect_bytes(struct model *m, const struct generation *generation)
 static size_t list_all(struct model *m, const struct generation *older,
                        const struct generation *generation, struct content_range *ranges)
 {
-    struct snapshot *snapshot = snapshot_open(m->f->store, m->f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(m->f->store, m->f->partition, STORE_MAY_BLOCK);
     size_t count = 0;
 
     for (uint64_t at = 0; at != UINT64_MAX;) {
@@ -305,7 +305,7 @@ static size_t list_all(struct model *m, const struct generation *older,
         assert_true(page.next > at);
         at = page.next;
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return count;
 }
 

@@ -225,7 +225,7 @@ static void joins_what_need_not_be_kept_apart(void **state)
         char bytes[20] = "aaaaaaaaaabbbbbbbbbb", key[SPARSE_KEY_SIZE];
         struct version version;
         struct record record;
-        struct snapshot *snapshot;
+        struct read_view *snapshot;
 
         items[0].bytes = bytes;
         items[1].bytes = bytes + 10;
@@ -233,12 +233,12 @@ static void joins_what_need_not_be_kept_apart(void **state)
         fixture_begin(f);
         sparse_put(f->changes, ID, SPARSE_PAGE, NUMBER, EPOCH, cases[i].joins_above, &parts);
         fixture_commit(f);
-        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-        assert_int_equal(snapshot_get(snapshot, RECORD_INNER,
-                                      sparse_key(ID, SPARSE_PAGE, NUMBER, EPOCH, key), f->arena,
-                                      &record),
+        snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+        assert_int_equal(read_view_get(snapshot, RECORD_INNER,
+                                       sparse_key(ID, SPARSE_PAGE, NUMBER, EPOCH, key), f->arena,
+                                       &record),
                          STORE_OK);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         assert_true(sparse_decode(&record, f->arena, &version));
         assert_int_equal(version.parts.count, cases[i].count);
         assert_int_equal(version.parts.items[0].stamp, cases[i].count == 1 ? 9 : cases[i].first);

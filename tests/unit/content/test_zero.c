@@ -68,10 +68,10 @@ static void zero(struct model *m, uint64_t offset, uint64_t length)
 static void compare(struct model *m)
 {
     uint64_t next = 0, at = 0;
-    struct snapshot *now;
+    struct read_view *now;
 
     fixture_expect(m->f, &m->content, bytes_of(m->bytes, LENGTH));
-    now = snapshot_open(m->f->store, m->f->partition, STORE_MAY_BLOCK);
+    now = read_view_open(m->f->store, m->f->partition, STORE_MAY_BLOCK);
     while (next != UINT64_MAX) {
         struct content_ranges page;
 
@@ -87,7 +87,7 @@ static void compare(struct model *m)
     }
     for (; at <= (LENGTH - 1) / SECTOR; at++)
         assert_false(m->has[at]);
-    snapshot_close(now);
+    read_view_close(now);
 }
 
 static void any_range_reads_as_zeros(void **state)

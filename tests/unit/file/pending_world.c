@@ -157,7 +157,7 @@ int pending_set_up(void **state)
     struct world *w = xcalloc(1, sizeof *w);
     void *fixture;
     struct share share;
-    struct snapshot *before;
+    struct read_view *before;
 
     if (!log_open(LOG_ERROR, "/dev/null") || fixture_setup(&fixture) != 0)
         return -1;
@@ -167,12 +167,12 @@ int pending_set_up(void **state)
     fixture_serve(w->f, &file_service);
     open_epoch_begin();
     assert_ok(ask(w->f, "PUT /sha?restype=share", NULL, NULL), 201);
-    before = snapshot_open(
+    before = read_view_open(
         store_of(w->f),
         (struct partition){ file_account_space(bytes_from_string(ACCOUNT)), BYTES("sha") },
         STORE_MAY_BLOCK);
     assert_int_equal(share_read(before, w->arena, share_itself, &share), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     w->space = share.space;
     assert_ok(ask(w->f, "PUT /sha/f",
                   textf(w->f, "x-ms-type: file\nx-ms-content-length: %d", LENGTH), NULL),
@@ -214,20 +214,20 @@ void assert_status(struct world *w, const char *status, const char *length)
 
 enum store_result read_record(struct world *w, struct pending_file *ret_pending)
 {
-    struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
     enum store_result result = pending_file_read(before, w->arena, ret_pending);
 
-    snapshot_close(before);
+    read_view_close(before);
     return result;
 }
 
 void commits(struct world *w, struct changes *changes)
 {
-    struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
     struct commit_part part = { before, changes };
     uint64_t sequence;
 
     assert_int_equal(
         store_commit(store_of(w->f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
 }

@@ -7,12 +7,12 @@ static const struct partition place = { .key = BYTES("file") };
 
 static void commit(struct fixture *f, struct changes *changes)
 {
-    struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(f), place, STORE_MAY_BLOCK);
     struct commit_part part = { before, changes };
     uint64_t sequence;
 
     assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
 }
 
 static void write(struct fixture *f, struct arena *arena, const struct file *file)
@@ -28,12 +28,12 @@ static void write(struct fixture *f, struct arena *arena, const struct file *fil
 
 static enum store_result read(struct fixture *f, struct arena *arena, struct file *file)
 {
-    struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(f), place, STORE_MAY_BLOCK);
     struct decision d = { .arena = arena };
     struct tree tree = { .d = &d, .state = { .generation = 1 } };
     enum store_result result = file_read(&tree, before, arena, file);
 
-    snapshot_close(before);
+    read_view_close(before);
     return result;
 }
 

@@ -28,7 +28,7 @@ struct world {
 static enum store_result read_bytes(struct decision *d, struct world *w)
 {
     const struct content *content = &w->state.file.content;
-    struct snapshot *before = snapshot_open(d->store, w->state.part->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(d->store, w->state.part->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(d->store, before, d->arena, content, 0, content->length);
     enum store_result result = STORE_OK;
@@ -158,7 +158,7 @@ static size_t count_records(struct world *w)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
     struct arena *arena = arena_new(1 << 20);
-    struct snapshot *before = snapshot_open(
+    struct read_view *before = read_view_open(
         store_of(w->f), tree_partition(arena, w->space, w->state.place.entry.id), STORE_MAY_BLOCK);
     struct index_iterator *iterator =
         index_iterator_open(store_of(w->f), w->space, bytes_of("", 0), bytes_of("", 0),
@@ -177,7 +177,7 @@ static size_t count_records(struct world *w)
     for (; index_iterator_next(iterator, &found) == STORE_OK; count++)
         ;
     index_iterator_close(iterator);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
     return count;
 }

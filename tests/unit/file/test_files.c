@@ -35,11 +35,11 @@ static struct guid space_of_share(struct fixture *f, struct arena *arena)
 {
     struct partition at = { file_account_space((struct bytes)BYTES("devstoreaccount1")),
                             BYTES("sha") };
-    struct snapshot *before = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct share share;
 
     assert_int_equal(share_read(before, arena, share_itself, &share), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     return share.space;
 }
 
@@ -48,7 +48,7 @@ static void damage(struct fixture *f, uint64_t id, struct bytes value)
 {
     struct arena *arena = arena_new(1 << 16);
     struct partition at = tree_partition(arena, space_of_share(f, arena), id);
-    struct snapshot *before = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { before, changes };
     uint64_t sequence;
@@ -59,7 +59,7 @@ static void damage(struct fixture *f, uint64_t id, struct bytes value)
         changes_delete(changes, RECORD_INNER, (struct bytes)BYTES("f"));
     assert_int_equal(store_commit(store_of(f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 

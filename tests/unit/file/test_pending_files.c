@@ -195,24 +195,24 @@ static void damaged_record(void **state)
     struct world *w = *state;
     struct record record;
     struct pending_file pending;
-    struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
 
-    assert_int_equal(snapshot_get(before, RECORD_INNER, pending_record_key, w->arena, &record),
+    assert_int_equal(read_view_get(before, RECORD_INNER, pending_record_key, w->arena, &record),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     for (size_t cut = 0; cut < record.value.len; cut++) {
         struct changes *changes = changes_new(w->arena);
         struct commit_part part;
         uint64_t sequence;
 
-        before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+        before = read_view_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
         part = (struct commit_part){ before, changes };
         changes_put(changes, RECORD_INNER, pending_record_key, bytes_of(record.value.ptr, cut),
                     NULL, 0);
         assert_int_equal(
             store_commit(store_of(w->f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
             STORE_OK);
-        snapshot_close(before);
+        read_view_close(before);
         assert_int_equal(read_record(w, &pending), STORE_CORRUPT);
     }
     assert_int_equal(act(w, FIND), E_InternalError);

@@ -71,17 +71,17 @@ static void caches_end_with_it(void **state)
         .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
     };
     struct changes *changes = changes_new(w->arena);
-    struct snapshot *before;
+    struct read_view *before;
     struct open_set now;
     struct bytes value;
 
     open_set_write(changes, w->arena, &set);
     commits(w, changes);
     aborts(w, 204, NULL);
-    before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+    before = read_view_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
     assert_int_equal(open_set_get(before, w->arena, &value), STORE_OK);
     assert_true(open_set_decode(w->arena, value, 0, 0, &now));
-    snapshot_close(before);
+    read_view_close(before);
     assert_int_equal(now.caching_count, 1);
     assert_int_equal(now.cachings[0].caching.holds, 0);
     assert_status(w, "aborted", "0");

@@ -167,20 +167,20 @@ static void put(struct fixture *f, uint64_t number, const char *value, size_t le
     struct arena *arena = arena_new(1 << 16);
     struct partition at = { file_account_space(bytes_from_string("devstoreaccount1")),
                             bytes_from_string("sha") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part;
     uint64_t sequence;
 
     assert_int_equal(share_read(snapshot, arena, share_itself, &share), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     be64_put(key + 1, number);
     at = (struct partition){ share.space, bytes_of(key, sizeof key) };
-    snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     part = (struct commit_part){ snapshot, changes };
     changes_put(changes, RECORD_INNER, bytes_from_string("p"), bytes_of(value, len), NULL, 0);
     assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 

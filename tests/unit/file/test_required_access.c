@@ -40,7 +40,7 @@ static void begin(struct fixture *f, struct at_gate *at)
     struct reply head = ask(f, "HEAD /sha/f", NULL, NULL);
     struct partition of = { account_space("file", bytes_from_string("devstoreaccount1")),
                             BYTES("sha") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), of, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), of, STORE_MAY_BLOCK);
     struct share share;
     uint64_t id;
 
@@ -49,7 +49,7 @@ static void begin(struct fixture *f, struct at_gate *at)
         bytes_parse_u64(bytes_from_string(header_of(f, &head, "x-ms-file-id")), UINT64_MAX, &id));
     *at = (struct at_gate){ .arena = arena_new(1 << 20) };
     assert_int_equal(share_read(snapshot, at->arena, share_itself, &share), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     at->d = (struct decision){
         .arena = at->arena, .store = store_of(f), .access = STORE_MAY_BLOCK, .problem = &at->problem
     };

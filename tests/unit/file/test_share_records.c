@@ -9,14 +9,14 @@ static const struct partition place = { .key = BYTES("share") };
 static void write(struct fixture *f, struct arena *arena, struct share_key key,
                   const struct share *share)
 {
-    struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(store_of(f), place, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { before, changes };
     uint64_t sequence;
 
     share_write(changes, arena, key, share);
     assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
 }
 
 static struct share sample(void)
@@ -48,12 +48,12 @@ static void round_trip(void **state)
     struct fixture *f = *state;
     struct arena *arena = arena_new(1 << 16);
     struct share in = sample(), out, snapshot = sample();
-    struct snapshot *before;
+    struct read_view *before;
 
     snapshot.generation = 76;
     write(f, arena, share_itself, &in);
     write(f, arena, share_snapshot_key(10000000), &snapshot);
-    before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    before = read_view_open(store_of(f), place, STORE_MAY_BLOCK);
     assert_int_equal(share_read(before, arena, share_itself, &out), STORE_OK);
     assert_memory_equal(out.space.b, in.space.b, sizeof in.space.b);
     assert_int_equal(out.generation, 77);
@@ -77,7 +77,7 @@ static void round_trip(void **state)
     assert_int_equal(out.generation, 76);
     assert_int_equal(share_read(before, arena, share_snapshot_key(20000000), &out),
                      STORE_NOT_FOUND);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 
@@ -91,13 +91,13 @@ static void malformed(void **state)
     struct arena *arena = arena_new(1 << 16);
     struct fixture *f = *state;
     struct share in = sample(), out;
-    struct snapshot *before;
+    struct read_view *before;
     struct record record;
     struct share_key key;
 
     write(f, arena, share_itself, &in);
-    before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
-    assert_int_equal(snapshot_get(before, RECORD_LISTED, bytes_from_string("s"), arena, &record),
+    before = read_view_open(store_of(f), place, STORE_MAY_BLOCK);
+    assert_int_equal(read_view_get(before, RECORD_LISTED, bytes_from_string("s"), arena, &record),
                      STORE_OK);
     assert_memory_equal(record.value.ptr, version_1, sizeof version_1 - 1);
     assert_true(share_decode(bytes_from_string("s"), record.value, &out, &key));
@@ -110,7 +110,7 @@ static void malformed(void **state)
     assert_false(share_decode(bytes_from_string("S1234567"), record.value, &out, &key));
     assert_true(share_decode(bytes_from_string("S12345678"), record.value, &out, &key));
     assert_true(key.snapshot > 0 && key.deleted == 0);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 

@@ -59,14 +59,14 @@ static void put(struct fixture *f, const char *key, const char *value)
     struct partition at = { account_space("file", bytes_from_string("devstoreaccount1")),
                             bytes_from_string("bad") };
     struct arena *arena = arena_new(1 << 16);
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { snapshot, changes };
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string(key), bytes_from_string(value), NULL, 0);
     assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 

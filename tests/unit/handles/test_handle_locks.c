@@ -147,13 +147,13 @@ static void waits(void **state)
     uint64_t turn;
 
     assert_int_equal(one(f, &first, 0, 1, LOCK_SHARED), OK);
-    turn = waiting_turn();
+    turn = waiters_turn();
     assert_int_equal(run_again(f, handle_lock_attempt, &lock, &waits_until), DECIDE_WAITS);
     assert_true(waits_until == INSTANT_MAX);
     assert_int_equal(run_again(f, handle_lock_attempt, &lock, &waits_until), DECIDE_WAITS);
-    assert_int_equal(waiting_turn(), turn);
+    assert_int_equal(waiters_turn(), turn);
     assert_int_equal(one(f, &first, 0, 1, LOCK_RELEASED), OK);
-    assert_int_not_equal(waiting_turn(), turn);
+    assert_int_not_equal(waiters_turn(), turn);
     assert_int_equal(run_again(f, handle_lock_attempt, &lock, &waits_until), OK);
 }
 
@@ -173,20 +173,20 @@ static void wait_for_their_file_alone(void **state)
     static struct waiter waiters[WAITERS];
     struct fixture *f = *state;
     struct held_handle file = opened(f, "x", MAY_RWD, OPEN_NEW), other;
-    const struct waiting_key key = { .space = the_mount()->space, .node = file.node };
-    uint64_t turn = waiting_turn();
+    const struct waiter_key key = { .space = the_mount()->space, .node = file.node };
+    uint64_t turn = waiters_turn();
 
     woken = 0;
     assert_int_equal(one(f, &file, 0, 1, LOCK_EXCLUSIVE), OK);
     for (size_t i = 0; i < WAITERS; i++) {
         waiters[i].wake = count;
-        assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &waiters[i]), WAITING_KEPT);
+        assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, &waiters[i]), WAITING_KEPT);
     }
     other = opened(f, "y", MAY_RWD, OPEN_NEW);
     assert_int_equal(one(f, &other, 0, 1, LOCK_EXCLUSIVE), OK);
     assert_int_equal(one(f, &other, 0, 1, LOCK_RELEASED), OK);
     closed(f, &other);
-    assert_int_not_equal(waiting_turn(), turn);
+    assert_int_not_equal(waiters_turn(), turn);
     assert_int_equal(woken, 0);
     assert_int_equal(one(f, &file, 0, 1, LOCK_RELEASED), OK);
     assert_int_equal(woken, WAITERS);

@@ -470,19 +470,19 @@ static void moves_wake(void **state)
     struct fixture *f = *state;
     struct held_handle directory = opened_directory(f, "dir", MAY_READ_DATA);
     struct held_handle file = opened(f, "dir\\x", MAY_RWD, OPEN_NEW);
-    const struct waiting_key key = { .space = the_mount()->space, .node = file.node };
+    const struct waiter_key key = { .space = the_mount()->space, .node = file.node };
     struct waiter waiter = { .wake = count };
 
     closed(f, &directory);
     make(f, "other");
     woken = 0;
-    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+    assert_int_equal(waiters_add(&key, waiters_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
     assert_int_equal(renames(f, &file, "dir\\z", false), OK);
     assert_int_equal(woken, 1);
     assert_int_equal(renames(f, &file, "dir\\x", false), OK);
     closed(f, &file);
     directory = opened_directory(f, "dir", MAY_DELETE);
-    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+    assert_int_equal(waiters_add(&key, waiters_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
     assert_int_equal(renames(f, &directory, "away", false), OK);
     assert_int_equal(woken, 2);
     assert_int_equal(renames(f, &directory, "dir", false), OK);
@@ -491,11 +491,11 @@ static void moves_wake(void **state)
         int status;
 
         woken = 0;
-        assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
+        assert_int_equal(waiters_add(&key, waiters_turn(), INSTANT_MAX, &waiter), WAITING_KEPT);
         status = ask(f, cases[i].head, cases[i].headers, NULL).status;
         assert_true(status == 200 || status == 202);
         assert_int_equal(woken, cases[i].woken);
-        waiting_leave(&waiter);
+        waiters_remove(&waiter);
     }
 }
 

@@ -233,10 +233,10 @@ static void addresses_have_a_limit(void **state)
 
 static void assert_even_spread(unsigned workers)
 {
-    lock_take(&server->net->lock);
+    lock_acquire(&server->net->lock);
     for (unsigned i = 0; i < workers; i++)
         assert_int_equal(server->net->workers[i].connections, 64 / workers);
-    lock_give(&server->net->lock);
+    lock_release(&server->net->lock);
 }
 
 /* 64 connections: each worker has its share, also after half of them left and came again. */

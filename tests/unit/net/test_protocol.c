@@ -429,9 +429,9 @@ static void test_refused_are_told_so(void **state)
     ask(second, "e", "e");
     for (int i = 0; i < PATIENCE_MS && connections_count(server) > 1; i++)
         usleep(1000);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     atomic_store(&server->untrusted.first->phase, PHASE_OURS); /* as if it had something in work */
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     third = connect_to(server);
     ask(third, "", "R");
     ask(second, "e", "e");
@@ -527,10 +527,10 @@ static void test_introduced_are_limited(void **state)
     ask(second, HEADER "w", "1"); /* in the place of the first, which was idle */
     errno = 0;
     assert_ends(first);
-    lock_take(&server->lock);
+    lock_acquire(&server->lock);
     for (struct connection *c = server->untrusted.first; c; c = c->next)
         atomic_store(&c->phase, PHASE_OURS); /* as if it had something in work */
-    lock_give(&server->lock);
+    lock_release(&server->lock);
     first = connect_to(server);
     ask(first, HEADER, "R");
     close(first);

@@ -167,7 +167,7 @@ static void pass_all(size_t relay_most, size_t receive_most)
     free(worker.tls_input);
     tls_give(server.tls);
     net_key_free(key);
-    lock_release(&server.lock);
+    lock_destroy(&server.lock);
 }
 
 static void test_any_pieces(void **of)

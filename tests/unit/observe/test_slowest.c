@@ -23,7 +23,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    lock_release(&slowest.lock);
+    lock_destroy(&slowest.lock);
     return 0;
 }
 

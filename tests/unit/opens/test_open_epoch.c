@@ -50,19 +50,19 @@ static uint64_t start_after(uint64_t ticks)
 
 static bool has_record(struct bytes *ret_value)
 {
-    struct snapshot *snapshot = snapshot_open(store, of_starts(), STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, of_starts(), STORE_MAY_BLOCK);
     struct record record;
     enum store_result result =
-        snapshot_get(snapshot, RECORD_INNER, (struct bytes)BYTES("s"), arena, &record);
+        read_view_get(snapshot, RECORD_INNER, (struct bytes)BYTES("s"), arena, &record);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     *ret_value = record.value;
     return !result;
 }
 
 static void write_record(struct bytes value)
 {
-    struct snapshot *snapshot = snapshot_open(store, of_starts(), STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, of_starts(), STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     const struct commit_part part = { .snapshot = snapshot, .changes = changes };
     uint64_t sequence;
@@ -70,7 +70,7 @@ static void write_record(struct bytes value)
     changes_put(changes, RECORD_INNER, (struct bytes)BYTES("s"), value, NULL, 0);
     assert_int_equal(store_commit(store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static bool has_ended(uint64_t epoch, uint64_t ticks)

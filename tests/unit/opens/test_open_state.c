@@ -183,15 +183,15 @@ static struct file_caching caching_now(struct world *w)
 
 static bool is_empty(struct world *w)
 {
-    struct snapshot *before;
+    struct read_view *before;
     struct record record;
     bool empty;
 
     begin(w);
     before = w->d.parts[0].before;
-    empty = snapshot_get(before, RECORD_INNER, bytes_from_string("g"), w->arena, &record) ==
+    empty = read_view_get(before, RECORD_INNER, bytes_from_string("g"), w->arena, &record) ==
                 STORE_NOT_FOUND &&
-            snapshot_get(before, RECORD_INNER, bytes_from_string("k"), w->arena, &record) ==
+            read_view_get(before, RECORD_INNER, bytes_from_string("k"), w->arena, &record) ==
                 STORE_NOT_FOUND;
     end(w, OK);
     return empty;
@@ -723,9 +723,9 @@ static struct bytes stored(struct world *w, const char *key)
     struct record record;
 
     begin(w);
-    assert_int_equal(
-        snapshot_get(w->d.parts[0].before, RECORD_INNER, bytes_from_string(key), w->arena, &record),
-        STORE_OK);
+    assert_int_equal(read_view_get(w->d.parts[0].before, RECORD_INNER, bytes_from_string(key),
+                                   w->arena, &record),
+                     STORE_OK);
     return record.value;
 }
 

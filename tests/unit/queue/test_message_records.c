@@ -55,24 +55,24 @@ static void pass(struct fixture *f, unsigned seconds)
 
 /* ---- the records ---- */
 
-static struct snapshot *messages_of(struct fixture *f, struct arena *arena)
+static struct read_view *messages_of(struct fixture *f, struct arena *arena)
 {
     struct partition of_queue = { account_space("queue", bytes_from_string("devstoreaccount1")),
                                   BYTES("que") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), of_queue, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), of_queue, STORE_MAY_BLOCK);
     struct partition messages = { .key = BYTES("") };
     struct queue queue;
 
     assert_int_equal(queue_read(snapshot, arena, &queue), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     messages.space = queue.space;
-    return snapshot_open(store_of(f), messages, STORE_MAY_BLOCK);
+    return read_view_open(store_of(f), messages, STORE_MAY_BLOCK);
 }
 
 static unsigned records(struct fixture *f, char kind)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct snapshot *snapshot = messages_of(f, arena);
+    struct read_view *snapshot = messages_of(f, arena);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of(&kind, 1), bytes_of(&kind, 1));
     struct record record;
     unsigned count = 0;
@@ -80,7 +80,7 @@ static unsigned records(struct fixture *f, char kind)
     while (scan_next(scan, NULL, &record) == STORE_OK)
         count++;
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     return count;
 }
@@ -179,7 +179,7 @@ static struct reply claim(struct fixture *f, const char *method, const struct me
 static struct message first(struct fixture *f)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct snapshot *snapshot = messages_of(f, arena);
+    struct read_view *snapshot = messages_of(f, arena);
     struct scan *scan = message_scan_order(snapshot, 0);
     struct message message;
     struct record record;
@@ -187,7 +187,7 @@ static struct message first(struct fixture *f)
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
     assert_true(message_read_order(&record, &message));
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     return message;
 }

@@ -232,24 +232,24 @@ static void test_front(void **state)
 }
 
 /* The partition of the messages of "que". */
-static struct snapshot *open_messages(struct fixture *f, struct arena *arena)
+static struct read_view *open_messages(struct fixture *f, struct arena *arena)
 {
     struct partition at = { .space = queue_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = BYTES("que") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store_of(f), at, STORE_MAY_BLOCK);
     struct queue queue;
 
     assert_int_equal(queue_read(snapshot, arena, &queue), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     at = (struct partition){ .space = queue.space, .key = BYTES("") };
-    return snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    return read_view_open(store_of(f), at, STORE_MAY_BLOCK);
 }
 
 /* Nobody can read when the next collection is. */
 static void damage_collection(struct fixture *f)
 {
     struct arena *arena = arena_new(1 << 16);
-    struct snapshot *before = open_messages(f, arena);
+    struct read_view *before = open_messages(f, arena);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { before, changes };
     uint64_t sequence;
@@ -257,7 +257,7 @@ static void damage_collection(struct fixture *f)
     changes_put(changes, RECORD_INNER, bytes_from_string("c"), bytes_from_string("?"), NULL, 0);
     assert_int_equal(store_commit(store_of(f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 

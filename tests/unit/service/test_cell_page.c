@@ -206,14 +206,14 @@ static void put(struct store *store, struct guid space, const char *name)
     const struct partition at = { .space = space, .key = bytes_from_string(name) };
     struct arena *arena = arena_new(1u << 16);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, at, STORE_MAY_BLOCK);
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_of("k", 1), bytes_of("v", 1), NULL, 0);
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 

@@ -34,16 +34,16 @@ static void note(struct pool_job *job)
 /* Rule: jobs run in the order they were submitted, each once; freeing waits for all of them. */
 static void jobs_run_in_order(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(1, no_shares);
+    struct decision_pool *pool = decision_pool_new(1, no_shares);
     struct test_job *jobs = calloc(JOBS, sizeof *jobs);
 
     (void)state;
     atomic_store(&run_count, 0);
     for (unsigned i = 0; i < JOBS; i++) {
         jobs[i] = (struct test_job){ .job.run = note, .number = i };
-        decide_pool_submit(pool, &jobs[i].job);
+        decision_pool_submit(pool, &jobs[i].job);
     }
-    decide_pool_free(pool);
+    decision_pool_free(pool);
     assert_int_equal(run_count, JOBS);
     for (unsigned i = 0; i < JOBS; i++)
         assert_int_equal(order[i], i);
@@ -66,23 +66,23 @@ static void accounts_take_turns(void **state)
 {
     enum { MANY = 40 };
     static const struct pool_owner many = { .account = 7 }, few = { .account = 8 }, nobody;
-    struct decide_pool *pool = decide_pool_new(1, no_shares);
+    struct decision_pool *pool = decision_pool_new(1, no_shares);
     struct pool_job holder = { .run = hold };
     struct test_job jobs[MANY + 4];
 
     (void)state;
     atomic_store(&run_count, 0);
-    decide_pool_submit(pool, &holder);
+    decision_pool_submit(pool, &holder);
     while (!atomic_load(&is_held))
         usleep(100);
     for (unsigned i = 0; i < MANY + 4; i++) {
         jobs[i] = (struct test_job){ .job = { .run = note, .owner = many }, .number = i };
         if (i >= MANY)
             jobs[i].job.owner = i % 2 == 0 ? few : nobody;
-        decide_pool_submit(pool, &jobs[i].job);
+        decision_pool_submit(pool, &jobs[i].job);
     }
     atomic_store(&goes_on, true);
-    decide_pool_free(pool);
+    decision_pool_free(pool);
     assert_int_equal(run_count, MANY + 4);
     for (unsigned i = 0, next[3] = { 0, MANY, MANY + 1 }; i < MANY + 4; i++) {
         unsigned whose = order[i] < MANY ? 0 : 1 + order[i] % 2;
@@ -97,7 +97,7 @@ static void accounts_take_turns(void **state)
 /* Rule: whose turn it is and has its share passes it on. */
 static void turns_pass_over_shares(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(2, (struct pool_shares){ .account = 1 });
+    struct decision_pool *pool = decision_pool_new(2, (struct pool_shares){ .account = 1 });
     struct pool_job holder = { .run = hold, .owner = { .account = 7 } };
     struct test_job jobs[6];
 
@@ -105,25 +105,25 @@ static void turns_pass_over_shares(void **state)
     atomic_store(&run_count, 0);
     atomic_store(&is_held, false);
     atomic_store(&goes_on, false);
-    decide_pool_submit(pool, &holder);
+    decision_pool_submit(pool, &holder);
     while (!atomic_load(&is_held))
         usleep(100);
     for (unsigned i = 0; i < 6; i++) {
         jobs[i] = (struct test_job){ .job = { .run = note, .owner = { .account = 7 + i % 2 } },
                                      .number = i };
-        decide_pool_submit(pool, &jobs[i].job);
+        decision_pool_submit(pool, &jobs[i].job);
     }
     while (atomic_load(&run_count) < 3)
         usleep(100);
     usleep(20000);
     assert_int_equal(run_count, 3);
     atomic_store(&goes_on, true);
-    decide_pool_free(pool);
+    decision_pool_free(pool);
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(order[i], i < 3 ? 2 * i + 1 : 2 * (i - 3));
 }
 
-static struct decide_pool *shared;
+static struct decision_pool *shared;
 
 static void count(struct pool_job *job)
 {
@@ -137,7 +137,7 @@ static void *submit_many(void *jobs)
 
     for (unsigned i = 0; i < JOBS; i++) {
         mine[i].run = count;
-        decide_pool_submit(shared, &mine[i]);
+        decision_pool_submit(shared, &mine[i]);
     }
     return NULL;
 }
@@ -150,12 +150,12 @@ static void any_thread_submits(void **state)
 
     (void)state;
     atomic_store(&run_count, 0);
-    shared = decide_pool_new(8, no_shares);
+    shared = decision_pool_new(8, no_shares);
     for (unsigned i = 0; i < SUBMITTERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, submit_many, jobs + i * JOBS), 0);
     for (unsigned i = 0; i < SUBMITTERS; i++)
         pthread_join(threads[i], NULL);
-    decide_pool_free(shared);
+    decision_pool_free(shared);
     assert_int_equal(run_count, SUBMITTERS * JOBS);
     free(jobs);
 }
@@ -174,13 +174,13 @@ static void meet(struct pool_job *job)
 /* Rule: a job that waits keeps no other from running, as long as there are threads. */
 static void threads_are_added(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(3, no_shares);
+    struct decision_pool *pool = decision_pool_new(3, no_shares);
     struct pool_job jobs[3] = { { .run = meet }, { .run = meet }, { .run = meet } };
 
     (void)state;
     for (unsigned i = 0; i < 3; i++)
-        decide_pool_submit(pool, &jobs[i]);
-    decide_pool_free(pool);
+        decision_pool_submit(pool, &jobs[i]);
+    decision_pool_free(pool);
     assert_int_equal(inside, 3);
 }
 
@@ -213,8 +213,8 @@ static void wait_for_standing(unsigned number, unsigned wanted)
  * that wait for it keep no other owner from a thread. All run in the end. decision: 284 */
 static void owners_have_shares(void **state)
 {
-    struct decide_pool *pool =
-        decide_pool_new(4, (struct pool_shares){ .account = 3, .source = 2 });
+    struct decision_pool *pool =
+        decision_pool_new(4, (struct pool_shares){ .account = 3, .source = 2 });
     struct test_job jobs[11];
 
     (void)state;
@@ -224,7 +224,7 @@ static void owners_have_shares(void **state)
         jobs[i] = standing_job(1, 1, 12);
     jobs[10] = standing_job(2, 2, 21);
     for (unsigned i = 0; i < 11; i++)
-        decide_pool_submit(pool, &jobs[i].job);
+        decision_pool_submit(pool, &jobs[i].job);
     wait_for_standing(2, 1);
     wait_for_standing(1, 1);
     wait_for_standing(0, 2);
@@ -232,7 +232,7 @@ static void owners_have_shares(void **state)
     assert_int_equal(standing[0], 2);
     assert_int_equal(standing[1], 1);
     atomic_store(&let_go, true);
-    decide_pool_free(pool);
+    decision_pool_free(pool);
     assert_int_equal(standing[0], 5);
     assert_int_equal(standing[1], 5);
 }
@@ -240,13 +240,13 @@ static void owners_have_shares(void **state)
 #define PLACES 12
 
 /* Submits jobs of the owner as long as there is room; returns how many. */
-static unsigned fill(struct decide_pool *pool, struct pool_owner owner, struct test_job *jobs)
+static unsigned fill(struct decision_pool *pool, struct pool_owner owner, struct test_job *jobs)
 {
     unsigned count = 0;
 
-    while (count < PLACES && decide_pool_has_room(pool, &owner, PLACES)) {
+    while (count < PLACES && decision_pool_has_capacity(pool, &owner, PLACES)) {
         jobs[count] = standing_job(0, owner.account, owner.source);
-        decide_pool_submit(pool, &jobs[count++].job);
+        decision_pool_submit(pool, &jobs[count++].job);
     }
     return count;
 }
@@ -257,24 +257,24 @@ static void places_are_left_for_others(void **state)
 {
     const struct pool_owner one = { 1, 11 }, other_source = { 1, 12 }, other = { 2, 21 },
                             nobody = { 0, 0 };
-    struct decide_pool *pool = decide_pool_new(1, (struct pool_shares){ .account = 1 });
+    struct decision_pool *pool = decision_pool_new(1, (struct pool_shares){ .account = 1 });
     struct test_job jobs[1 + PLACES] = { standing_job(0, 3, 31) };
     unsigned count;
 
     (void)state;
     atomic_store(&let_go, false);
     atomic_store(&standing[0], 0);
-    decide_pool_submit(pool, &jobs[0].job);
+    decision_pool_submit(pool, &jobs[0].job);
     wait_for_standing(0, 1);
     count = fill(pool, one, jobs + 1);
     assert_int_equal(count, 4); /* of 12: twice as many are left */
     count += fill(pool, other_source, jobs + 1 + count);
     assert_int_equal(count, 6);
-    assert_true(decide_pool_has_room(pool, &other, PLACES));
-    assert_true(decide_pool_has_room(pool, &nobody, 7));
-    assert_false(decide_pool_has_room(pool, &nobody, 6));
+    assert_true(decision_pool_has_capacity(pool, &other, PLACES));
+    assert_true(decision_pool_has_capacity(pool, &nobody, 7));
+    assert_false(decision_pool_has_capacity(pool, &nobody, 6));
     atomic_store(&let_go, true);
-    decide_pool_free(pool);
+    decision_pool_free(pool);
 }
 
 static int niceness, policy;
@@ -290,12 +290,12 @@ static void note_share(struct pool_job *job)
  * they take locks that others wait for. decision: 280 */
 static void threads_give_way(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(1, no_shares);
+    struct decision_pool *pool = decision_pool_new(1, no_shares);
     struct pool_job job = { .run = note_share };
 
     (void)state;
-    decide_pool_submit(pool, &job);
-    decide_pool_free(pool);
+    decision_pool_submit(pool, &job);
+    decision_pool_free(pool);
     assert_int_equal(niceness, getpriority(PRIO_PROCESS, 0));
     assert_int_equal(policy, SCHED_BATCH);
 }

@@ -83,7 +83,7 @@ static void write_beside(struct store *store)
 {
     struct arena *arena = arena_new(1u << 16);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     uint64_t sequence;
 
     changes_put(changes, RECORD_INNER, bytes_from_string("other"), bytes_from_string("1"), NULL, 0);
@@ -91,7 +91,7 @@ static void write_beside(struct store *store)
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, written_at,
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 
@@ -101,14 +101,14 @@ static void drop_beside(struct store *store)
     const struct partition owner = { .space = { { 2 } }, .key = BYTES("o") };
     struct arena *arena = arena_new(1u << 16);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, owner, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, owner, STORE_MAY_BLOCK);
     uint64_t sequence;
 
     changes_drop_space(changes, partition.space);
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 
@@ -185,7 +185,7 @@ static void end(struct fixture *f)
 
 /* Rule: the clock is read after the state is opened, so the instant of a decision, and an ETag made
  * of it, is above everything that the state holds. An attempt that read it before would be below
- * what another writer put in between. store.h, snapshot_instant() */
+ * what another writer put in between. store.h, read_view_instant() */
 static void instants_are_above_the_state(void **state)
 {
     struct fixture *f = *state;
@@ -195,7 +195,7 @@ static void instants_are_above_the_state(void **state)
     for (unsigned i = 0; i < 10; i++) {
         assert_int_equal(decide(work), OK);
         assert_true(work->decision.now > written_at);
-        assert_true(work->decision.now > snapshot_instant(work->decision.before));
+        assert_true(work->decision.now > read_view_instant(work->decision.before));
     }
     end(f);
 }

@@ -118,16 +118,16 @@ static int tear_down(void **state)
 
 static void add_with(struct fixture *f, uint32_t kind, instant due, struct bytes payload)
 {
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
 
     changes_defer(changes, due, kind, payload);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
-                                  clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
+                                  clock_above(read_view_instant(before)), STORE_MAY_BLOCK,
                                   &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
 }
 
 static void add(struct fixture *f, uint32_t kind, instant due)
@@ -188,17 +188,17 @@ static void dropped_space(void **state)
 {
     struct fixture *f = *state;
     struct partition other = { guid_new(), bytes_from_string("o") };
-    struct snapshot *before = snapshot_open(f->store, other, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, other, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
 
     add(f, FAILING, f->now);
     changes_drop_space(changes, f->partition.space);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
-                                  clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
+                                  clock_above(read_view_instant(before)), STORE_MAY_BLOCK,
                                   &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     assert_false(run_at(f, f->now));
     assert_false(run_at(f, f->now + 1000000 * TICKS_PER_SECOND));
     assert_true(tried <= 1);

@@ -6,7 +6,7 @@
 
 static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
 static const struct partition owner = { .space = { { 2 } }, .key = BYTES("o") };
-static const struct waiting_key key = { .space = { { 1 } }, .node = 7 };
+static const struct waiter_key key = { .space = { { 1 } }, .node = 7 };
 
 /* What happens in the attempts of a decision, one after the other. */
 enum act {
@@ -32,7 +32,7 @@ static void commit_to(struct store *store, struct partition to, bool drops)
 {
     struct arena *arena = arena_new(1u << 16);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, to, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, to, STORE_MAY_BLOCK);
     uint64_t sequence;
 
     if (drops)
@@ -43,7 +43,7 @@ static void commit_to(struct store *store, struct partition to, bool drops)
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
 }
 
@@ -70,7 +70,7 @@ static enum error attempt(struct decision *d, void *of)
     if (act == CHANGES_LATE || act == DROPPED)
         commit_to(d->store, act == DROPPED ? owner : partition, act == DROPPED);
     if (act == MISSES)
-        waiting_over(&key);
+        waiters_wake(&key);
     if (act == ASKS || act == WAITS || act == MISSES)
         return wait_until(d, INSTANT_MAX);
     return act == REFUSES ? E_ResourceNotFound : OK;
@@ -176,7 +176,7 @@ static void asks_others_and_waits(void **state)
     for (unsigned i = 0; i < 2; i++) {
         assert_true(driver_wait(&driver, sleeper_arm(&sleeper)));
         assert_int_equal(driver.state, DRIVE_AWAITED);
-        waiting_over(&key);
+        waiters_wake(&key);
         sleeper_wait(&sleeper);
         assert_int_equal(driver_run(&driver), i == 0 ? DRIVE_OTHERS : DRIVE_APPLIED);
     }

@@ -77,7 +77,7 @@ static bool exists(struct decision *d)
 {
     struct record record;
 
-    return snapshot_get(d->before, RECORD_LISTED, container_key, arena, &record) == STORE_OK;
+    return read_view_get(d->before, RECORD_LISTED, container_key, arena, &record) == STORE_OK;
 }
 
 static bool is_in(uint32_t cell, unsigned name)

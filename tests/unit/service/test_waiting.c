@@ -10,19 +10,19 @@
 
 static struct sleeper sleeper;
 
-static const struct waiting_key key = { .space = { .b = { 1 } }, .node = 7 };
+static const struct waiter_key key = { .space = { .b = { 1 } }, .node = 7 };
 
 static int set_up(void **state)
 {
     (void)state;
     sleeper_init(&sleeper);
-    return waiting_start() ? 0 : -1;
+    return waiters_start() ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    waiting_stop();
+    waiters_stop();
     sleeper_release(&sleeper);
     return 0;
 }
@@ -30,20 +30,20 @@ static int tear_down(void **state)
 /* Rule: what happens wakes all that wait for it, and what happened since a turn was taken is not missed. */
 static void woken_by_others(void **state)
 {
-    uint64_t turn = waiting_turn();
+    uint64_t turn = waiters_turn();
     struct sleeper second;
 
     (void)state;
     sleeper_init(&second);
-    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, sleeper_arm(&sleeper)), WAITING_KEPT);
-    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, sleeper_arm(&second)), WAITING_KEPT);
-    assert_int_equal(waiting_count(), 2);
-    waiting_over(&key);
+    assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, sleeper_arm(&sleeper)), WAITING_KEPT);
+    assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, sleeper_arm(&second)), WAITING_KEPT);
+    assert_int_equal(waiters_count(), 2);
+    waiters_wake(&key);
     sleeper_wait(&sleeper);
     sleeper_wait(&second);
-    assert_int_equal(waiting_count(), 0);
-    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &second.waiter), WAITING_OVER);
-    assert_int_equal(waiting_count(), 0);
+    assert_int_equal(waiters_count(), 0);
+    assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, &second.waiter), WAITING_OVER);
+    assert_int_equal(waiters_count(), 0);
     sleeper_release(&second);
 }
 
@@ -73,25 +73,25 @@ static unsigned woken_of(const struct counted *counted)
 static void not_woken_by_what_happens_elsewhere(void **state)
 {
     static struct counted counted[WAITERS];
-    uint64_t turn = waiting_turn();
+    uint64_t turn = waiters_turn();
 
     (void)state;
     for (size_t i = 0; i < WAITERS; i++) {
         counted[i].waiter.wake = count;
-        assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
+        assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
     }
     for (uint64_t node = 0; node < 10 * key.node; node++)
         if (node != key.node)
-            waiting_over(&(struct waiting_key){ .space = key.space, .node = node });
-    waiting_over(&(struct waiting_key){ .space = { .b = { 2 } }, .node = key.node });
+            waiters_wake(&(struct waiter_key){ .space = key.space, .node = node });
+    waiters_wake(&(struct waiter_key){ .space = { .b = { 2 } }, .node = key.node });
     assert_int_equal(woken_of(counted), 0);
     for (size_t i = 0; i < WAITERS; i += 2)
-        assert_true(waiting_leave(&counted[i].waiter));
-    assert_false(waiting_leave(&counted[0].waiter));
-    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_KEPT);
-    waiting_over(&key);
+        assert_true(waiters_remove(&counted[i].waiter));
+    assert_false(waiters_remove(&counted[0].waiter));
+    assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_KEPT);
+    waiters_wake(&key);
     assert_int_equal(woken_of(counted), WAITERS / 2 + 1);
-    assert_int_equal(waiting_count(), 0);
+    assert_int_equal(waiters_count(), 0);
 }
 
 /* Rule: a commit that concerns a whole space wakes the waiters for all of its nodes, no others, and is not missed by one
@@ -99,53 +99,53 @@ static void not_woken_by_what_happens_elsewhere(void **state)
 static void woken_by_their_space(void **state)
 {
     static struct counted counted[WAITERS];
-    const struct waiting_key all = { key.space, WAITING_ALL_NODES };
-    const struct waiting_key elsewhere = { { .b = { 2 } }, key.node };
-    uint64_t turn = waiting_turn();
+    const struct waiter_key all = { key.space, WAITING_ALL_NODES };
+    const struct waiter_key elsewhere = { { .b = { 2 } }, key.node };
+    uint64_t turn = waiters_turn();
     struct counted other = { .waiter.wake = count };
 
     (void)state;
-    assert_int_equal(waiting_begin(&elsewhere, turn, INSTANT_MAX, &other.waiter), WAITING_KEPT);
+    assert_int_equal(waiters_add(&elsewhere, turn, INSTANT_MAX, &other.waiter), WAITING_KEPT);
     for (size_t i = 0; i < WAITERS; i++) {
-        const struct waiting_key one = { key.space, i / 2 };
+        const struct waiter_key one = { key.space, i / 2 };
 
         counted[i].waiter.wake = count;
-        assert_int_equal(waiting_begin(&one, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
+        assert_int_equal(waiters_add(&one, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
     }
     for (size_t i = 0; i < WAITERS; i += 3) /* the first or the second of a node */
-        assert_true(waiting_leave(&counted[i].waiter));
-    waiting_over(&all);
+        assert_true(waiters_remove(&counted[i].waiter));
+    waiters_wake(&all);
     assert_int_equal(woken_of(counted), WAITERS - WAITERS / 3);
     assert_int_equal(other.woken, 0);
-    assert_int_equal(waiting_count(), 1);
-    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_OVER);
-    assert_int_equal(waiting_begin(&elsewhere, waiting_turn(), INSTANT_MAX, &counted[0].waiter),
+    assert_int_equal(waiters_count(), 1);
+    assert_int_equal(waiters_add(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_OVER);
+    assert_int_equal(waiters_add(&elsewhere, waiters_turn(), INSTANT_MAX, &counted[0].waiter),
                      WAITING_KEPT);
-    waiting_over(&elsewhere);
+    waiters_wake(&elsewhere);
     assert_int_equal(other.woken, 1);
-    assert_int_equal(waiting_count(), 0);
+    assert_int_equal(waiters_count(), 0);
 }
 
 /* Rule: one whose time is over is woken, and the others wait on. */
 static void woken_in_time(void **state)
 {
-    uint64_t turn = waiting_turn();
+    uint64_t turn = waiters_turn();
     struct sleeper second;
 
     (void)state;
     sleeper_init(&second);
     assert_int_equal(
-        waiting_begin(&key, turn, clock_now() + 100 * TICKS_PER_SECOND, sleeper_arm(&second)),
+        waiters_add(&key, turn, clock_now() + 100 * TICKS_PER_SECOND, sleeper_arm(&second)),
         WAITING_KEPT);
     assert_int_equal(
-        waiting_begin(&key, turn, clock_now() + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)),
+        waiters_add(&key, turn, clock_now() + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)),
         WAITING_KEPT);
     clock_advance(60 * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     sleeper_wait(&sleeper);
-    assert_int_equal(waiting_count(), 1);
+    assert_int_equal(waiters_count(), 1);
     clock_advance(60 * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     sleeper_wait(&second);
     sleeper_release(&second);
 }
@@ -154,13 +154,12 @@ static void woken_in_time(void **state)
 static void woken_by_the_end(void **state)
 {
     (void)state;
-    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, sleeper_arm(&sleeper)),
+    assert_int_equal(waiters_add(&key, waiters_turn(), INSTANT_MAX, sleeper_arm(&sleeper)),
                      WAITING_KEPT);
-    waiting_stop();
+    waiters_stop();
     sleeper_wait(&sleeper);
-    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &sleeper.waiter),
-                     WAITING_ENDS);
-    assert_true(waiting_start());
+    assert_int_equal(waiters_add(&key, waiters_turn(), INSTANT_MAX, &sleeper.waiter), WAITING_ENDS);
+    assert_true(waiters_start());
 }
 
 /* Rule: who is held up is not woken by what happens, but when his time is over, and by the end. */
@@ -171,23 +170,23 @@ static void held_until_their_time(void **state)
 
     (void)state;
     sleeper_init(&second);
-    assert_true(waiting_hold(now + 100 * TICKS_PER_SECOND, sleeper_arm(&second)));
-    assert_true(waiting_hold(now + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
-    assert_int_equal(waiting_count(), 0);
-    waiting_over(&key);
+    assert_true(waiters_delay(now + 100 * TICKS_PER_SECOND, sleeper_arm(&second)));
+    assert_true(waiters_delay(now + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
+    assert_int_equal(waiters_count(), 0);
+    waiters_wake(&key);
     clock_advance(60 * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     sleeper_wait(&sleeper);
-    assert_true(waiting_hold(now + 300 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
+    assert_true(waiters_delay(now + 300 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
     clock_advance(60 * TICKS_PER_SECOND);
-    waiting_look();
+    waiters_refresh();
     sleeper_wait(&second);
-    assert_true(waiting_hold(now + 600 * TICKS_PER_SECOND, sleeper_arm(&second)));
-    assert_true(waiting_leave(&second.waiter));
-    waiting_stop();
+    assert_true(waiters_delay(now + 600 * TICKS_PER_SECOND, sleeper_arm(&second)));
+    assert_true(waiters_remove(&second.waiter));
+    waiters_stop();
     sleeper_wait(&sleeper);
-    assert_false(waiting_hold(now, &sleeper.waiter));
-    assert_true(waiting_start());
+    assert_false(waiters_delay(now, &sleeper.waiter));
+    assert_true(waiters_start());
     sleeper_release(&second);
 }
 

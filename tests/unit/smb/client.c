@@ -63,7 +63,7 @@ struct world *world_new_with(const struct smb_options *options)
     world->accounts = accounts_new();
     assert_true(accounts_add_list(world->accounts,
                                   "one:" TEST_KEY_1 ":" TEST_KEY_2 ";two:" TEST_KEY_1, &problem));
-    world->pool = decide_pool_new(WORLD_POOL_THREADS, (struct pool_shares){ .account = 0 });
+    world->pool = decision_pool_new(WORLD_POOL_THREADS, (struct pool_shares){ .account = 0 });
     world->service = smb_service_new(options, world->store, world->accounts, world->pool);
     world_add_share(world, "one", "share");
     world_add_share(world, "two", "share");
@@ -76,8 +76,8 @@ void world_add_share(struct world *world, const char *account, const char *name)
     struct changes *changes = changes_new(arena);
     struct partition partition = { .space = file_account_space(bytes_from_string(account)),
                                    .key = bytes_from_string(name) };
-    struct snapshot *before = snapshot_open(world->store, partition, STORE_MAY_BLOCK);
-    instant now = clock_above(snapshot_instant(before));
+    struct read_view *before = read_view_open(world->store, partition, STORE_MAY_BLOCK);
+    instant now = clock_above(read_view_instant(before));
     struct commit_part part = { before, changes };
     struct share share = {
         .space = guid_new(),
@@ -91,14 +91,14 @@ void world_add_share(struct world *world, const char *account, const char *name)
     share_write(changes, arena, share_itself, &share);
     assert_int_equal(store_commit(world->store, &part, 1, now, STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     arena_free(arena);
 }
 
 void world_free(struct world *world)
 {
     smb_service_free(world->service);
-    decide_pool_free(world->pool);
+    decision_pool_free(world->pool);
     accounts_free(world->accounts);
     chosen_store_close(world->store, world->folder);
     free(world);

@@ -26,7 +26,7 @@ struct world {
     struct store *store;
     char folder[CHOSEN_FOLDER_SIZE]; /* of the store, or "" */
     struct accounts *accounts;
-    struct decide_pool *pool;
+    struct decision_pool *pool;
     struct smb_service *service;
 };
 #define WORLD_POOL_THREADS 2u

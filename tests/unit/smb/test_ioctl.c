@@ -23,17 +23,17 @@ static void add_snapshot(struct world *world, instant at)
     struct changes *changes = changes_new(arena);
     struct partition partition = { .space = file_account_space(bytes_from_string("one")),
                                    .key = BYTES("share") };
-    struct commit_part part = { snapshot_open(world->store, partition, STORE_MAY_BLOCK), changes };
+    struct commit_part part = { read_view_open(world->store, partition, STORE_MAY_BLOCK), changes };
     struct share share;
     uint64_t sequence;
 
     assert_int_equal(share_read(part.snapshot, arena, share_itself, &share), STORE_OK);
     share_write(changes, arena, (struct share_key){ .snapshot = at }, &share);
     assert_int_equal(store_commit(world->store, &part, 1,
-                                  clock_above(snapshot_instant(part.snapshot)), STORE_MAY_BLOCK,
+                                  clock_above(read_view_instant(part.snapshot)), STORE_MAY_BLOCK,
                                   &sequence),
                      STORE_OK);
-    snapshot_close(part.snapshot);
+    read_view_close(part.snapshot);
     arena_free(arena);
 }
 

@@ -605,7 +605,7 @@ static void a_wait_in_vain_ends(void **state)
     struct open_file f;
     uint64_t waits;
 
-    assert_true(waiting_start());
+    assert_true(waiters_start());
     opens_with(c, 1, RWH, 0, RWH, 1, &f);
     waits = send_create(d, &opens);
     assert_status(client_next(d), STATUS_PENDING);
@@ -613,7 +613,7 @@ static void a_wait_in_vain_ends(void **state)
     assert_status(client_receive(d, waits), STATUS_SHARING_VIOLATION);
     client_free(d);
     client_free(c);
-    waiting_stop(); /* nobody waits after it: the last of these tests */
+    waiters_stop(); /* nobody waits after it: the last of these tests */
 }
 
 /* Sends a CREATE of the file number i. */

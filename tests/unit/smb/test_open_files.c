@@ -443,7 +443,7 @@ static void fetching_takes_no_thread(void **state)
     sem_init(&may_end, 0, 0);
     for (size_t i = 0; i < count; i++) {
         jobs[i] = (struct pool_job){ .run = hold_thread };
-        decide_pool_submit(world->pool, &jobs[i]);
+        decision_pool_submit(world->pool, &jobs[i]);
     }
     for (unsigned i = 0; i < 20; i++) {
         client_open(c, "fetched", &f);

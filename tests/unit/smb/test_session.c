@@ -640,10 +640,10 @@ int main(void)
 
     int failed;
 
-    if (!waiting_start())
+    if (!waiters_start())
         return 1;
     failed = cmocka_run_group_tests(sealed, setup_sealed, world_teardown) +
              cmocka_run_group_tests(plain, world_setup, world_teardown);
-    waiting_stop();
+    waiters_stop();
     return failed;
 }

@@ -67,11 +67,11 @@ uint64_t put_text(struct store *store, struct partition partition, const char *k
                   const char *value);
 uint64_t delete_key(struct store *store, struct partition partition, const char *key);
 /* The value's text in the arena, "(none)" when there is no such record. */
-const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key);
+const char *get_text(struct read_view *snapshot, struct arena *arena, const char *key);
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,
                     const char *key);
 /* All LISTED keys and values of a snapshot from a place: "a=1 b=2". */
-const char *scan_text(struct snapshot *snapshot, struct arena *arena, struct bytes prefix,
+const char *scan_text(struct read_view *snapshot, struct arena *arena, struct bytes prefix,
                       struct bytes from);
 /* All records of a space iterator: "partition/key=value ...". */
 const char *space_text(struct space_iterator *iterator, struct arena *arena);
@@ -114,7 +114,7 @@ uint64_t put_stream(struct store *store, struct partition partition, const char 
 /* Deletes a record with its pieces; must succeed. */
 uint64_t delete_stream(struct store *store, struct partition partition, const char *key);
 /* Reads all pieces of a record in full and compares. False: no such record, or any difference. */
-bool stream_matches(struct store *store, struct snapshot *snapshot, const char *key,
+bool stream_matches(struct store *store, struct read_view *snapshot, const char *key,
                     uint64_t length, uint64_t seed);
 struct store_usage usage_now(struct store *store);
 

@@ -34,8 +34,8 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
                                        const struct stage *stage, uint64_t *ret_sequence)
 {
     struct changes *changes = changes_new(arena), *other_changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    struct snapshot *other = snapshot_open(f->store, other_partition(f), STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *other = read_view_open(f->store, other_partition(f), STORE_MAY_BLOCK);
     struct commit_part parts[] = { { snapshot, changes }, { other, other_changes } };
     struct bytes value = arena_printf(arena, "%llu", (unsigned long long)number);
     const struct piece *pieces;
@@ -43,7 +43,7 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
     enum store_result result;
     size_t count;
 
-    result = snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), arena, &record);
+    result = read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), arena, &record);
     if (result == STORE_OK)
         changes_release(changes, record.pieces, record.piece_count);
     pieces = stage_pieces(stage, &count);
@@ -53,8 +53,8 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
     add_beside(f, arena, number, value, other_changes);
     if (result == STORE_OK || result == STORE_NOT_FOUND)
         result = store_commit(f->store, parts, 2, clock_now(), STORE_MAY_BLOCK, ret_sequence);
-    snapshot_close(other);
-    snapshot_close(snapshot);
+    read_view_close(other);
+    read_view_close(snapshot);
     return result;
 }
 
@@ -115,7 +115,7 @@ static void check_beside(struct fixture *f, uint64_t number, const char *text)
 uint64_t numbers_check(struct fixture *f)
 {
     uint64_t number = numbers_newest(f);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     const char *text;
 
@@ -123,14 +123,14 @@ uint64_t numbers_check(struct fixture *f)
         assert_int_equal(usage_now(f->store).piece_bytes, 0);
         return 0;
     }
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     text = get_text(snapshot, f->arena, "a");
     assert_string_equal(get_text(snapshot, f->arena, "s"), text);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("b"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_INNER, bytes_from_string("b"), f->arena, &record), STORE_OK);
     assert_true(bytes_is(record.value, text));
     assert_true(stream_matches(f->store, snapshot, "s", stream_length(number), number));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     check_beside(f, number, text);
     assert_int_equal(usage_now(f->store).piece_bytes, stream_length(number));
     return number;

@@ -15,11 +15,11 @@ enum store_result commit_new(struct store *store, struct partition partition,
     uint64_t sequence = 0;
 
     do {
-        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
 
         result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                               STORE_MAY_BLOCK, &sequence);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
     } while (result == STORE_CONFLICT);
     if (!result && ret_sequence)
         *ret_sequence = sequence;
@@ -51,11 +51,11 @@ uint64_t delete_key(struct store *store, struct partition partition, const char 
     return sequence;
 }
 
-const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key)
+const char *get_text(struct read_view *snapshot, struct arena *arena, const char *key)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record);
 
     if (result == STORE_NOT_FOUND)
         return "(none)";
@@ -65,14 +65,14 @@ const char *get_text(struct snapshot *snapshot, struct arena *arena, const char 
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,
                     const char *key)
 {
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     const char *value = get_text(snapshot, arena, key);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return value;
 }
 
-const char *scan_text(struct snapshot *snapshot, struct arena *arena, struct bytes prefix,
+const char *scan_text(struct read_view *snapshot, struct arena *arena, struct bytes prefix,
                       struct bytes from)
 {
     struct scan *scan = scan_open(snapshot, RECORD_LISTED, prefix, from);

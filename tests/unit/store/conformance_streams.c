@@ -113,18 +113,18 @@ uint64_t delete_stream(struct store *store, struct partition partition, const ch
 {
     struct arena *arena = arena_new(READING_MAX);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
     struct record record;
     uint64_t sequence = 0;
 
-    assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record),
+    assert_int_equal(read_view_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record),
                      STORE_OK);
     changes_delete(changes, RECORD_LISTED, record.key);
     changes_release(changes, record.pieces, record.piece_count);
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     arena_free(arena);
     return sequence;
 }
@@ -146,14 +146,14 @@ static bool piece_matches(struct store *store, const struct piece *piece, uint64
     return same;
 }
 
-bool stream_matches(struct store *store, struct snapshot *snapshot, const char *key,
+bool stream_matches(struct store *store, struct read_view *snapshot, const char *key,
                     uint64_t length, uint64_t seed)
 {
     struct arena *arena = arena_new(READING_MAX);
     struct record record;
     uint64_t at = 0;
     bool same =
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record) == STORE_OK;
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string(key), arena, &record) == STORE_OK;
 
     for (size_t i = 0; same && i < record.piece_count; i++) {
         same = piece_matches(store, &record.pieces[i], seed, at);

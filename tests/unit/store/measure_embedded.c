@@ -81,20 +81,20 @@ static struct partition partition_at(const struct worker *worker, struct arena *
 static void put(struct worker *worker, struct arena *arena, struct waiting *waiting)
 {
     struct partition partition = partition_at(worker, arena, (unsigned)(worker->done % KEYS));
-    struct snapshot *snapshot = snapshot_open(worker->store, partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(worker->store, partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct record record;
     uint64_t sequence;
     enum store_result result;
 
-    result = snapshot_get(snapshot, RECORD_LISTED, bytes_of("", 0), arena, &record);
+    result = read_view_get(snapshot, RECORD_LISTED, bytes_of("", 0), arena, &record);
     assert(result == STORE_OK || result == STORE_NOT_FOUND);
     changes_put(changes, RECORD_LISTED, bytes_of("", 0), bytes_of(content, RECORD_BYTES), NULL, 0);
     changes_put(changes, RECORD_INNER, bytes_of("c", 1), bytes_of(content, CONTENT_BYTES), NULL, 0);
     result = store_commit(worker->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                           STORE_MAY_BLOCK, &sequence);
     assert(result == STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     worker->done++;
     waiting->waiter.wake = wake;
     store_wait_durable(worker->store, sequence, &waiting->waiter);
@@ -137,16 +137,16 @@ static void *get_over_and_over(void *argument)
 
     for (; now_s() < worker->until; worker->done++) {
         unsigned key = (unsigned)(worker->done * 7919 % worker->keys);
-        struct snapshot *snapshot =
-            snapshot_open(worker->store, partition_at(worker, arena, key), STORE_MAY_BLOCK);
+        struct read_view *snapshot =
+            read_view_open(worker->store, partition_at(worker, arena, key), STORE_MAY_BLOCK);
         struct record record;
         enum store_result result;
 
-        result = snapshot_get(snapshot, RECORD_LISTED, bytes_of("", 0), arena, &record);
+        result = read_view_get(snapshot, RECORD_LISTED, bytes_of("", 0), arena, &record);
         assert(result == STORE_OK);
-        result = snapshot_get(snapshot, RECORD_INNER, bytes_of("c", 1), arena, &record);
+        result = read_view_get(snapshot, RECORD_INNER, bytes_of("c", 1), arena, &record);
         assert(result == STORE_OK && record.value.len == CONTENT_BYTES);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         arena_rewind(arena, mark);
     }
     arena_free(arena);

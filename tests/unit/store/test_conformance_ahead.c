@@ -16,7 +16,7 @@ static const struct bytes prefix = BYTES("m");
 struct ahead_test {
     struct fixture *f;
     struct random random;
-    struct snapshot *old[OLD_STATES];
+    struct read_view *old[OLD_STATES];
 };
 
 static struct bytes some_key(struct ahead_test *t)
@@ -34,20 +34,20 @@ static struct bytes some_value(struct ahead_test *t)
 }
 
 /* As the store's callers do: first what is in memory, then what has to be waited for. */
-static enum store_result get_ahead(struct ahead_test *t, struct snapshot *snapshot,
+static enum store_result get_ahead(struct ahead_test *t, struct read_view *snapshot,
                                    struct bytes key, struct record *ret_record)
 {
     enum store_result result;
 
-    snapshot_set_access(snapshot, STORE_NO_WAIT);
-    result = snapshot_get_ahead(snapshot, RECORD_INNER, prefix, key, t->f->arena, ret_record);
-    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    read_view_set_access(snapshot, STORE_NO_WAIT);
+    result = read_view_get_ahead(snapshot, RECORD_INNER, prefix, key, t->f->arena, ret_record);
+    read_view_set_access(snapshot, STORE_MAY_BLOCK);
     if (result != STORE_WAIT)
         return result;
-    return snapshot_get_ahead(snapshot, RECORD_INNER, prefix, key, t->f->arena, ret_record);
+    return read_view_get_ahead(snapshot, RECORD_INNER, prefix, key, t->f->arena, ret_record);
 }
 
-static void look(struct ahead_test *t, struct snapshot *snapshot)
+static void look(struct ahead_test *t, struct read_view *snapshot)
 {
     for (unsigned i = 0; i < 6; i++) {
         struct bytes key = some_key(t);
@@ -83,7 +83,7 @@ static void close_old(struct ahead_test *t)
 {
     for (unsigned i = 0; i < OLD_STATES; i++) {
         if (t->old[i])
-            snapshot_close(t->old[i]);
+            read_view_close(t->old[i]);
         t->old[i] = NULL;
     }
 }
@@ -94,21 +94,21 @@ static void reading_ahead_finds_what_is_there(void **state)
 
     assert_int_equal(setenv("LAGRA_WRITE_BUFFER_BYTES", SMALL_BYTES, 1), 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct snapshot *now, **kept = &t.old[random_below(&t.random, OLD_STATES)];
+        struct read_view *now, **kept = &t.old[random_below(&t.random, OLD_STATES)];
         struct arena_mark mark = arena_mark(t.f->arena);
 
         if (round % REOPEN_EVERY == 0 && t.f->engine->on_disk) {
             close_old(&t);
             fixture_reopen(t.f);
         }
-        now = snapshot_open(t.f->store, t.f->partition, STORE_MAY_BLOCK);
+        now = read_view_open(t.f->store, t.f->partition, STORE_MAY_BLOCK);
         look(&t, now);
         if (*kept)
             look(&t, *kept);
         change(&t);
         look(&t, now); /* the same state as before */
         if (*kept)
-            snapshot_close(*kept);
+            read_view_close(*kept);
         *kept = now;
         arena_rewind(t.f->arena, mark);
     }

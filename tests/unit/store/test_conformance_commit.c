@@ -15,7 +15,7 @@ static void records_read_as_put(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("k"), bytes_from_string("listed"), NULL,
@@ -25,20 +25,20 @@ static void records_read_as_put(void **state)
     changes_put(changes, RECORD_LISTED, bytes_from_string("empty"), nothing, NULL, 0);
     assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
 
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_string_equal(get_text(snapshot, f->arena, "k"), "listed");
     assert_string_equal(get_text(snapshot, f->arena, ""), "at the empty key");
     assert_string_equal(get_text(snapshot, f->arena, "empty"), "");
     assert_string_equal(get_text(snapshot, f->arena, "kk"), "(none)");
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("k"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_INNER, bytes_from_string("k"), f->arena, &record), STORE_OK);
     assert_true(bytes_is(record.value, "inner"));
     assert_true(bytes_is(record.key, "k"));
     assert_int_equal(record.piece_count, 0);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("empty"), f->arena, &record),
+        read_view_get(snapshot, RECORD_INNER, bytes_from_string("empty"), f->arena, &record),
         STORE_NOT_FOUND);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: a later change in a list wins over an earlier one to the same key. store_private.h */
@@ -67,11 +67,11 @@ static void stale_commit_changes_nothing(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *stale;
+    struct read_view *stale;
     uint64_t sequence = 12345;
 
     put_text(f->store, f->partition, "old", "1");
-    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    stale = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     put_text(f->store, f->partition, "other key", "2");
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
@@ -82,11 +82,11 @@ static void stale_commit_changes_nothing(void **state)
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     assert_int_equal(sequence, 12345);
-    snapshot_close(stale);
+    read_view_close(stale);
 
-    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    stale = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_string_equal(scan_text(stale, f->arena, nothing, nothing), "old=1 other key=2");
-    snapshot_close(stale);
+    read_view_close(stale);
 }
 
 /* Rule: any change of the partition since the snapshot is a conflict: its first record, its last,
@@ -94,10 +94,10 @@ static void stale_commit_changes_nothing(void **state)
 static void any_change_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *seen_empty = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *seen_empty = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct changes *inner = changes_new(f->arena);
-    struct snapshot *seen_one;
+    struct read_view *seen_one;
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("mine"), bytes_from_string("m"), NULL, 0);
@@ -106,19 +106,19 @@ static void any_change_is_a_conflict(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_empty, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(seen_empty);
-    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    read_view_close(seen_empty);
+    seen_one = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "k");
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(seen_one);
-    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    read_view_close(seen_one);
+    seen_one = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(commit_new(f->store, f->partition, inner, NULL), STORE_OK);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(seen_one);
+    read_view_close(seen_one);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "mine"), "(none)");
     assert_int_equal(commit_new(f->store, f->partition, changes, &sequence), STORE_OK);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "mine"), "m");
@@ -133,7 +133,7 @@ static void other_partitions_rarely_conflict(void **state)
     for (int i = 0; i < 200; i++) {
         struct partition mine = { f->partition.space, arena_printf(f->arena, "mine %d", i) };
         struct partition other = { f->partition.space, arena_printf(f->arena, "other %d", i) };
-        struct snapshot *snapshot = snapshot_open(f->store, mine, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(f->store, mine, STORE_MAY_BLOCK);
         struct changes *changes = changes_new(f->arena);
         enum store_result result;
         uint64_t sequence;
@@ -144,7 +144,7 @@ static void other_partitions_rarely_conflict(void **state)
                               STORE_MAY_BLOCK, &sequence);
         assert_true(result == STORE_OK || result == STORE_CONFLICT);
         conflicts += result == STORE_CONFLICT;
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
     }
     assert_true(conflicts <= 10);
 }
@@ -153,14 +153,14 @@ static void other_partitions_rarely_conflict(void **state)
 static void snapshot_never_changes(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *before, *after;
+    struct read_view *before, *after;
     struct scan *scan;
     struct record record;
 
     put_text(f->store, f->partition, "a", "1");
     put_text(f->store, f->partition, "c", "1");
     put_text(f->store, f->partition, "d", "1");
-    before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     scan = scan_open(before, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
     assert_true(bytes_is(record.key, "a"));
@@ -168,7 +168,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "2");
     put_text(f->store, f->partition, "b", "2");
     delete_key(f->store, f->partition, "c");
-    after = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    after = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "a");
 
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
@@ -177,9 +177,9 @@ static void snapshot_never_changes(void **state)
     assert_string_equal(scan_text(before, f->arena, nothing, nothing), "a=1 c=1 d=1");
     assert_string_equal(get_text(before, f->arena, "b"), "(none)");
     assert_string_equal(scan_text(after, f->arena, nothing, nothing), "a=2 b=2 d=1");
-    snapshot_close(before);
+    read_view_close(before);
     assert_string_equal(scan_text(after, f->arena, nothing, nothing), "a=2 b=2 d=1");
-    snapshot_close(after);
+    read_view_close(after);
 }
 
 /* ---- several threads; cmocka's asserts are for the first thread only ---- */
@@ -190,7 +190,7 @@ static void snapshot_never_changes(void **state)
 static void increment(struct fixture *f, struct arena *arena)
 {
     for (;;) {
-        struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
         unsigned long count = strtoul(get_text(snapshot, arena, "count") + 0, NULL, 10);
         struct changes *changes = changes_new(arena);
         enum store_result result;
@@ -200,7 +200,7 @@ static void increment(struct fixture *f, struct arena *arena)
                     arena_printf(arena, "%lu", count + 1), NULL, 0);
         result = store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                               STORE_MAY_BLOCK, &sequence);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         assert(result == STORE_OK || result == STORE_CONFLICT);
         if (result == STORE_OK)
             return;
@@ -242,7 +242,7 @@ struct watched {
 /* Whether two records that are always changed together are the same, by get, scan and iterator. */
 static void look(struct fixture *f, struct arena *arena)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct space_iterator *iterator =
         space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     const char *a = get_text(snapshot, arena, "a");
@@ -265,7 +265,7 @@ static void look(struct fixture *f, struct arena *arena)
         assert(strcmp(get_text(snapshot, arena, "b"), b) == 0);
         assert(strcmp(get_text(snapshot, arena, "a"), a) == 0);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void *look_often(void *argument)
@@ -316,24 +316,24 @@ static void durability_is_told(void **state)
 {
     struct fixture *f = *state;
     struct blocking_waiter blocking;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     uint64_t first, second, gone;
 
     blocking_init(&blocking);
     first = put_text(f->store, f->partition, "k", "1");
     second = put_text(f->store, f->partition, "k", "2");
     assert_true(second > first);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_true(snapshot_sequence(snapshot) >= second);
-    snapshot_close(snapshot);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(read_view_sequence(snapshot) >= second);
+    read_view_close(snapshot);
     gone = delete_key(f->store, f->partition, "k");
     assert_true(gone > second);
     snapshot =
-        snapshot_open(f->store, f->partition, STORE_MAY_BLOCK); /* that it is gone is seen too */
-    assert_true(snapshot_sequence(snapshot) >= gone);
-    wait_durable(f->store, snapshot_sequence(snapshot));
-    assert_int_equal(store_durable(f->store, snapshot_sequence(snapshot)), STORE_OK);
-    snapshot_close(snapshot);
+        read_view_open(f->store, f->partition, STORE_MAY_BLOCK); /* that it is gone is seen too */
+    assert_true(read_view_sequence(snapshot) >= gone);
+    wait_durable(f->store, read_view_sequence(snapshot));
+    assert_int_equal(store_durable(f->store, read_view_sequence(snapshot)), STORE_OK);
+    read_view_close(snapshot);
 
     assert_int_equal(store_durable(f->store, first), STORE_OK);
     assert_int_equal(store_durable(f->store, second), STORE_OK);
@@ -396,24 +396,24 @@ static void newest_snapshots(void **state)
 {
     struct fixture *f = *state;
     struct partition other = partition_of(f->partition.space, "other");
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    struct snapshot *beside = snapshot_open(f->store, other, STORE_MAY_BLOCK), *behind;
-    bool can_tell = snapshot_is_newest(before);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *beside = read_view_open(f->store, other, STORE_MAY_BLOCK), *behind;
+    bool can_tell = read_view_is_newest(before);
 
-    assert_int_equal(snapshot_is_newest(beside), can_tell);
+    assert_int_equal(read_view_is_newest(beside), can_tell);
     put_text(f->store, f->partition, "k", "1");
-    assert_false(snapshot_is_newest(before));
-    behind = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_int_equal(snapshot_is_newest(behind), can_tell);
+    assert_false(read_view_is_newest(before));
+    behind = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(read_view_is_newest(behind), can_tell);
     put_text(f->store, other, "k", "1");
-    assert_false(snapshot_is_newest(before));
-    assert_false(snapshot_is_newest(beside));
+    assert_false(read_view_is_newest(before));
+    assert_false(read_view_is_newest(beside));
     put_text(f->store, f->partition, "k", "2");
-    assert_false(snapshot_is_newest(behind));
+    assert_false(read_view_is_newest(behind));
     assert_string_equal(get_text(behind, f->arena, "k"), "1");
-    snapshot_close(before);
-    snapshot_close(beside);
-    snapshot_close(behind);
+    read_view_close(before);
+    read_view_close(beside);
+    read_view_close(behind);
 }
 
 int main(void)

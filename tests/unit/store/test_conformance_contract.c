@@ -4,46 +4,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rule: snapshot_instant() is at least the instant of every commit of the partition, also when the
+/* Rule: read_view_instant() is at least the instant of every commit of the partition, also when the
  * clock was behind, and each commit raises it. store.h */
 static void instants_are_known(void **state)
 {
     struct fixture *f = *state;
     instant ahead = clock_now() + 60 * TICKS_PER_SECOND;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("a"), bytes_from_string("1"), NULL, 0);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, ahead,
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     put_text(f->store, f->partition, "a", "2"); /* now, which is earlier */
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_true(snapshot_instant(snapshot) > ahead);
-    snapshot_close(snapshot);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(read_view_instant(snapshot) > ahead);
+    read_view_close(snapshot);
     if (!f->engine->on_disk)
         return;
     wait_durable(f->store, sequence);
     fixture_reopen(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_true(snapshot_instant(snapshot) >= ahead);
-    snapshot_close(snapshot);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(read_view_instant(snapshot) >= ahead);
+    read_view_close(snapshot);
 }
 
 /* Rule: a change of access does not change what is read. */
 static void reads_are_the_same_however_announced(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
 
     put_text(f->store, f->partition, "a", "1");
-    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
-    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_NO_WAIT);
+    read_view_set_access(snapshot, STORE_MAY_BLOCK);
     put_text(f->store, f->partition, "a", "2");
     assert_string_equal(get_text(snapshot, f->arena, "a"), "1");
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: a record as large as the limits allow is stored and read. */

@@ -17,7 +17,7 @@ static void records_outlive_the_process(void **state)
     struct fixture *f = *state;
     struct guid dropped = guid_new();
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
 
     put_text(f->store, f->partition, "a", "1");
     put_stream(f->store, f->partition, "s", 5 * MIB + 5, 3);
@@ -31,11 +31,11 @@ static void records_outlive_the_process(void **state)
 
     for (int i = 0; i < 3; i++) {
         fixture_reopen(f);
-        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
         assert_string_equal(scan_text(snapshot, f->arena, nothing, nothing), "a=1 b=2 s=stream");
         assert_true(stream_matches(f->store, snapshot, "s", 5 * MIB + 5, 3));
-        assert_int_equal(store_durable(f->store, snapshot_sequence(snapshot)), STORE_OK);
-        snapshot_close(snapshot);
+        assert_int_equal(store_durable(f->store, read_view_sequence(snapshot)), STORE_OK);
+        read_view_close(snapshot);
         assert_string_equal(get_now(f->store, partition_of(dropped, "p"), f->arena, "k"), "(none)");
         assert_int_equal(usage_now(f->store).piece_bytes, 5 * MIB + 5);
     }
@@ -63,7 +63,7 @@ static void clock_goes_on_after_a_start(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     instant ahead = clock_now() + 3600 * TICKS_PER_SECOND;
     uint64_t sequence;
 
@@ -71,7 +71,7 @@ static void clock_goes_on_after_a_start(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, ahead,
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     put_text(f->store, partition_of(f->partition.space, "other"), "k", "decided earlier");
     fixture_reopen(f);
     assert_true(clock_now() > ahead);
@@ -129,7 +129,7 @@ static void staged_bytes_do_not_outlive_a_kill(void **state)
 {
     struct fixture *f = *state;
     struct store_usage usage;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     int from_child;
     pid_t child;
 
@@ -142,10 +142,10 @@ static void staged_bytes_do_not_outlive_a_kill(void **state)
     assert_int_equal(usage.pending_bytes, 0);
     assert_true(usage.allocated_bytes <= MIB + EMPTY_ALLOCATED_MAX);
     put_stream(f->store, f->partition, "t", 3 * MIB, 4); /* the room is used again */
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", MIB, 2));
     assert_true(stream_matches(f->store, snapshot, "t", 3 * MIB, 4));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void drop_and_die(struct fixture *f, int to_parent)

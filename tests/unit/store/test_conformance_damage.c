@@ -32,32 +32,34 @@ static void flip_byte(const char *path, uint64_t offset)
 static void find_byte(struct fixture *f, uint32_t in_piece, char path[PATH_SIZE],
                       uint64_t *ret_offset)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct piece_file file;
     struct record record;
     char link[64];
     ssize_t length;
 
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(piece_check(f->store, record.pieces, in_piece, 1, &file, NULL), STORE_OK);
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", file.fd);
     length = readlink(link, path, PATH_SIZE - 1);
     assert_true(length > 0);
     path[length] = '\0';
     *ret_offset = file.offset;
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* The third sector of the record "s" is damaged, the others are not. */
 static void check_reading(struct fixture *f, uint64_t seed)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     char *buffer = xcalloc(1, 5 * PIECE_SECTOR_BYTES);
     struct record record;
 
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(piece_read(f->store, record.pieces, 2 * PIECE_SECTOR_BYTES, 100, buffer, NULL),
                      STORE_CORRUPT);
     assert_int_equal(piece_read(f->store, record.pieces, 0, record.pieces->length, buffer, NULL),
@@ -65,19 +67,20 @@ static void check_reading(struct fixture *f, uint64_t seed)
     assert_int_equal(piece_read(f->store, record.pieces, 0, 2 * PIECE_SECTOR_BYTES, buffer, NULL),
                      STORE_OK);
     assert_true(pattern_matches(buffer, 2 * PIECE_SECTOR_BYTES, seed, 0));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     free(buffer);
 }
 
 /* The same of what is to be sent from the file. */
 static void check_checking(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct piece_file file;
     struct record record;
 
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
             piece_check(f->store, record.pieces, 3 * PIECE_SECTOR_BYTES - 1, 1, &file, NULL),
@@ -89,7 +92,7 @@ static void check_checking(struct fixture *f)
                                      PIECE_SECTOR_BYTES, &file, NULL),
                          STORE_OK);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: a turned byte of a piece is found at every read, whether it turned before the start or
@@ -98,14 +101,14 @@ static void check_checking(struct fixture *f)
 static void turned_byte_of_a_piece_is_found(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     char path[PATH_SIZE];
     uint64_t offset;
 
     put_stream(f->store, f->partition, "s", 5 * PIECE_SECTOR_BYTES, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     find_byte(f, 2 * PIECE_SECTOR_BYTES + 4567, path, &offset);
     flip_byte(path, offset);
     check_reading(f, 2);
@@ -116,9 +119,9 @@ static void turned_byte_of_a_piece_is_found(void **state)
     assert_true(store_healthy(f->store));
 
     flip_byte(path, offset); /* and back: the bytes are right again */
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: a piece whose end is cut off its file is damaged; no zeros are made up. */
@@ -127,7 +130,7 @@ static void cut_file_of_pieces_is_found(void **state)
     struct fixture *f = *state;
     const struct store_options options = { .location = f->folder, .sync = true };
     const char *problem;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     char path[PATH_SIZE];
     uint64_t offset;
@@ -142,14 +145,15 @@ static void cut_file_of_pieces_is_found(void **state)
         f->store = NULL; /* refused to start: also an answer */
         return;
     }
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(
         piece_read(f->store, record.pieces, 4 * PIECE_SECTOR_BYTES, sizeof buffer, buffer, NULL),
         STORE_CORRUPT);
     assert_int_equal(piece_read(f->store, record.pieces, 0, sizeof buffer, buffer, NULL), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* ---- the files of the record engine ---- */
@@ -213,7 +217,7 @@ static bool says_so(enum store_result result)
 /* Each record is right or refused with an error. Gives how many were refused. */
 static int count_refused(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     enum store_result result;
     struct record record;
@@ -221,8 +225,8 @@ static int count_refused(struct fixture *f)
     int i = 0;
 
     for (int k = 0; k < RECORDS; k++) {
-        result = snapshot_get(snapshot, RECORD_LISTED, arena_printf(f->arena, "%03d", k), f->arena,
-                              &record);
+        result = read_view_get(snapshot, RECORD_LISTED, arena_printf(f->arena, "%03d", k), f->arena,
+                               &record);
         assert_true(result == STORE_OK || says_so(result));
         if (result)
             refused++;
@@ -236,7 +240,7 @@ static int count_refused(struct fixture *f)
     }
     assert_true(says_so(result) || i == RECORDS);
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return refused;
 }
 
@@ -338,7 +342,7 @@ static void damaged_manifest_is_found(void **state)
 static void missing_file_of_pieces_is_found(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     char path[PATH_SIZE], byte;
     uint64_t offset;
@@ -349,17 +353,18 @@ static void missing_file_of_pieces_is_found(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(f->engine->open(f->folder, &f->store), STORE_OK);
 
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(piece_read(f->store, record.pieces, 0, 1, &byte, NULL), STORE_CORRUPT);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     put_stream(f->store, f->partition, "new", 5 * PIECE_SECTOR_BYTES, 3);
     delete_stream(f->store, f->partition, "s");
     (void)usage_now(f->store); /* when all that can be given back is */
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "new", 5 * PIECE_SECTOR_BYTES, 3));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_true(store_healthy(f->store));
 }
 
@@ -367,14 +372,14 @@ static void missing_file_of_pieces_is_found(void **state)
 static enum store_result refer_to(struct fixture *f, const struct piece *pieces, size_t count)
 {
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     const struct commit_part part = { snapshot, changes };
     enum store_result result;
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("forged"), nothing, pieces, count);
     result = store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 
@@ -383,26 +388,27 @@ static enum store_result refer_to(struct fixture *f, const struct piece *pieces,
 static void forged_pieces_are_found(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct piece forged[2];
 
     put_stream(f->store, f->partition, "s", 5 * PIECE_SECTOR_BYTES, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     forged[0] = forged[1] = record.pieces[0];
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(refer_to(f, forged, 1), STORE_OK);
     forged[1].length--;
     assert_int_equal(refer_to(f, forged, 2), STORE_CORRUPT); /* one piece of two lengths */
     forged[1].offset += UINT64_C(1) << 20;
     assert_int_equal(refer_to(f, &forged[1], 1), STORE_CORRUPT); /* one that nobody staged */
     put_stream(f->store, f->partition, "new", PIECE_SECTOR_BYTES, 3);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
     assert_true(stream_matches(f->store, snapshot, "new", PIECE_SECTOR_BYTES, 3));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_true(store_healthy(f->store));
 }
 

@@ -139,7 +139,7 @@ static void past_items_are_not_lost(void **state)
 static void items_go_with_their_commit(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *stale = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct deferred_task item;
     uint64_t sequence;
@@ -153,7 +153,7 @@ static void items_go_with_their_commit(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ stale, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(stale);
+    read_view_close(stale);
     assert_string_equal(due_text(f, clock_now()), "1");
     assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
     assert_string_equal(due_text(f, clock_now()), "2");

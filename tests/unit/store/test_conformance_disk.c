@@ -93,7 +93,7 @@ static void failed_sync_of_pieces_is_final(void **state)
 {
     struct fixture *f = *state;
     uint64_t before = put_stream(f->store, f->partition, "s", 2 * MIB, 2);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct stage *stage;
 
     wait_durable(f->store, before);
@@ -102,13 +102,13 @@ static void failed_sync_of_pieces_is_final(void **state)
     stage_close(stage);
     atomic_store(&syncs_fail, false);
     assert_stopped(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 2 * MIB, 2)); /* what is there is read */
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     fixture_reopen(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 2 * MIB, 2));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(usage_now(f->store).piece_bytes, 2 * MIB);
 }
 
@@ -144,7 +144,7 @@ static void failed_write_of_the_log_is_final(void **state)
 {
     struct fixture *f = *state;
     uint64_t acknowledged = 0, heard;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     int from_child;
     pid_t child = child_start(f, "commit_until_failure", &from_child);
@@ -154,15 +154,16 @@ static void failed_write_of_the_log_is_final(void **state)
     assert_true(child_end(child, from_child));
     assert_true(acknowledged > 5);
     fixture_reopen(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     for (uint64_t i = 1; i <= acknowledged; i++) {
-        assert_int_equal(snapshot_get(snapshot, RECORD_LISTED,
-                                      arena_printf(f->arena, "%u", (unsigned)i), f->arena, &record),
+        assert_int_equal(read_view_get(snapshot, RECORD_LISTED,
+                                       arena_printf(f->arena, "%u", (unsigned)i), f->arena,
+                                       &record),
                          STORE_OK);
         assert_int_equal(record.value.len, 20000);
         assert_true(pattern_matches(record.value.ptr, 20000, i, 0));
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: when there is no room for pieces, STORE_FULL, and nothing was changed; when there is room
@@ -170,7 +171,7 @@ static void failed_write_of_the_log_is_final(void **state)
 static void full_disk_changes_nothing(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct stage *stage;
     enum store_result result;
     bool went_on = false;
@@ -186,14 +187,14 @@ static void full_disk_changes_nothing(void **state)
     result = stage_pattern(f->store, 96 * MIB, 1, 300000, &stage);
     stage_close(stage);
     (void)usage_now(f->store);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     if (result == STORE_FULL && store_healthy(f->store) &&
         stream_matches(f->store, snapshot, "s", 8 * MIB, 2)) {
         put_stream(f->store, f->partition, "t", 8 * MIB, 4);
         put_text(f->store, f->partition, "k", "goes on");
         went_on = store_healthy(f->store);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     store_close(f->store);
     f->store = NULL;
     assert_int_equal(umount(f->folder), 0);

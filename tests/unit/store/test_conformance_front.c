@@ -13,7 +13,7 @@ struct front_test {
     struct fixture *f;
     struct random random;
     uint64_t low; /* every record below it was deleted */
-    struct snapshot *old[OLD_STATES];
+    struct read_view *old[OLD_STATES];
 };
 
 static struct bytes numbered(struct front_test *t, uint64_t number)
@@ -30,7 +30,7 @@ static struct bytes some_value(struct front_test *t)
     return arena_copy(t->f->arena, bytes_of(letters, length + random_below(&t->random, 90)));
 }
 
-static void expect_same(struct front_test *t, struct snapshot *snapshot, uint64_t from,
+static void expect_same(struct front_test *t, struct read_view *snapshot, uint64_t from,
                         uint64_t most)
 {
     struct bytes first = numbered(t, from);
@@ -51,19 +51,19 @@ static void expect_same(struct front_test *t, struct snapshot *snapshot, uint64_
     scan_close(plain);
 }
 
-static void expect_record(struct front_test *t, struct snapshot *snapshot, struct bytes key)
+static void expect_record(struct front_test *t, struct read_view *snapshot, struct bytes key)
 {
     struct scan *plain = scan_open(snapshot, RECORD_INNER, key, key);
     struct record found, expected;
     enum store_result result = scan_next(plain, NULL, &expected);
 
-    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, key, t->f->arena, &found), result);
+    assert_int_equal(read_view_get(snapshot, RECORD_INNER, key, t->f->arena, &found), result);
     if (!result)
         assert_true(bytes_equal(found.value, expected.value));
     scan_close(plain);
 }
 
-static void look(struct front_test *t, struct snapshot *snapshot)
+static void look(struct front_test *t, struct read_view *snapshot)
 {
     expect_same(t, snapshot, t->low, 1 + random_below(&t->random, 90));
     expect_same(t, snapshot, t->low + random_below(&t->random, KEYS), 3);
@@ -98,8 +98,8 @@ static void test_front_scans_see_what_others_see(void **state)
     struct front_test t = { .f = *state, .random = { 42 } };
 
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct snapshot *now = snapshot_open(t.f->store, t.f->partition, STORE_MAY_BLOCK);
-        struct snapshot **kept = &t.old[random_below(&t.random, OLD_STATES)];
+        struct read_view *now = read_view_open(t.f->store, t.f->partition, STORE_MAY_BLOCK);
+        struct read_view **kept = &t.old[random_below(&t.random, OLD_STATES)];
         struct arena_mark mark = arena_mark(t.f->arena);
 
         look(&t, now);
@@ -108,13 +108,13 @@ static void test_front_scans_see_what_others_see(void **state)
         change(&t);
         look(&t, now); /* the same state as before */
         if (*kept)
-            snapshot_close(*kept);
+            read_view_close(*kept);
         *kept = now;
         arena_rewind(t.f->arena, mark);
     }
     for (unsigned i = 0; i < OLD_STATES; i++)
         if (t.old[i])
-            snapshot_close(t.old[i]);
+            read_view_close(t.old[i]);
 }
 
 static const struct conformance_test tests[] = {

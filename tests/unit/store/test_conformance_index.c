@@ -115,7 +115,7 @@ static void index_keys_are_any_bytes(void **state)
 static void index_goes_with_its_commit(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *stale = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
     int64_t sum;
@@ -126,7 +126,7 @@ static void index_goes_with_its_commit(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ stale, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(stale);
+    read_view_close(stale);
     assert_string_equal(index_text(f, nothing, nothing), "");
     assert_int_equal(store_count(f->store, f->partition.space, bytes_from_string("n"),
                                  STORE_MAY_BLOCK, &sum, &sequence),
@@ -196,7 +196,7 @@ static void index_is_dropped_with_its_space(void **state)
     struct changes *count = changes_new(f->arena);
     struct index_iterator *iterator;
     struct index_record found;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     uint64_t sequence;
 
     for (int i = 0; i < 700; i++) {
@@ -209,12 +209,12 @@ static void index_is_dropped_with_its_space(void **state)
     assert_int_equal(commit_new(f->store, f->partition, count, NULL), STORE_OK);
     iterator = index_iterator_open(f->store, f->partition.space, nothing, nothing, nothing,
                                    STORE_MAY_BLOCK);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     changes_drop_space(drop, f->partition.space);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, drop }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_string_equal(index_text(f, nothing, nothing), "");
     assert_int_equal(count_now(f, "n"), 0);
     (void)usage_now(f->store);

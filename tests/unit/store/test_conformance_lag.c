@@ -43,7 +43,7 @@ static void begin(struct history *history, uint64_t seed, int64_t count)
 /* The space is the partition's own, and has one record. */
 static void replace(struct fixture *f, struct history *history, uint64_t seed)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     const struct piece *pieces;
     struct changes *changes = changes_new(f->arena);
     struct stage *stage;
@@ -53,7 +53,7 @@ static void replace(struct fixture *f, struct history *history, uint64_t seed)
 
     assert_int_equal(stage_pattern(f->store, STREAM_BYTES, seed, STREAM_BYTES, &stage), STORE_OK);
     pieces = stage_pieces(stage, &count);
-    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record) ==
+    if (read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record) ==
         STORE_OK)
         changes_release(changes, record.pieces, record.piece_count);
     changes_put(changes, RECORD_LISTED, bytes_from_string("s"), bytes_from_string("v"), pieces,
@@ -64,36 +64,36 @@ static void replace(struct fixture *f, struct history *history, uint64_t seed)
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
     assert_int_equal(store_await(f->store, sequence), STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     stage_close(stage);
 }
 
 static bool shows(struct fixture *f, struct store *view, const struct history *history, unsigned at)
 {
-    struct snapshot *snapshot = snapshot_open(view, f->partition, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(view, f->partition, STORE_MAY_BLOCK);
     struct record record;
     enum store_result result =
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record);
     bool is_shown = history->seed[at] == 0
                         ? result == STORE_NOT_FOUND
                         : stream_matches(view, snapshot, "s", STREAM_BYTES, history->seed[at]);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return is_shown;
 }
 
 /* ret_place: of the piece; 0: there is none */
 static instant shown_at(struct fixture *f, struct store *view, uint64_t *ret_place)
 {
-    struct snapshot *snapshot = snapshot_open(view, f->partition, STORE_MAY_BLOCK);
-    instant newest = snapshot_instant(snapshot);
+    struct read_view *snapshot = read_view_open(view, f->partition, STORE_MAY_BLOCK);
+    instant newest = read_view_instant(snapshot);
     struct record record;
 
     *ret_place = 0;
-    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record) ==
+    if (read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record) ==
         STORE_OK)
         *ret_place = record.pieces[0].offset + ((uint64_t)record.pieces[0].extent << 40) + 1;
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return newest;
 }
 
@@ -130,7 +130,7 @@ static void a_state_of_then(void **state)
     struct store *view = open_view(f);
     struct random random = { 5 };
     struct history *history = calloc(1, sizeof *history);
-    struct snapshot *held = NULL;
+    struct read_view *held = NULL;
     unsigned held_at = 0;
     instant before, after;
     uint64_t was, is;
@@ -146,7 +146,7 @@ static void a_state_of_then(void **state)
         after = shown_at(f, view, &is);
         assert_true(was == is || before != after);
         if (i % 40 == 20) {
-            held = snapshot_open(view, f->partition, STORE_MAY_BLOCK);
+            held = read_view_open(view, f->partition, STORE_MAY_BLOCK);
             for (held_at = history->newest; !shows(f, view, history, held_at); held_at--)
                 assert_true(held_at > 0);
         }
@@ -154,7 +154,7 @@ static void a_state_of_then(void **state)
             (void)usage_now(f->store);
             if (history->seed[held_at] > 0)
                 assert_true(stream_matches(view, held, "s", STREAM_BYTES, history->seed[held_at]));
-            snapshot_close(held);
+            read_view_close(held);
             held = NULL;
         }
     }

@@ -35,7 +35,7 @@ struct model_partition {
 
 /* A snapshot kept open, and what it must show. */
 struct held {
-    struct snapshot *snapshot; /* NULL: free */
+    struct read_view *snapshot; /* NULL: free */
     size_t space, partition;
     bool dropped; /* since it was opened */
     struct model_partition seen;
@@ -92,7 +92,7 @@ static void check_record(struct model *m, const struct record *record, struct ce
 }
 
 /* All that a snapshot shows, by scans and by gets. */
-static void check_snapshot(struct model *m, struct snapshot *snapshot,
+static void check_snapshot(struct model *m, struct read_view *snapshot,
                            const struct model_partition *seen)
 {
     for (int family = 0; family < FAMILIES; family++) {
@@ -101,8 +101,8 @@ static void check_snapshot(struct model *m, struct snapshot *snapshot,
 
         for (size_t k = 0; k < KEYS; k++) {
             struct cell cell = seen->cells[family][k];
-            enum store_result result = snapshot_get(snapshot, (enum record_family)family,
-                                                    record_keys[k], m->arena, &record);
+            enum store_result result = read_view_get(snapshot, (enum record_family)family,
+                                                     record_keys[k], m->arena, &record);
 
             assert_int_equal(result, cell.version > 0 ? STORE_OK : STORE_NOT_FOUND);
             if (result)
@@ -136,7 +136,7 @@ static struct held *hold(struct model *m)
     held->partition = chance(m, PARTITIONS);
     held->dropped = false;
     held->seen = m->partitions[held->space][held->partition];
-    held->snapshot = snapshot_open(
+    held->snapshot = read_view_open(
         m->f->store, (struct partition){ m->spaces[held->space], partition_keys[held->partition] },
         STORE_MAY_BLOCK);
     return held;
@@ -145,7 +145,7 @@ static struct held *hold(struct model *m)
 static void let_go(struct held *held)
 {
     if (held->snapshot)
-        snapshot_close(held->snapshot);
+        read_view_close(held->snapshot);
     held->snapshot = NULL;
 }
 
@@ -157,8 +157,8 @@ static void release_old(struct model *m, struct held *held, int family, size_t k
 
     if (held->seen.cells[family][key].stream == 0)
         return;
-    assert_int_equal(snapshot_get(held->snapshot, (enum record_family)family, record_keys[key],
-                                  m->arena, &record),
+    assert_int_equal(read_view_get(held->snapshot, (enum record_family)family, record_keys[key],
+                                   m->arena, &record),
                      STORE_OK);
     changes_release(changes, record.pieces, record.piece_count);
 }
@@ -184,8 +184,8 @@ static struct stage *put_cell(struct model *m, struct held *held, int family, si
         pieces = stage_pieces(stage, &count);
     } else if (way == 1 && held->seen.cells[family][from].stream > 0) {
         cell.stream = held->seen.cells[family][from].stream;
-        assert_int_equal(snapshot_get(held->snapshot, (enum record_family)family, record_keys[from],
-                                      m->arena, &record),
+        assert_int_equal(read_view_get(held->snapshot, (enum record_family)family,
+                                       record_keys[from], m->arena, &record),
                          STORE_OK);
         pieces = record.pieces;
         count = record.piece_count;

@@ -46,8 +46,8 @@ static void parts_go_together(void **state)
 
     for (unsigned i = 0; i < 60; i++) {
         struct partition a = numbered(f, f->arena, 2 * i), b = numbered(f, f->arena, 2 * i + 1);
-        struct snapshot *old_a = snapshot_open(f->store, a, STORE_MAY_BLOCK);
-        struct snapshot *old_b = snapshot_open(f->store, b, STORE_MAY_BLOCK);
+        struct read_view *old_a = read_view_open(f->store, a, STORE_MAY_BLOCK);
+        struct read_view *old_b = read_view_open(f->store, b, STORE_MAY_BLOCK);
         struct commit_part parts[2] = { { old_a, one_put(f, "k", "a") },
                                         { old_b, one_put(f, "k", "b") } };
         struct commit_part back[2] = { parts[1], parts[0] };
@@ -57,8 +57,8 @@ static void parts_go_together(void **state)
             put_text(f->store, i % 3 == 1 ? a : b, "k", "mine");
         assert_int_equal(commit(f, i % 2 ? parts : back, 2),
                          is_disturbed ? STORE_CONFLICT : STORE_OK);
-        snapshot_close(old_a);
-        snapshot_close(old_b);
+        read_view_close(old_a);
+        read_view_close(old_b);
         assert_string_equal(get_now(f->store, a, f->arena, "k"),
                             i % 3 == 0 ? "a" : (i % 3 == 1 ? "mine" : "(none)"));
         assert_string_equal(get_now(f->store, b, f->arena, "k"),
@@ -72,26 +72,26 @@ static void guards_guard(void **state)
 {
     struct fixture *f = *state;
     struct partition rule = partition_of(f->partition.space, "rule");
-    struct snapshot *guard, *own;
+    struct read_view *guard, *own;
 
     put_text(f->store, rule, "k", "1");
-    guard = snapshot_open(f->store, rule, STORE_MAY_BLOCK);
-    own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    guard = read_view_open(f->store, rule, STORE_MAY_BLOCK);
+    own = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         commit(f, (struct commit_part[]){ { guard, NULL }, { own, one_put(f, "k", "x") } }, 2),
         STORE_OK);
-    snapshot_close(own);
+    read_view_close(own);
     assert_string_equal(get_text(guard, f->arena, "k"), "1");
     put_text(f->store, rule, "k", "2");
     assert_string_equal(get_text(guard, f->arena, "k"), "1");
 
-    own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    own = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         commit(f, (struct commit_part[]){ { own, one_put(f, "k", "y") }, { guard, NULL } }, 2),
         STORE_CONFLICT);
     assert_string_equal(get_text(own, f->arena, "k"), "x"); /* not spent */
-    snapshot_close(own);
-    snapshot_close(guard);
+    read_view_close(own);
+    read_view_close(guard);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "x");
 }
 
@@ -101,8 +101,8 @@ static void dropped_space_refuses_all_parts(void **state)
     struct fixture *f = *state;
     struct partition other = partition_of(guid_new(), "other");
     struct partition third = partition_of(f->partition.space, "third");
-    struct snapshot *a = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    struct snapshot *b = snapshot_open(f->store, other, STORE_MAY_BLOCK);
+    struct read_view *a = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *b = read_view_open(f->store, other, STORE_MAY_BLOCK);
     struct changes *drop = changes_new(f->arena);
 
     changes_drop_space(drop, other.space);
@@ -111,8 +111,8 @@ static void dropped_space_refuses_all_parts(void **state)
         commit(f, (struct commit_part[]){ { a, one_put(f, "k", "x") }, { b, NULL } }, 2),
         STORE_NOT_FOUND);
     assert_string_equal(get_text(a, f->arena, "k"), "(none)");
-    snapshot_close(a);
-    snapshot_close(b);
+    read_view_close(a);
+    read_view_close(b);
 }
 
 /* Rule: a piece that has moved keeps its bytes for those who see it at its old place, also when it
@@ -123,15 +123,15 @@ static void moved_pieces_stay_readable(void **state)
 
     for (unsigned i = 0; i < 8; i++) {
         struct partition from = numbered(f, f->arena, 2 * i), to = numbered(f, f->arena, 2 * i + 1);
-        struct snapshot *reader, *late, *a, *b;
+        struct read_view *reader, *late, *a, *b;
         struct changes *take = changes_new(f->arena), *give = changes_new(f->arena);
         struct record record;
 
         put_stream(f->store, from, "s", 300000, i);
-        reader = snapshot_open(f->store, from, STORE_MAY_BLOCK);
-        a = snapshot_open(f->store, from, STORE_MAY_BLOCK);
-        b = snapshot_open(f->store, to, STORE_MAY_BLOCK);
-        assert_int_equal(snapshot_get(a, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        reader = read_view_open(f->store, from, STORE_MAY_BLOCK);
+        a = read_view_open(f->store, from, STORE_MAY_BLOCK);
+        b = read_view_open(f->store, to, STORE_MAY_BLOCK);
+        assert_int_equal(read_view_get(a, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
                          STORE_OK);
         changes_delete(take, RECORD_LISTED, record.key);
         changes_release(take, record.pieces, record.piece_count);
@@ -139,24 +139,24 @@ static void moved_pieces_stay_readable(void **state)
                     record.piece_count);
         assert_int_equal(commit(f, (struct commit_part[]){ { a, take }, { b, give } }, 2),
                          STORE_OK);
-        snapshot_close(a);
-        snapshot_close(b);
+        read_view_close(a);
+        read_view_close(b);
         assert_int_equal(usage_now(f->store).piece_bytes, 300000);
-        late = snapshot_open(f->store, to, STORE_MAY_BLOCK);
+        late = read_view_open(f->store, to, STORE_MAY_BLOCK);
         assert_true(stream_matches(f->store, late, "t", 300000, i));
         delete_stream(f->store, to, "t");
         (void)usage_now(f->store);
         assert_true(stream_matches(f->store, reader, "s", 300000, i));
         if (i % 2) {
-            snapshot_close(reader);
+            read_view_close(reader);
             (void)usage_now(f->store);
             assert_true(stream_matches(f->store, late, "t", 300000, i));
-            snapshot_close(late);
+            read_view_close(late);
         } else {
-            snapshot_close(late);
+            read_view_close(late);
             (void)usage_now(f->store);
             assert_true(stream_matches(f->store, reader, "s", 300000, i));
-            snapshot_close(reader);
+            read_view_close(reader);
         }
         assert_all_given_back(f->store);
     }
@@ -169,12 +169,12 @@ struct race {
     unsigned number;
 };
 
-static uint64_t value_of(struct snapshot *snapshot, struct arena *arena)
+static uint64_t value_of(struct read_view *snapshot, struct arena *arena)
 {
     struct record record;
     uint64_t value = 0;
 
-    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("k"), arena, &record) == STORE_OK)
+    if (read_view_get(snapshot, RECORD_LISTED, bytes_from_string("k"), arena, &record) == STORE_OK)
         assert(bytes_parse_u64(record.value, UINT64_MAX, &value));
     return value;
 }
@@ -190,8 +190,8 @@ static void *transfer(void *argument)
         struct arena *arena = arena_new(1u << 20);
         unsigned from = (unsigned)random_below(&random, PARTITIONS);
         unsigned to = (from + 1 + (unsigned)random_below(&random, PARTITIONS - 1)) % PARTITIONS;
-        struct snapshot *a = snapshot_open(f->store, numbered(f, arena, from), STORE_MAY_BLOCK);
-        struct snapshot *b = snapshot_open(f->store, numbered(f, arena, to), STORE_MAY_BLOCK);
+        struct read_view *a = read_view_open(f->store, numbered(f, arena, from), STORE_MAY_BLOCK);
+        struct read_view *b = read_view_open(f->store, numbered(f, arena, to), STORE_MAY_BLOCK);
         struct changes *less = changes_new(arena), *more = changes_new(arena);
         struct commit_part parts[] = { { a, less }, { b, more } };
         uint64_t has = value_of(a, arena), sequence;
@@ -205,8 +205,8 @@ static void *transfer(void *argument)
         }
         assert(result == STORE_OK || result == STORE_CONFLICT);
         i += result == STORE_OK;
-        snapshot_close(a);
-        snapshot_close(b);
+        read_view_close(a);
+        read_view_close(b);
         arena_free(arena);
     }
     return NULL;
@@ -235,11 +235,11 @@ static void transfers_keep_the_sum(void **state)
         put_text(f->store, numbered(f, f->arena, i), "k", "10");
     run_threads(f, transfer);
     for (unsigned i = 0; i < PARTITIONS; i++) {
-        struct snapshot *snapshot =
-            snapshot_open(f->store, numbered(f, f->arena, i), STORE_MAY_BLOCK);
+        struct read_view *snapshot =
+            read_view_open(f->store, numbered(f, f->arena, i), STORE_MAY_BLOCK);
 
         sum += value_of(snapshot, f->arena);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
     }
     assert_int_equal(sum, 10 * PARTITIONS);
 }
@@ -254,9 +254,9 @@ static void *go_on_and_off(void *argument)
 
     for (int i = 0; i < ROUNDS; i++) {
         struct arena *arena = arena_new(1u << 20);
-        struct snapshot *mine = snapshot_open(f->store, numbered(f, arena, own), STORE_MAY_BLOCK);
-        struct snapshot *other =
-            snapshot_open(f->store, numbered(f, arena, 1 - own), STORE_MAY_BLOCK);
+        struct read_view *mine = read_view_open(f->store, numbered(f, arena, own), STORE_MAY_BLOCK);
+        struct read_view *other =
+            read_view_open(f->store, numbered(f, arena, 1 - own), STORE_MAY_BLOCK);
         uint64_t is_on = value_of(mine, arena), other_on = value_of(other, arena), sequence;
         struct changes *changes = changes_new(arena);
         struct commit_part parts[] = { { mine, changes }, { other, NULL } };
@@ -268,8 +268,8 @@ static void *go_on_and_off(void *argument)
         /* Two who are off, seen in a state that was guarded: the rule was broken. */
         assert(result != STORE_OK || is_on || other_on);
         assert(result == STORE_OK || result == STORE_CONFLICT);
-        snapshot_close(mine);
-        snapshot_close(other);
+        read_view_close(mine);
+        read_view_close(other);
         arena_free(arena);
     }
     return NULL;

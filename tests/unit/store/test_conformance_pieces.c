@@ -19,13 +19,14 @@ static void any_range_is_read(void **state)
     struct fixture *f = *state;
     struct random random = { 3 };
     char *buffer = xmalloc(PIECE_MAX_BYTES);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     put_stream(f->store, f->partition, "s", 3 * MIB + 77, 4);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(record.piece_count, 1);
     for (int i = 0; i < 300; i++) {
         uint32_t offset = (uint32_t)random_below(&random, record.pieces[0].length + 1);
@@ -38,7 +39,7 @@ static void any_range_is_read(void **state)
         assert_true(pattern_matches(buffer, length, 4, offset));
         assert_int_equal((unsigned char)buffer[length], 0xee);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     free(buffer);
 }
 
@@ -47,15 +48,15 @@ static void pieces_are_shared_by_counting(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     put_stream(f->store, f->partition, "one", 5 * MIB, 6);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("one"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("one"), f->arena, &record),
         STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     changes_put(changes, RECORD_LISTED, bytes_from_string("two"), bytes_from_string("again"),
                 record.pieces, record.piece_count);
     changes_put(changes, RECORD_INNER, bytes_from_string("three"), bytes_from_string("last only"),
@@ -65,9 +66,9 @@ static void pieces_are_shared_by_counting(void **state)
 
     delete_stream(f->store, f->partition, "one");
     assert_int_equal(usage_now(f->store).piece_bytes, 5 * MIB);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "two", 5 * MIB, 6));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 
     delete_stream(f->store, f->partition, "two");
     assert_int_equal(usage_now(f->store).piece_bytes, record.pieces[record.piece_count - 1].length);
@@ -83,14 +84,14 @@ static void moving_a_reference_keeps_the_piece(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     uint64_t sequence;
 
     put_stream(f->store, f->partition, "from", 100000, 8);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("from"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("from"), f->arena, &record),
         STORE_OK);
     changes_delete(changes, RECORD_LISTED, record.key);
     changes_release(changes, record.pieces, record.piece_count);
@@ -99,12 +100,12 @@ static void moving_a_reference_keeps_the_piece(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 
     assert_int_equal(usage_now(f->store).piece_bytes, 100000);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "to", 100000, 8));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     delete_stream(f->store, f->partition, "to");
     assert_all_given_back(f->store);
 }
@@ -113,23 +114,23 @@ static void moving_a_reference_keeps_the_piece(void **state)
 static void readers_keep_pieces(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *reader, *later;
+    struct read_view *reader, *later;
     struct record record;
 
     put_stream(f->store, f->partition, "s", 6 * MIB, 2);
-    reader = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_int_equal(snapshot_get(reader, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
-                     STORE_OK);
-    later = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    reader = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        read_view_get(reader, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+    later = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_stream(f->store, f->partition, "s");
-    snapshot_close(later);
+    read_view_close(later);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
     /* Writes that would take the place of the piece, if it were free. */
     put_stream(f->store, f->partition, "new", 12 * MIB, 4);
     assert_true(stream_matches(f->store, reader, "s", 6 * MIB, 2));
     assert_true(usage_now(f->store).allocated_bytes >= 18 * MIB);
 
-    snapshot_close(reader);
+    read_view_close(reader);
     assert_int_equal(usage_now(f->store).piece_bytes, 12 * MIB);
     assert_true(usage_now(f->store).allocated_bytes <= 12 * MIB + EMPTY_ALLOCATED_MAX);
     delete_stream(f->store, f->partition, "new");
@@ -142,14 +143,15 @@ static void wrong_crc_is_found(void **state)
     struct fixture *f = *state;
     char *buffer = xcalloc(1, PIECE_MAX_BYTES);
     uint32_t crcs[PIECE_SECTORS_MAX];
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct piece altered;
 
     put_stream(f->store, f->partition, "s", 4 * PIECE_SECTOR_BYTES + 10, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     altered = record.pieces[0];
     memcpy(crcs, altered.sector_crc, piece_sectors(&altered) * sizeof crcs[0]);
     crcs[2] ^= 1;
@@ -168,7 +170,7 @@ static void wrong_crc_is_found(void **state)
                      STORE_OK);
     assert_true(
         pattern_matches(buffer, PIECE_SECTOR_BYTES + 10, 2, 3 * (uint64_t)PIECE_SECTOR_BYTES));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     free(buffer);
 }
 
@@ -177,16 +179,17 @@ static void wrong_crc_is_found(void **state)
 static void checked_bytes_are_in_the_file(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     enum store_result result;
     struct piece_file file;
     char bytes[5000];
 
     put_stream(f->store, f->partition, "s", 2 * MIB, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     result = piece_check(f->store, record.pieces, 123456, sizeof bytes, &file, NULL);
     if (f->engine->on_disk) {
         assert_int_equal(result, STORE_OK);
@@ -195,7 +198,7 @@ static void checked_bytes_are_in_the_file(void **state)
     } else {
         assert_int_equal(result, STORE_NOT_FOUND);
     }
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Throws a file out of the page cache, so that reading it takes the disk. */
@@ -216,16 +219,17 @@ static void readers_may_be_woken(void **state)
     struct fixture *f = *state;
     char *buffer = xmalloc(PIECE_MAX_BYTES);
     struct blocking_waiter blocking;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct piece_file file;
     enum store_result result;
 
     blocking_init(&blocking);
     put_stream(f->store, f->partition, "s", 4 * MIB, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     for (uint32_t at = 0; at < 4 * MIB; at += MIB) {
         evict(f, record.pieces);
         while ((result = piece_read(f->store, record.pieces, at + 5, MIB - 5, buffer,
@@ -240,7 +244,7 @@ static void readers_may_be_woken(void **state)
         assert_int_equal(result, f->engine->on_disk ? STORE_OK : STORE_NOT_FOUND);
     }
     assert_int_equal(blocking_woken(&blocking), 0); /* nobody is woken who did not wait */
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     blocking_release(&blocking);
     free(buffer);
 }
@@ -252,7 +256,7 @@ static void what_left_memory_is_checked_again(void **state)
 {
     struct fixture *f = *state;
     struct blocking_waiter blocking;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct piece_file file;
     enum store_result result;
@@ -261,9 +265,10 @@ static void what_left_memory_is_checked_again(void **state)
         skip();
     blocking_init(&blocking);
     put_stream(f->store, f->partition, "s", MIB, 2);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
     assert_int_equal(piece_check(f->store, record.pieces, 0, MIB, &file, NULL), STORE_OK);
     assert_int_equal(pwrite(file.fd, "damage", 6, (off_t)file.offset + 500000), 6);
     assert_int_equal(fdatasync(file.fd), 0);
@@ -275,7 +280,7 @@ static void what_left_memory_is_checked_again(void **state)
            STORE_WAIT)
         blocking_wait(&blocking);
     assert_int_equal(result, STORE_CORRUPT);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     blocking_release(&blocking);
 }
 
@@ -284,13 +289,13 @@ static void what_left_memory_is_checked_again(void **state)
 static void readers_keep_only_what_they_see(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *readers[3];
+    struct read_view *readers[3];
     unsigned seeds[3];
 
     for (unsigned seed = 1; seed <= 20; seed++) {
         put_stream(f->store, f->partition, "s", MIB, seed);
         if (seed % 7 == 1) {
-            readers[seed / 7] = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+            readers[seed / 7] = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
             seeds[seed / 7] = seed;
         }
         delete_stream(f->store, f->partition, "s");
@@ -301,7 +306,7 @@ static void readers_keep_only_what_they_see(void **state)
         assert_int_equal(usage_now(f->store).pending_bytes, left * MIB);
         for (unsigned i = 0; i < 3; i++)
             assert_true(!readers[i] || stream_matches(f->store, readers[i], "s", MIB, seeds[i]));
-        snapshot_close(readers[closed]);
+        read_view_close(readers[closed]);
         readers[closed] = NULL;
     }
     assert_all_given_back(f->store);

@@ -77,7 +77,7 @@ static void put_odd_keys(struct fixture *f, struct partition partition, enum rec
 }
 
 /* A scan from a place, under a prefix, gives exactly the keys of the table that it should. */
-static void check_scan(struct fixture *f, struct snapshot *snapshot, struct bytes prefix,
+static void check_scan(struct fixture *f, struct read_view *snapshot, struct bytes prefix,
                        struct bytes from)
 {
     struct scan *scan = scan_open(snapshot, RECORD_LISTED, prefix, from);
@@ -99,16 +99,16 @@ static void check_scan(struct fixture *f, struct snapshot *snapshot, struct byte
 static void scans_are_in_byte_order(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
 
     put_odd_keys(f, f->partition, RECORD_LISTED);
     put_text(f->store, f->partition, "an inner one", "listed");
     delete_key(f->store, f->partition, "an inner one");
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     for (size_t p = 0; p < ODD_KEYS; p++)
         for (size_t from = 0; from < ODD_KEYS; from++)
             check_scan(f, snapshot, odd_keys[p], odd_keys[from]);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: each key is its own, however odd: it is got, changed and deleted alone. */
@@ -120,20 +120,20 @@ static void odd_keys_are_apart(void **state)
     put_odd_keys(f, f->partition, RECORD_INNER);
     for (size_t gone = 0; gone < ODD_KEYS; gone++) {
         struct changes *changes = changes_new(f->arena);
-        struct snapshot *snapshot;
+        struct read_view *snapshot;
         struct record record;
 
         changes_delete(changes, RECORD_LISTED, odd_keys[gone]);
         assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
-        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
         for (size_t i = 0; i < ODD_KEYS; i++) {
-            assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, odd_keys[i], f->arena, &record),
+            assert_int_equal(read_view_get(snapshot, RECORD_LISTED, odd_keys[i], f->arena, &record),
                              i <= gone ? STORE_NOT_FOUND : STORE_OK);
-            assert_int_equal(snapshot_get(snapshot, RECORD_INNER, odd_keys[i], f->arena, &record),
+            assert_int_equal(read_view_get(snapshot, RECORD_INNER, odd_keys[i], f->arena, &record),
                              STORE_OK);
             assert_true(bytes_equal(record.value, place_value(f->arena, i)));
         }
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
     }
 }
 
@@ -142,16 +142,16 @@ static void scanned_records_stay_in_the_arena(void **state)
 {
     struct fixture *f = *state;
     struct record records[ODD_KEYS];
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct scan *scan;
 
     put_odd_keys(f, f->partition, RECORD_LISTED);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     for (size_t i = 0; i < ODD_KEYS; i++)
         assert_int_equal(scan_next(scan, f->arena, &records[i]), STORE_OK);
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     for (size_t i = 0; i < ODD_KEYS; i++) {
         assert_true(bytes_equal(records[i].key, odd_keys[i]));
         assert_true(bytes_equal(records[i].value, place_value(f->arena, i)));
@@ -308,13 +308,13 @@ static void neighbour_spaces_are_apart(void **state)
 static void pieces_are_read_with_their_record(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record got, scanned;
     struct scan *scan;
 
     put_stream(f->store, f->partition, "s", 2 * PIECE_MAX_BYTES + 70000, 1);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &got),
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &got),
                      STORE_OK);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &scanned), STORE_OK);
@@ -330,7 +330,7 @@ static void pieces_are_read_with_their_record(void **state)
                             piece_sectors(a) * sizeof a->sector_crc[0]);
     }
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 int main(void)

@@ -84,27 +84,27 @@ static void change_some(struct state *s, unsigned round)
 /* The record "twin" refers to the pieces of "stream" too. */
 static void put_twin(struct state *s)
 {
-    struct snapshot *snapshot = snapshot_open(s->f->store, s->partitions[1], STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(s->f->store, s->partitions[1], STORE_MAY_BLOCK);
     struct changes *changes = changes_new(s->f->arena);
     struct record record;
 
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("stream"), s->f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("stream"), s->f->arena, &record),
         STORE_OK);
     changes_put(changes, RECORD_LISTED, bytes_from_string("twin"), record.value, record.pieces,
                 record.piece_count);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(commit_new(s->f->store, s->partitions[1], changes, NULL), STORE_OK);
 }
 
 static const char *text_of(struct state *s, unsigned partition)
 {
     static const struct bytes nothing = { "", 0 };
-    struct snapshot *snapshot =
-        snapshot_open(s->f->store, s->partitions[partition], STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(s->f->store, s->partitions[partition], STORE_MAY_BLOCK);
     const char *text = scan_text(snapshot, s->f->arena, nothing, nothing);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return text;
 }
 
@@ -163,10 +163,10 @@ static void expect_records(struct state *s)
 
 static bool matches(struct state *s, const char *key)
 {
-    struct snapshot *snapshot = snapshot_open(s->f->store, s->partitions[1], STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(s->f->store, s->partitions[1], STORE_MAY_BLOCK);
     bool same = stream_matches(s->f->store, snapshot, key, STREAM, 1);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return same;
 }
 
@@ -275,7 +275,7 @@ static int remove_extent(const char *path, const struct stat *status, int kind, 
 static void records_without_their_bytes(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct state s;
     char byte;
@@ -286,12 +286,12 @@ static void records_without_their_bytes(void **state)
     assert_int_equal(nftw(f->folder, remove_extent, 16, FTW_PHYS), 0);
     (void)salvage(&s);
     expect_records(&s);
-    snapshot = snapshot_open(f->store, s.partitions[1], STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, s.partitions[1], STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("twin"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("twin"), f->arena, &record),
         STORE_OK);
     assert_int_equal(piece_read(f->store, record.pieces, 0, 1, &byte, NULL), STORE_CORRUPT);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     delete_stream(f->store, s.partitions[1], "twin");
     delete_stream(f->store, s.partitions[1], "stream");
     assert_all_given_back(f->store);

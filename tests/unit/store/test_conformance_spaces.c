@@ -35,7 +35,7 @@ static void dropped_space_vanishes(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot, *seen_before;
+    struct read_view *snapshot, *seen_before;
     struct record record;
     struct scan *scan;
     struct space_iterator *iterator;
@@ -45,30 +45,30 @@ static void dropped_space_vanishes(void **state)
                 0);
     put_text(f->store, registry_of(f), "entry", "there");
     put_text(f->store, f->partition, "k", "1");
-    seen_before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    seen_before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     dropped = drop(f, f->partition.space);
 
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_before, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
     assert_int_equal(
-        snapshot_get(seen_before, RECORD_LISTED, bytes_from_string("j"), f->arena, &record),
+        read_view_get(seen_before, RECORD_LISTED, bytes_from_string("j"), f->arena, &record),
         STORE_NOT_FOUND);
-    assert_false(snapshot_is_gone(seen_before));
-    snapshot_close(seen_before);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    assert_true(snapshot_sequence(snapshot) >= dropped);
+    assert_false(read_view_is_deleted(seen_before));
+    read_view_close(seen_before);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(read_view_sequence(snapshot) >= dropped);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("k"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("k"), f->arena, &record),
         STORE_NOT_FOUND);
-    assert_true(snapshot_is_gone(snapshot));
+    assert_true(read_view_is_deleted(snapshot));
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_NOT_FOUND);
     scan_close(scan);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     assert_true(space_iterator_sequence(iterator) >= dropped);
     assert_string_equal(space_text(iterator, f->arena), "");
@@ -86,12 +86,12 @@ static void dropped_space_vanishes(void **state)
 static void readers_keep_a_dropped_space(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *reader;
+    struct read_view *reader;
     struct space_iterator *iterator;
 
     put_text(f->store, f->partition, "a", "1");
     put_stream(f->store, f->partition, "s", 5000000, 2);
-    reader = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    reader = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     drop(f, f->partition.space);
     (void)usage_now(f->store);
@@ -100,7 +100,7 @@ static void readers_keep_a_dropped_space(void **state)
     assert_true(stream_matches(f->store, reader, "s", 5000000, 2));
     assert_string_equal(space_text(iterator, f->arena), "partition/a=1 partition/s=stream");
     space_iterator_close(iterator);
-    snapshot_close(reader);
+    read_view_close(reader);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
     assert_int_equal(usage_now(f->store).pending_bytes, 0);
 }
@@ -130,17 +130,18 @@ static void pieces_of_a_dropped_space_are_freed(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     for (int i = 0; i < 5; i++)
         put_stream(f->store,
                    partition_of(f->partition.space, arena_printf(f->arena, "%d%c", i, 0).ptr), "s",
                    3000000, (uint64_t)i);
-    snapshot = snapshot_open(f->store, partition_of(f->partition.space, "3"), STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, partition_of(f->partition.space, "3"), STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
-    snapshot_close(snapshot);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+        STORE_OK);
+    read_view_close(snapshot);
     changes_put(changes, RECORD_INNER, bytes_from_string("shared"), nothing, record.pieces,
                 record.piece_count);
     assert_int_equal(commit_new(f->store, partition_of(f->partition.space, "3"), changes, NULL),
@@ -152,9 +153,9 @@ static void pieces_of_a_dropped_space_are_freed(void **state)
     assert_int_equal(usage_now(f->store).piece_bytes, 1000000);
     assert_int_equal(usage_now(f->store).pending_bytes, 0);
     assert_true(usage_now(f->store).allocated_bytes < 2000000);
-    snapshot = snapshot_open(f->store, registry_of(f), STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, registry_of(f), STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "kept", 1000000, 9));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: a space of many records is dropped at once, and collected whole. */

@@ -80,7 +80,7 @@ static void streams_of_any_length(void **state)
         uint64_t length = lengths[i / 2]; /* even seeds tell the length, odd ones do not */
         const struct piece *pieces;
         struct stage *stage;
-        struct snapshot *snapshot;
+        struct read_view *snapshot;
         size_t count;
 
         assert_int_equal(stage_pattern(f->store, length, i, 200000, &stage), STORE_OK);
@@ -89,9 +89,9 @@ static void streams_of_any_length(void **state)
         stage_close(stage);
 
         put_stream(f->store, f->partition, "stream", length, i);
-        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
         assert_true(stream_matches(f->store, snapshot, "stream", length, i));
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         delete_stream(f->store, f->partition, "stream");
     }
     assert_all_given_back(f->store);
@@ -102,13 +102,13 @@ static void long_stream_in_odd_chunks(void **state)
 {
     struct fixture *f = *state;
     const uint64_t length = 64 * (uint64_t)MIB + 321;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
 
     put_stream(f->store, f->partition, "long", length, 1);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "long", length, 1));
     assert_false(stream_matches(f->store, snapshot, "long", length, 2)); /* the test can fail */
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(usage_now(f->store).piece_bytes, length);
     delete_stream(f->store, f->partition, "long");
     assert_all_given_back(f->store);
@@ -120,7 +120,7 @@ static void abandoned_stages_are_freed(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *stale = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct stage *finished, *unfinished, *unused;
     struct blocking_waiter blocking;
     const struct piece *pieces;
@@ -136,7 +136,7 @@ static void abandoned_stages_are_freed(void **state)
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
-    snapshot_close(stale);
+    read_view_close(stale);
     stage_close(finished);
 
     blocking_init(&blocking);
@@ -169,7 +169,7 @@ struct stream {
     uint64_t seed; /* 0: there is none yet */
 };
 
-static enum store_result replace(struct store *store, struct snapshot *snapshot,
+static enum store_result replace(struct store *store, struct read_view *snapshot,
                                  struct stream stream, struct arena *arena)
 {
     struct changes *changes = changes_new(arena);
@@ -185,7 +185,7 @@ static enum store_result replace(struct store *store, struct snapshot *snapshot,
     assert(result == STORE_OK);
     pieces = stage_pieces(stage, &count);
     changes_put(changes, RECORD_LISTED, key, key, pieces, count);
-    if (snapshot_get(snapshot, RECORD_LISTED, key, arena, &record) == STORE_OK)
+    if (read_view_get(snapshot, RECORD_LISTED, key, arena, &record) == STORE_OK)
         changes_release(changes, record.pieces, record.piece_count);
     result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                           STORE_MAY_BLOCK, &sequence);
@@ -201,22 +201,22 @@ static void replace_and_read(struct worker *worker, struct random *random, struc
     struct partition partition = { worker->f->partition.space,
                                    arena_printf(arena, "%u", worker->number) };
     struct stream new = { random_below(random, 6 * MIB), random_next(random) | 1 };
-    struct snapshot *reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct read_view *reader = read_view_open(store, partition, STORE_MAY_BLOCK);
     enum store_result result;
 
     do {
-        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+        struct read_view *snapshot = read_view_open(store, partition, STORE_MAY_BLOCK);
 
         result = replace(store, snapshot, new, arena);
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
     } while (result == STORE_CONFLICT);
     assert(result == STORE_OK);
     assert(stream->seed == 0 || stream_matches(store, reader, "s", stream->length, stream->seed));
-    snapshot_close(reader);
+    read_view_close(reader);
     *stream = new;
-    reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    reader = read_view_open(store, partition, STORE_MAY_BLOCK);
     assert(stream_matches(store, reader, "s", stream->length, stream->seed));
-    snapshot_close(reader);
+    read_view_close(reader);
     arena_free(arena);
 }
 

@@ -148,7 +148,7 @@ static void decisions_before_conflict(void **state)
 {
     struct fixture *f = *state;
     struct store_state *kept;
-    struct snapshot *old;
+    struct read_view *old;
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
 
@@ -157,14 +157,14 @@ static void decisions_before_conflict(void **state)
     put_text(f->store, f->partition, "a", "1");
     kept = store_keep_state(f->store);
     put_text(f->store, f->partition, "a", "2");
-    old = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    old = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     go_back(f->store, kept);
     assert_string_equal(get_text(old, f->arena, "a"), "2");
     changes_put(changes, RECORD_LISTED, bytes_from_string("x"), bytes_from_string("x"), NULL, 0);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ old, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(old);
+    read_view_close(old);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "a"), "1");
     store_drop_state(f->store, kept);
 }
@@ -188,13 +188,13 @@ static void what_was_read_before(void **state)
     put_text(f->store, f->partition, "container", "1");
     access.returns = store_returns(f->store);
     go_back(f->store, kept);
-    part = (struct commit_part){ snapshot_open(f->store, within, access), changes };
+    part = (struct commit_part){ read_view_open(f->store, within, access), changes };
     assert_int_equal(store_commit(f->store, &part, 1, clock_now(), access, &sequence),
                      STORE_CONFLICT);
     assert_string_equal(get_now(f->store, within, f->arena, "x"), "(none)");
     access.returns = store_returns(f->store);
     assert_int_equal(store_commit(f->store, &part, 1, clock_now(), access, &sequence), STORE_OK);
-    snapshot_close(part.snapshot);
+    read_view_close(part.snapshot);
     store_drop_state(f->store, kept);
 }
 
@@ -206,7 +206,7 @@ static void dropped_spaces(void **state)
     struct partition before = partition_of(guid_new(), "p"), since = partition_of(guid_new(), "p");
     struct partition of_drops = partition_of(guid_new(), "d");
     struct changes *drop = changes_new(f->arena), *again = changes_new(f->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct store_state *kept;
 
     if (!keeps_states(f))
@@ -224,9 +224,9 @@ static void dropped_spaces(void **state)
         if (round != 1)
             (void)usage_now(f->store);
         go_back(f->store, kept);
-        snapshot = snapshot_open(f->store, since, STORE_MAY_BLOCK);
+        snapshot = read_view_open(f->store, since, STORE_MAY_BLOCK);
         assert_true(stream_matches(f->store, snapshot, "s", 100000, 2));
-        snapshot_close(snapshot);
+        read_view_close(snapshot);
         put_text(f->store, since, "t", "u");
         assert_string_equal(get_now(f->store, before, f->arena, "s"), "(none)");
     }
@@ -250,7 +250,7 @@ struct world {
 };
 
 struct reader {
-    struct snapshot *snapshot; /* of the partition of a key; NULL: none */
+    struct read_view *snapshot; /* of the partition of a key; NULL: none */
     unsigned key;
     uint64_t seed;
 };
@@ -305,12 +305,12 @@ static void drop_a_space(struct trial *run)
 
 static void check_key(struct trial *run, unsigned key)
 {
-    struct snapshot *snapshot = snapshot_open(run->f->store, place_of(run, key), STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(run->f->store, place_of(run, key), STORE_MAY_BLOCK);
 
     assert_int_equal(stream_matches(run->f->store, snapshot, "s", length_of(run->now.seeds[key]),
                                     run->now.seeds[key]),
                      run->now.seeds[key] > 0);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void use_states(struct trial *run)
@@ -329,10 +329,10 @@ static void use_states(struct trial *run)
         if (run->f->engine->on_disk && random_below(&run->random, 4) == 0) {
             struct states *states = &embedded_of(store)->states;
 
-            lock_take(&states->written_lock);
+            lock_acquire(&states->written_lock);
             written_release(&run->kept[at]->written);
             run->kept[at]->written.is_all = true;
-            lock_give(&states->written_lock);
+            lock_release(&states->written_lock);
         }
 #endif
         go_back(store, run->kept[at]);
@@ -350,7 +350,7 @@ static void use_readers(struct trial *run)
     if (reader->snapshot) {
         assert_true(stream_matches(run->f->store, reader->snapshot, "s", length_of(reader->seed),
                                    reader->seed));
-        snapshot_close(reader->snapshot);
+        read_view_close(reader->snapshot);
         reader->snapshot = NULL;
         return;
     }
@@ -358,14 +358,14 @@ static void use_readers(struct trial *run)
     reader->seed = run->now.seeds[reader->key];
     if (reader->seed > 0)
         reader->snapshot =
-            snapshot_open(run->f->store, place_of(run, reader->key), STORE_MAY_BLOCK);
+            read_view_open(run->f->store, place_of(run, reader->key), STORE_MAY_BLOCK);
 }
 
 static void end_run(struct trial *run)
 {
     for (unsigned i = 0; i < READERS; i++)
         if (run->readers[i].snapshot)
-            snapshot_close(run->readers[i].snapshot);
+            read_view_close(run->readers[i].snapshot);
     for (unsigned i = 0; i < STATES; i++)
         if (run->kept[i])
             store_drop_state(run->f->store, run->kept[i]);

@@ -27,34 +27,34 @@ static void make_cold(struct fixture *f)
 
 static enum store_result get(struct fixture *f, struct store_access access)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, access);
     struct record record;
     enum store_result result =
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 
 static void cold_get_waits(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     make_cold(f);
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_WAIT);
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_WAIT);
     /* The same snapshot goes on, once it may block. */
-    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    snapshot = read_view_open(f->store, f->partition, STORE_NO_WAIT);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
         STORE_WAIT);
-    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    read_view_set_access(snapshot, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
         STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_OK);
 }
 
@@ -75,12 +75,12 @@ static void page_cache_is_memory(void **state)
 
 static enum store_result get_ahead(struct fixture *f, const char *key, struct store_access access)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
+    struct read_view *snapshot = read_view_open(f->store, f->partition, access);
     struct record record;
-    enum store_result result = snapshot_get_ahead(snapshot, RECORD_LISTED, nothing,
-                                                  bytes_from_string(key), f->arena, &record);
+    enum store_result result = read_view_get_ahead(snapshot, RECORD_LISTED, nothing,
+                                                   bytes_from_string(key), f->arena, &record);
 
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return result;
 }
 
@@ -102,33 +102,33 @@ static void read_ahead_is_memory(void **state)
 static void cold_scan_waits(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     enum store_result result;
     struct scan *scan;
     int count = 0;
 
     make_cold(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    snapshot = read_view_open(f->store, f->partition, STORE_NO_WAIT);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK)
         count++;
     assert_int_equal(result, STORE_WAIT);
     assert_true(count < RECORDS);
     scan_close(scan);
-    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    read_view_set_access(snapshot, STORE_MAY_BLOCK);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     for (count = 0; scan_next(scan, NULL, &record) == STORE_OK; count++)
         ;
     assert_int_equal(count, RECORDS);
     scan_close(scan);
-    snapshot_set_access(snapshot, STORE_NO_WAIT);
+    read_view_set_access(snapshot, STORE_NO_WAIT);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     for (count = 0; scan_next(scan, NULL, &record) == STORE_OK; count++)
         ;
     assert_int_equal(count, RECORDS); /* all of it is in the cache now */
     scan_close(scan);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 static void cold_iterator_waits(void **state)
@@ -156,21 +156,21 @@ static void cold_iterator_waits(void **state)
 static void cold_view_waits(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
 
     make_cold(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    snapshot = read_view_open(f->store, f->partition, STORE_NO_WAIT);
     put_text(f->store, f->partition, "01000", "new");
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
         STORE_WAIT);
-    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    read_view_set_access(snapshot, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
         STORE_OK);
     assert_int_equal(record.value.len, 200);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* The row of a piece is cold: the commit changes nothing, and is made again with the same
@@ -179,7 +179,7 @@ static void cold_commit_waits(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot, *beside;
+    struct read_view *snapshot, *beside;
     struct record record;
     uint64_t sequence = 7;
 
@@ -192,10 +192,11 @@ static void cold_commit_waits(void **state)
         put_stream(f->store, f->partition, key, 1, 2);
     }
     make_cold(f);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    beside = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
+    beside = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("!"), f->arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("!"), f->arena, &record),
+        STORE_OK);
     changes_delete(changes, RECORD_LISTED, record.key);
     changes_release(changes, record.pieces, record.piece_count);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
@@ -207,9 +208,9 @@ static void cold_commit_waits(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_true(stream_matches(f->store, beside, "!", 100000, 1));
-    snapshot_close(beside);
+    read_view_close(beside);
     assert_int_equal(usage_now(f->store).piece_bytes, 1000);
 }
 

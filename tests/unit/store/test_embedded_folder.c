@@ -109,7 +109,7 @@ static off_t size_of(struct fixture *f, const char *name)
 static void strays_are_moved_aside(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     struct stat folder, format;
 
@@ -123,11 +123,11 @@ static void strays_are_moved_aside(void **state)
     assert_int_equal(size_of(f, "aside/999999.sst.1"), 2000);
     assert_int_equal(stat(path_of(f, "aside"), &folder), 0);
     assert_int_equal(folder.st_mode & 0777, 0700);
-    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    snapshot = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("00001"), f->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("00001"), f->arena, &record),
         STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Rule: aside/ has a bound; the oldest goes first. A disk that runs full gets back all of it. */

@@ -81,7 +81,7 @@ static int teardown(void **state)
     return result;
 }
 
-static enum store_result commit_on(struct world *world, struct snapshot *snapshot,
+static enum store_result commit_on(struct world *world, struct read_view *snapshot,
                                    const char *value)
 {
     struct changes *changes = changes_new(world->arena);
@@ -97,13 +97,13 @@ static enum store_result commit_on(struct world *world, struct snapshot *snapsho
 static void neighbours_do_not_conflict(void **state)
 {
     struct world *world = *state;
-    struct snapshot *a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
-    struct snapshot *b = snapshot_open(world->store, world->b, STORE_MAY_BLOCK);
+    struct read_view *a = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct read_view *b = read_view_open(world->store, world->b, STORE_MAY_BLOCK);
 
     assert_int_equal(commit_on(world, a, "1"), STORE_OK);
     assert_int_equal(commit_on(world, b, "2"), STORE_OK); /* has got a view by now */
-    snapshot_close(a);
-    snapshot_close(b);
+    read_view_close(a);
+    read_view_close(b);
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
     assert_string_equal(get_now(world->store, world->b, world->arena, "k"), "2");
 }
@@ -112,14 +112,14 @@ static void neighbours_do_not_conflict(void **state)
 static void own_change_is_found_among_neighbours(void **state)
 {
     struct world *world = *state;
-    struct snapshot *old = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct read_view *old = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
 
     put_text(world->store, world->a, "k", "1");
     put_text(world->store, world->b, "k", "2");
     assert_int_equal(commit_on(world, old, "old"), STORE_CONFLICT);
     put_text(world->store, world->c, "k", "3");
     assert_int_equal(commit_on(world, old, "old"), STORE_CONFLICT);
-    snapshot_close(old);
+    read_view_close(old);
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
 }
 
@@ -129,36 +129,36 @@ static void old_snapshots_are_decided_again(void **state)
 {
     struct world *world = *state;
     struct spaces *spaces = &embedded_of(world->store)->spaces;
-    struct snapshot *a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct read_view *a = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
 
     for (unsigned round = 1; round < SPACE_ROUNDS / 2; round++)
         spaces_end_round(spaces);
     assert_int_equal(commit_on(world, a, "1"), STORE_OK);
-    snapshot_close(a);
-    a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    read_view_close(a);
+    a = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     for (unsigned round = 0; round < SPACE_ROUNDS / 2; round++)
         spaces_end_round(spaces);
     assert_int_equal(commit_on(world, a, "2"), STORE_CONFLICT);
-    snapshot_close(a);
-    a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    read_view_close(a);
+    a = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     assert_int_equal(commit_on(world, a, "3"), STORE_OK);
-    snapshot_close(a);
+    read_view_close(a);
 }
 
 /* Rule: a commit whose own snapshot has a view leaves the other open snapshots alone. */
 static void others_stay_open_over_a_commit(void **state)
 {
     struct world *world = *state;
-    struct snapshot *b = snapshot_open(world->store, world->b, STORE_MAY_BLOCK);
-    struct snapshot *later;
+    struct read_view *b = read_view_open(world->store, world->b, STORE_MAY_BLOCK);
+    struct read_view *later;
 
     put_text(world->store, world->a, "k", "1"); /* b has a view */
-    later = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    later = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     assert_int_equal(commit_on(world, b, "2"), STORE_OK);
     put_text(world->store, world->a, "k", "3");
     assert_string_equal(get_text(later, world->arena, "k"), "1");
-    snapshot_close(later);
-    snapshot_close(b);
+    read_view_close(later);
+    read_view_close(b);
 }
 
 static char *text_of_size(struct world *world, size_t size)
@@ -176,15 +176,15 @@ static void what_was_read_follows_each_commit(void **state)
 {
     struct world *world = *state;
     char *large = text_of_size(world, CACHED_BYTES_MAX);
-    struct snapshot *before = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
-    struct snapshot *first;
+    struct read_view *before = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct read_view *first;
 
     assert_string_equal(get_text(before, world->arena, "k"), "(none)");
     assert_string_equal(get_text(before, world->arena, "k"), "(none)");
     put_text(world->store, world->a, "k", "1");
     assert_string_equal(get_text(before, world->arena, "k"), "(none)");
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
-    first = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    first = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     put_text(world->store, world->a, "k", "22");
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "22");
     assert_string_equal(get_text(first, world->arena, "k"), "1");
@@ -200,8 +200,8 @@ static void what_was_read_follows_each_commit(void **state)
     put_text(world->store, world->a, "k", "4");
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "4");
     assert_string_equal(get_text(first, world->arena, "k"), "1");
-    snapshot_close(first);
-    snapshot_close(before);
+    read_view_close(first);
+    read_view_close(before);
 }
 
 /* Rule: what an old snapshot sees stays until it is closed, whichever closes first. store
@@ -209,22 +209,22 @@ static void what_was_read_follows_each_commit(void **state)
 static void freed_pieces_wait_for_the_oldest(void **state)
 {
     struct world *world = *state;
-    struct snapshot *oldest, *middle, *newest;
+    struct read_view *oldest, *middle, *newest;
 
     put_stream(world->store, world->a, "s", 200000, 1);
-    oldest = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    oldest = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     put_text(world->store, world->a, "k", "1");
-    middle = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    middle = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     delete_stream(world->store, world->a, "s");
-    newest = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    newest = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     put_text(world->store, world->a, "k", "2");
 
-    snapshot_close(newest);
+    read_view_close(newest);
     assert_true(usage_now(world->store).pending_bytes >= 200000);
-    snapshot_close(middle);
+    read_view_close(middle);
     assert_true(usage_now(world->store).pending_bytes >= 200000);
     assert_true(stream_matches(world->store, oldest, "s", 200000, 1));
-    snapshot_close(oldest);
+    read_view_close(oldest);
     assert_int_equal(usage_now(world->store).pending_bytes, 0);
 }
 
@@ -234,14 +234,14 @@ static void too_many_releases_are_no_conflict(void **state)
 {
     struct world *world = *state;
     struct changes *changes = changes_new(world->arena);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct record record;
     uint64_t sequence;
 
     put_stream(world->store, world->a, "s", 200000, 1);
-    snapshot = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    snapshot = read_view_open(world->store, world->a, STORE_MAY_BLOCK);
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), world->arena, &record),
+        read_view_get(snapshot, RECORD_LISTED, bytes_from_string("s"), world->arena, &record),
         STORE_OK);
     changes_release(changes, record.pieces, record.piece_count);
     changes_release(changes, record.pieces, record.piece_count);
@@ -252,7 +252,7 @@ static void too_many_releases_are_no_conflict(void **state)
     assert_int_equal(store_commit(world->store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* ---- beside a reader ---- */
@@ -284,7 +284,7 @@ void rocksdb_iter_next(rocksdb_iterator_t *iterator)
     real(iterator);
 }
 
-static const char *front_text(struct world *world, struct snapshot *snapshot)
+static const char *front_text(struct world *world, struct read_view *snapshot)
 {
     struct scan *scan =
         scan_open_front(snapshot, RECORD_INNER, bytes_from_string("o"), bytes_from_string("o"));
@@ -305,7 +305,7 @@ static void a_front_read_beside_a_commit_is_not_kept(void **state)
     struct world *world = *state;
     const struct partition partitions[] = { world->a, world->b, world->c };
     struct changes *changes = changes_new(world->arena);
-    struct snapshot *before, *after;
+    struct read_view *before, *after;
 
     for (char key[] = "o1"; key[1] <= '3'; key[1]++)
         changes_put(changes, RECORD_INNER, bytes_from_string(key), bytes_from_string("1"), NULL, 0);
@@ -313,15 +313,15 @@ static void a_front_read_beside_a_commit_is_not_kept(void **state)
     for (unsigned steps = 1; steps <= 3; steps++) {
         beside.partition = partitions[steps - 1];
         assert_int_equal(commit_new(world->store, beside.partition, changes, NULL), STORE_OK);
-        before = snapshot_open(world->store, beside.partition, STORE_MAY_BLOCK);
+        before = read_view_open(world->store, beside.partition, STORE_MAY_BLOCK);
         beside.steps = steps;
         assert_string_equal(front_text(world, before), "o1o2o3");
         assert_int_equal(beside.steps, 0);
         assert_string_equal(front_text(world, before), "o1o2o3");
-        after = snapshot_open(world->store, beside.partition, STORE_MAY_BLOCK);
+        after = read_view_open(world->store, beside.partition, STORE_MAY_BLOCK);
         assert_string_equal(front_text(world, after), "o1o3o4");
-        snapshot_close(after);
-        snapshot_close(before);
+        read_view_close(after);
+        read_view_close(before);
     }
 }
 
@@ -357,7 +357,7 @@ static void a_state_is_told_with_all_that_it_shows(void **state)
     const uint64_t lag = 10 * TICKS_PER_SECOND;
     struct world *world = *state;
     struct store *view = store_open_lagging(world->store, lag);
-    struct snapshot *snapshot;
+    struct read_view *snapshot;
     struct key key;
 
     key_init(&key);
@@ -369,10 +369,10 @@ static void a_state_is_told_with_all_that_it_shows(void **state)
     assert_true(in_front.sequence > 0);
     in_front.keyspace = NULL;
     clock_advance(lag / 2);
-    snapshot = snapshot_open(view, world->a, STORE_MAY_BLOCK);
+    snapshot = read_view_open(view, world->a, STORE_MAY_BLOCK);
     assert_string_equal(get_text(snapshot, world->arena, "k"), "(none)");
-    assert_true(snapshot_sequence(snapshot) >= in_front.sequence);
-    snapshot_close(snapshot);
+    assert_true(read_view_sequence(snapshot) >= in_front.sequence);
+    read_view_close(snapshot);
     store_close(view);
     key_release(&key);
 }

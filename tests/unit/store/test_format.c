@@ -81,14 +81,15 @@ static enum store_result open_folder(const struct folder *folder, struct store *
 static void check_records(struct store *store, struct arena *arena)
 {
     const struct partition plain = { image_space, IMAGE_PLAIN };
-    struct snapshot *snapshot = snapshot_open(store, plain, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, plain, STORE_MAY_BLOCK);
     struct record record;
 
     assert_string_equal(get_text(snapshot, arena, ""), "listed");
     assert_int_equal(
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("inner"), arena, &record), STORE_OK);
+        read_view_get(snapshot, RECORD_INNER, bytes_from_string("inner"), arena, &record),
+        STORE_OK);
     assert_true(bytes_is(record.value, "within"));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_string_equal(get_now(store, (struct partition){ image_space, IMAGE_ODD }, arena, "k"),
                         "odd");
     assert_string_equal(get_now(store, (struct partition){ image_space, IMAGE_LATE }, arena, "k"),
@@ -101,16 +102,16 @@ static void check_records(struct store *store, struct arena *arena)
 
 static void check_pieces(struct store *store)
 {
-    struct snapshot *snapshot =
-        snapshot_open(store, (struct partition){ image_space, IMAGE_STREAM }, STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(store, (struct partition){ image_space, IMAGE_STREAM }, STORE_MAY_BLOCK);
 
     assert_true(stream_matches(store, snapshot, "s", IMAGE_STREAM_LENGTH, IMAGE_STREAM_SEED));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     snapshot =
-        snapshot_open(store, (struct partition){ image_space, IMAGE_SHARED }, STORE_MAY_BLOCK);
+        read_view_open(store, (struct partition){ image_space, IMAGE_SHARED }, STORE_MAY_BLOCK);
     assert_true(stream_matches(store, snapshot, "one", IMAGE_SHARED_LENGTH, IMAGE_SHARED_SEED));
     assert_true(stream_matches(store, snapshot, "two", IMAGE_SHARED_LENGTH, IMAGE_SHARED_SEED));
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     assert_int_equal(usage_now(store).piece_bytes, IMAGE_STREAM_LENGTH + IMAGE_SHARED_LENGTH);
 }
 

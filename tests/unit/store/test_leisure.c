@@ -26,7 +26,7 @@ enum store_result __wrap_keyspace_write_log(const struct keyspace *keyspace, boo
 
 static uint64_t commit_at_leisure(struct fixture *f, size_t size)
 {
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct store_access access = { .may_block = true, .at_leisure = true };
     uint64_t sequence;
@@ -34,9 +34,9 @@ static uint64_t commit_at_leisure(struct fixture *f, size_t size)
     changes_put(changes, RECORD_LISTED, bytes_from_string("k"),
                 bytes_of(arena_bytes(f->arena, size), size), NULL, 0);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
-                                  clock_above(snapshot_instant(before)), access, &sequence),
+                                  clock_above(read_view_instant(before)), access, &sequence),
                      STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     return sequence;
 }
 

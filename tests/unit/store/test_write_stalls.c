@@ -50,7 +50,7 @@ static unsigned tasks_due(struct fixture *f, instant now)
 static enum store_result commit_stalled(struct fixture *f, unsigned refused,
                                         struct store_access access, instant due)
 {
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct read_view *before = read_view_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     enum store_result result;
     uint64_t sequence;
@@ -60,9 +60,9 @@ static enum store_result commit_stalled(struct fixture *f, unsigned refused,
     stalls = refused;
     asked = 0;
     result = store_commit(f->store, &(struct commit_part){ before, changes }, 1,
-                          clock_above(snapshot_instant(before)), access, &sequence);
+                          clock_above(read_view_instant(before)), access, &sequence);
     stalls = 0;
-    snapshot_close(before);
+    read_view_close(before);
     return result;
 }
 

@@ -25,7 +25,7 @@ static void add_entities(struct store *store, struct arena *arena)
                                             .as.bytes = bytes_of(value, sizeof value) } };
     struct entity entity = { .properties = &property, .count = 1 };
     struct partition at = { .space = space, .key = BYTES("p") };
-    struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     uint64_t sequence;
 
@@ -35,7 +35,7 @@ static void add_entities(struct store *store, struct arena *arena)
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* Takes a tenth of a second for each entity. */
@@ -96,7 +96,7 @@ static void add_wide_entities(struct store *store, struct arena *arena)
     static struct property properties[ENTITY_PROPERTIES_MAX];
     struct entity entity = { .properties = properties, .count = ENTITY_PROPERTIES_MAX };
     struct partition at = { .space = space, .key = BYTES("p") };
-    struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(store, at, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct bytes record;
     uint64_t sequence;
@@ -110,7 +110,7 @@ static void add_wide_entities(struct store *store, struct arena *arena)
     assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 /* "P000 eq .. or P001 eq .." with 128 comparisons, of which none holds, or the last. */

@@ -277,17 +277,17 @@ struct look {
     size_t nodes;
 };
 
-static struct snapshot *open_at(struct look *look, uint64_t id)
+static struct read_view *open_at(struct look *look, uint64_t id)
 {
-    return snapshot_open(look->f->store, tree_partition(look->arena, look->f->space, id),
-                         STORE_MAY_BLOCK);
+    return read_view_open(look->f->store, tree_partition(look->arena, look->f->space, id),
+                          STORE_MAY_BLOCK);
 }
 
 static void look_into(struct look *look, uint64_t directory);
 
 static void look_at(struct look *look, uint64_t parent, const struct tree_entry *entry)
 {
-    struct snapshot *snapshot = open_at(look, entry->id);
+    struct read_view *snapshot = open_at(look, entry->id);
     struct tree_node node;
     struct record tag;
 
@@ -295,8 +295,8 @@ static void look_at(struct look *look, uint64_t parent, const struct tree_entry 
     assert_int_equal(node.parent, parent);
     assert_int_equal(node.kind, entry->kind);
     assert_true(bytes_equal(node.name.given, entry->name.given));
-    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, tag_key, look->arena, &tag), STORE_OK);
-    snapshot_close(snapshot);
+    assert_int_equal(read_view_get(snapshot, RECORD_INNER, tag_key, look->arena, &tag), STORE_OK);
+    read_view_close(snapshot);
     look->nodes++;
     text_printf(&look->out, "%.*s=%c", BYTES_ARG(entry->name.given),
                 tag.value.ptr[tag.value.len - 1]);
@@ -310,7 +310,7 @@ static void look_at(struct look *look, uint64_t parent, const struct tree_entry 
 
 static void look_into(struct look *look, uint64_t directory)
 {
-    struct snapshot *snapshot = open_at(look, directory);
+    struct read_view *snapshot = open_at(look, directory);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("e", 1), bytes_of("e", 1));
     struct tree_entry entry;
     struct record record;
@@ -324,7 +324,7 @@ static void look_into(struct look *look, uint64_t directory)
     scan_close(scan);
     assert_int_equal(tree_count_read(snapshot, look->arena, &counted), STORE_OK);
     assert_int_equal(counted, count);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
 }
 
 void fixture_dump(struct fixture *f, char *out, size_t size)
@@ -536,16 +536,16 @@ void fixture_collect(struct fixture *f)
 {
     static const struct service *const services[] = { &collector };
     struct arena *arena = arena_new(1u << 24);
-    struct snapshot *before;
+    struct read_view *before;
     struct tree_kept kept;
     bool left = false;
 
     while (tasks_run_due(f->store, services, NULL, 1, clock_now(), &left) < INSTANT_MAX)
         ;
     assert_false(left);
-    before = snapshot_open(f->store, tree_stamp_partition(f->space), STORE_MAY_BLOCK);
+    before = read_view_open(f->store, tree_stamp_partition(f->space), STORE_MAY_BLOCK);
     assert_int_equal(tree_kept_read(before, arena, &kept), STORE_OK);
-    snapshot_close(before);
+    read_view_close(before);
     count_versions(f, &kept);
     arena_free(arena);
 }

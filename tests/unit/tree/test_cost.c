@@ -11,17 +11,17 @@ static struct {
     unsigned opened, gets, scanned, commits, parts, changed;
 } counted;
 
-struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access);
-struct snapshot *__real_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access);
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
+struct read_view *__real_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
 
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
-enum store_result __real_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record);
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
+enum store_result __real_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record);
 enum store_result __wrap_scan_next(struct scan *scan, struct arena *arena,
                                    struct record *ret_record);
 enum store_result __real_scan_next(struct scan *scan, struct arena *arena,
@@ -37,19 +37,19 @@ void __wrap_changes_put(struct changes *changes, enum record_family family, stru
 void __real_changes_put(struct changes *changes, enum record_family family, struct bytes key,
                         struct bytes value, const struct piece *pieces, size_t piece_count);
 
-struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access)
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access)
 {
     counted.opened++;
-    return __real_snapshot_open(store, partition, access);
+    return __real_read_view_open(store, partition, access);
 }
 
-enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
-                                      struct bytes key, struct arena *arena,
-                                      struct record *ret_record)
+enum store_result __wrap_read_view_get(struct read_view *snapshot, enum record_family family,
+                                       struct bytes key, struct arena *arena,
+                                       struct record *ret_record)
 {
     counted.gets++;
-    return __real_snapshot_get(snapshot, family, key, arena, ret_record);
+    return __real_read_view_get(snapshot, family, key, arena, ret_record);
 }
 
 enum store_result __wrap_scan_next(struct scan *scan, struct arena *arena,

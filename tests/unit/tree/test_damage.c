@@ -85,7 +85,7 @@ static void put(struct fixture *f, const struct place_of *at)
 {
     struct changes *changes = changes_new(arena);
     struct commit_part part = {
-        snapshot_open(f->store, tree_partition(arena, f->space, at->id), STORE_MAY_BLOCK), changes
+        read_view_open(f->store, tree_partition(arena, f->space, at->id), STORE_MAY_BLOCK), changes
     };
     enum record_family family = at->key ? RECORD_INNER : RECORD_LISTED;
     struct bytes key = bytes_from_string(at->key ? at->key : "n");
@@ -97,19 +97,19 @@ static void put(struct fixture *f, const struct place_of *at)
         changes_put(changes, family, key, bytes_of(at->value, at->length), NULL, 0);
     assert_int_equal(store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(part.snapshot);
+    read_view_close(part.snapshot);
 }
 
 static uint64_t id_of(struct fixture *f, uint64_t directory, const char *name)
 {
-    struct snapshot *snapshot =
-        snapshot_open(f->store, tree_partition(arena, f->space, directory), STORE_MAY_BLOCK);
+    struct read_view *snapshot =
+        read_view_open(f->store, tree_partition(arena, f->space, directory), STORE_MAY_BLOCK);
     struct tree_entry entry;
 
     assert_int_equal(tree_entry_read(snapshot, arena, f->rule,
                                      &(struct tree_name){ .key = bytes_from_string(name) }, &entry),
                      STORE_OK);
-    snapshot_close(snapshot);
+    read_view_close(snapshot);
     return entry.id;
 }
 
@@ -160,14 +160,14 @@ static void nothing_is_left_of_a_dropped_space(void **state)
     struct fixture *f = *state;
     struct changes *changes = changes_new(arena);
     struct partition other = { guid_new(), BYTES("share") };
-    struct commit_part part = { snapshot_open(f->store, other, STORE_MAY_BLOCK), changes };
+    struct commit_part part = { read_view_open(f->store, other, STORE_MAY_BLOCK), changes };
     uint64_t sequence;
 
     fixture_do(f, OP_MAKE_FILE, "f", NULL);
     changes_drop_space(changes, f->space);
     assert_int_equal(store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
-    snapshot_close(part.snapshot);
+    read_view_close(part.snapshot);
     /* Decided again: who looks for the tree from above finds it gone. The fixture does not. */
     assert_int_equal(fixture_run(f, &(struct op){ OP_FIND, "f", NULL, 0, 0 }).error, E_ServerBusy);
     assert_int_equal(fixture_run(f, &(struct op){ OP_MAKE_FILE, "g", NULL, 'x', 0 }).error,

@@ -25,10 +25,10 @@ static struct {
     struct outcome outcomes[2];
 } other;
 
-struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access);
-struct snapshot *__real_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access);
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
+struct read_view *__real_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
                                       size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence);
@@ -47,11 +47,11 @@ static void intrude(void)
     other.inside = false;
 }
 
-struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access)
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access)
 {
     intrude();
-    return __real_snapshot_open(store, partition, access);
+    return __real_read_view_open(store, partition, access);
 }
 
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,

@@ -12,9 +12,9 @@ static struct {
     unsigned opens;    /* so many more, then it is renamed */
 } renames;
 
-__typeof__(snapshot_open) __real_snapshot_open, __wrap_snapshot_open;
-struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
-                                      struct store_access access)
+__typeof__(read_view_open) __real_read_view_open, __wrap_read_view_open;
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access)
 {
     if (renames.f && renames.opens-- == 0) {
         struct fixture *f = renames.f;
@@ -22,7 +22,7 @@ struct snapshot *__wrap_snapshot_open(struct store *store, struct partition part
         renames.f = NULL;
         fixture_do(f, OP_RENAME, "a", "d/b");
     }
-    return __real_snapshot_open(store, partition, access);
+    return __real_read_view_open(store, partition, access);
 }
 
 /* opens: after so many the node is renamed; of the stamp, the node and its directory in this order */
