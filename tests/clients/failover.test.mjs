@@ -1,13 +1,13 @@
 // Cells: one front end at a time owns a data folder that several could reach, and nothing is answered by another.
 // docs/cells.md; decision: 935 to 939
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member } from '../lib/cell_member.mjs';
+import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { untilStopped } from '../lib/stopped.mjs';
 
@@ -16,7 +16,7 @@ const LEASE_MS = 3000;
 async function newCluster(t, cells = 1) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    t.after(() => removeCluster(folder));
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
     return { folder, cluster };

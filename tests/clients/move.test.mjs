@@ -2,7 +2,7 @@
 // drained. What is moved is the same before and after; whoever is killed, one cell has it. docs/cells.md; decision: 1070 to 1074
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
-import { Member } from '../lib/cell_member.mjs';
+import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -24,7 +24,7 @@ const { account, key } = DEVELOPMENT;
 async function newCells(t, cells) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-move-'));
     const cluster = join(folder, 'shared');
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    t.after(() => removeCluster(folder));
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
     const owners = await Promise.all(Array.from({ length: cells }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`] })));

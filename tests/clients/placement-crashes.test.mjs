@@ -2,12 +2,12 @@
 // owner of the root, the owner of the cell, or the front end that forwards. Afterwards each name is whole or free, in at most
 // one cell, and clients can create it. docs/cells.md; decisions: 993 to 995, 1090
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member } from '../lib/cell_member.mjs';
+import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -38,7 +38,7 @@ class Cells {
     async start(t) {
         const folder = await mkdtemp(join(tmpdir(), 'lagra-crashes-'));
         this.cluster = join(folder, 'shared');
-        t.after(() => rm(folder, { recursive: true, force: true }));
+        t.after(() => removeCluster(folder));
         const { code, errors } = await run(['cluster', 'init', this.cluster, '--cells', '3']);
         assert.equal(code, 0, errors);
         this.members = await Promise.all([1, 2, 3].map((cell) => Member.start(this.cluster, { args: ['--cell', `${cell}`] })));

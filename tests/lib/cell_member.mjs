@@ -1,6 +1,7 @@
 // A front end of a cluster (lagra --cluster) for tests: on ports of its own, killed, stopped and waited for.
 
 import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './http.mjs';
 import { freePorts } from './server.mjs';
@@ -13,13 +14,21 @@ const OWNED = '/-/ready?cluster';
 const SERVICES = ['blob', 'queue', 'table', 'file'];
 
 const running = new Set();
+const members = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 const launchHere = (words, env) => spawn(process.env.LAGRA_BINARY, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
 
+/** Ends the front ends of clusters below the folder, then removes it: while they run they create files. */
+export async function removeCluster(folder) {
+    await Promise.all([...members].filter((member) => member.folder.startsWith(folder)).map((member) => member.end('SIGKILL')));
+    await rm(folder, { recursive: true, force: true });
+}
+
 export class Member {
     host = '127.0.0.1';
     account = DEVELOPMENT.account;
+    folder = ''; // of the cluster
     ports = {};
     stderr = '';
     ended = null; // resolves to { code, signal }
@@ -31,6 +40,8 @@ export class Member {
     /** args: more options, such as ['--cell', '2']; smb: serve SMB too; launch: starts a process with these words */
     static async start(folder, { args = [], env = {}, smb = false, launch = launchHere } = {}) {
         const member = new Member();
+        member.folder = folder;
+        members.add(member);
         const names = [...SERVICES, 'cluster', ...smb ? ['smb'] : []];
         const ports = await freePorts(names.length);
 

@@ -1,11 +1,11 @@
 // A cluster of several cells for tests: a front end for each cell, and where containers are created.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member } from './cell_member.mjs';
+import { Member, removeCluster } from './cell_member.mjs';
 import { run } from './program.mjs';
 import { DEVELOPMENT } from './sign.mjs';
 
@@ -17,7 +17,7 @@ export async function startCells(t, { cells = 2, args = [], env = {}, withStandb
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
 
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    t.after(() => removeCluster(folder));
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
     const start = async (name, more) => {
