@@ -254,7 +254,7 @@ struct service {
     void (*names)(const struct resource *resource, struct bytes *ret_container,
                   struct bytes *ret_object);
     /* Checks that the names are well formed.
-     * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput */
+     * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeName */
     enum error (*check_names)(const struct resource *resource);
     /* Finds the partition of the input's resource. May read other partitions, and then calls
      * decision_saw().

@@ -11,7 +11,7 @@
 #define RESTORE_SPACE_AT 1u
 
 struct restore_functions {
-    /* Checks the name. Returns OK, E_InvalidResourceName, E_OutOfRangeInput etc. */
+    /* Checks the name. Returns OK, E_InvalidResourceName, E_OutOfRangeName etc. */
     enum error (*check_name)(struct bytes name);
     bool has_passed_times; /* its contents have times for store_time_passed() */
     bool folds_case;       /* its partition has the name in lower case */

@@ -29,7 +29,7 @@ let containers = 0;
 const run = `${process.pid}-${randomBytes(3).toString('hex')}`;
 
 export function containerName() {
-    return `t-${run}-${++containers}`;
+    return `t-${run}-${String(++containers).padStart(4, '0')}`;
 }
 
 // A container of its own for the test `t`, deleted after it.
