@@ -162,14 +162,7 @@ static enum error attempt_store(struct decision *d, void *of)
 
 static bool store_entry(struct cell_accounts *f, struct arena *arena, struct entry *entry)
 {
-    struct problem problem = { .detail = NULL };
-    struct decision d = { .store = f->store,
-                          .arena = arena,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(arena) };
-
-    return deciding_run(&d, attempt_store, entry) == OK;
+    return deciding_run_in(f->store, NULL, arena, attempt_store, entry) == OK;
 }
 
 /* Returns false if the response is malformed, or the store has failed. */

@@ -9,6 +9,7 @@
 
 #define VERSION      1
 #define RESPONSE_MAX 256u
+/* For requests that may wait for a disk, and whose failure loses what was copied. */
 #define PATIENCE_MS  30000u
 #define RECORDS_MAX  4096u
 
@@ -19,14 +20,17 @@ static enum move_result fail(struct copier *c, const char *problem)
     return MOVE_FAILED;
 }
 
+static struct partition partition_of(const struct copier *c)
+{
+    return move_partition(c->endpoint->service->name, &c->move);
+}
+
 /* ---- requests ---- */
 
 /* Returns the status, or 0. */
-static int ask(struct copier *c, const char *path, struct bytes body, struct arena *arena,
-               struct bytes *ret_body)
+static int ask(struct copier *c, const char *path, unsigned patience_ms, struct bytes body,
+               struct arena *arena, struct bytes *ret_body)
 {
-    /* A batch may wait for a disk; at the first request, nothing is copied that would be lost. */
-    unsigned patience_ms = strcmp(path, MOVE_BEGIN_PATH) == 0 ? 0 : PATIENCE_MS;
     struct peer_response response;
 
     if (atomic_load(c->ends))
@@ -59,7 +63,7 @@ static enum move_result begin_copy(struct copier *c, struct guid *ret_id,
     encode_bytes(&body, c->move.key);
     encode_u64(&body, now);
     encode_u64(&body, store_time_passed(c->endpoint->store, now));
-    status = ask(c, MOVE_BEGIN_PATH, text_bytes(&body), c->arena, &answer);
+    status = ask(c, MOVE_BEGIN_PATH, PEER_PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
         return fail(c, "the clocks of the two cells differ");
     if (status != 200)
@@ -94,7 +98,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
     text_init(&body, arena, batch.len + sizeof s->id.b);
     encode_fixed(&body, s->id.b, sizeof s->id.b);
     text_add(&body, batch);
-    status = ask(s->copier, MOVE_PUT_PATH, text_bytes(&body), arena, &answer);
+    status = ask(s->copier, MOVE_PUT_PATH, PATIENCE_MS, text_bytes(&body), arena, &answer);
     arena_free(arena);
     atomic_store(s->copier->records, s->records + restoring->records);
     atomic_store(s->copier->bytes, s->bytes + restoring->bytes);
@@ -135,8 +139,8 @@ static enum move_result copy_space(struct copier *c, struct guid space)
     result = begin_copy(c, &sending.id, &copy->to);
     if (!result)
         result = send_space(c, &sending, space);
-    if (!result && ask(c, MOVE_END_PATH, bytes_of(sending.id.b, sizeof sending.id.b), c->arena,
-                       &answer) != 200)
+    if (!result && ask(c, MOVE_END_PATH, PATIENCE_MS, bytes_of(sending.id.b, sizeof sending.id.b),
+                       c->arena, &answer) != 200)
         result = fail(c, "the destination cannot be reached");
     return result;
 }
@@ -227,20 +231,25 @@ static enum store_result read_family(struct reading *reading, struct read_view *
 /* Tasks of the name itself, such as the end of the retention of a deleted container. */
 static enum store_result read_tasks(struct copier *c, struct moved *moved)
 {
-    struct partition partition = move_partition(&c->move);
-    struct deferred_task task, *after = NULL;
+    struct partition partition = partition_of(c);
+    struct arena_mark mark = arena_mark(c->arena);
+    struct deferred_task task, before;
+    const struct deferred_task *after = NULL;
     enum store_result result;
 
     while (!(result = store_task_peek(c->endpoint->store, after, c->arena, &task))) {
-        after = arena_alloc(c->arena, sizeof *after);
-        *after = task;
+        before = task;
+        after = &before;
         if (!guid_equal(&task.partition.space, &partition.space) ||
-            !bytes_equal(task.partition.key, partition.key) || placement_is_own_task(task.kind))
+            !bytes_equal(task.partition.key, partition.key) || placement_is_own_task(task.kind)) {
+            arena_rewind(c->arena, mark); /* the store may have many other tasks */
             continue;
+        }
         if (moved->task_count == RECORDS_MAX)
             return STORE_FULL;
         moved->tasks[moved->task_count++] =
             (struct moved_task){ task.due, task.kind, task.payload };
+        mark = arena_mark(c->arena);
     }
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
@@ -249,7 +258,7 @@ static enum move_result read_name(struct copier *c, struct moved *moved, uint64_
 {
     struct reading reading = { .copier = c, .moved = moved };
     struct read_view *snapshot =
-        read_view_open(c->endpoint->store, move_partition(&c->move), STORE_MAY_BLOCK);
+        read_view_open(c->endpoint->store, partition_of(c), STORE_MAY_BLOCK);
     enum store_result result = read_family(&reading, snapshot, RECORD_LISTED);
 
     if (!result)
@@ -279,7 +288,7 @@ static enum move_result prepare(struct copier *c, const struct moved *moved)
     moved_write(&body, moved);
     if (text_bytes(&body).len > MOVE_PREPARE_MAX)
         return fail(c, "it has too many snapshots and deleted containers that are retained");
-    status = ask(c, MOVE_PREPARE_PATH, text_bytes(&body), c->arena, &answer);
+    status = ask(c, MOVE_PREPARE_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
         return fail(c, "an earlier move of this name to the same cell has not ended yet");
     return status == 200 ? MOVE_OK : fail(c, "the destination cannot be reached");

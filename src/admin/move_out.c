@@ -55,17 +55,11 @@ static void set_state(enum move_state state, const char *problem)
 static enum move_result seal(struct copier *c, uint64_t digest)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    struct problem problem = { .detail = NULL };
     struct seal seal = {
         .move = c->move, .digest = digest, .dropped = c->named, .dropped_count = c->named_count
     };
-    struct decision d = { .service = c->endpoint->service,
-                          .store = c->endpoint->store,
-                          .arena = arena,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(arena) };
-    enum error e = deciding_run(&d, placement_seal, &seal);
+    enum error e =
+        deciding_run_in(c->endpoint->store, c->endpoint->service, arena, placement_seal, &seal);
 
     arena_free(arena);
     if (e)
@@ -150,8 +144,8 @@ static bool has_ended(const struct endpoint *endpoint, const struct move *move, 
 {
     struct problem problem = { .detail = NULL };
     struct decision d = { .arena = arena, .problem = &problem };
-    struct read_view *snapshot =
-        read_view_open(endpoint->store, move_partition(move), STORE_MAY_BLOCK);
+    struct read_view *snapshot = read_view_open(
+        endpoint->store, move_partition(endpoint->service->name, move), STORE_MAY_BLOCK);
     bool is_sealed = true;
     enum store_result result = placement_sealed(&d, snapshot, move->incarnation - 1, &is_sealed);
 

@@ -47,13 +47,7 @@ static struct partition owner_partition(const struct restore *r, struct arena *a
 static enum error decide(struct restore *r, attempt_fn *attempt)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    struct problem problem = { .detail = NULL };
-    struct decision d = { .store = r->endpoint->store,
-                          .arena = arena,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(arena) };
-    enum error e = deciding_run(&d, attempt, r);
+    enum error e = deciding_run_in(r->endpoint->store, NULL, arena, attempt, r);
 
     arena_free(arena);
     return e;

@@ -164,19 +164,6 @@ struct deciding {
     size_t count;
 };
 
-static enum error run(struct store *store, struct arena *arena, attempt_fn *attempt,
-                      struct deciding *deciding)
-{
-    struct problem problem;
-    struct decision d = { .store = store,
-                          .arena = arena,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(arena) };
-
-    return deciding_run(&d, attempt, deciding);
-}
-
 /* Increments the number of accounts. */
 static enum error count_one_more(struct decision *d)
 {
@@ -259,7 +246,7 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
 
     if (how == ACCOUNT_ADD && !accounts_reserve(accounts, name))
         return E_ResourceTypeMismatch;
-    e = run(store, arena, attempt_change, &deciding);
+    e = deciding_run_in(store, NULL, arena, attempt_change, &deciding);
     if (!e) {
         *ret_record = deciding.record;
         put = put_in_force(accounts, ret_record);
@@ -276,7 +263,7 @@ enum error stored_account_read(struct store *store, struct arena *arena, struct 
                                struct account_record *ret_record)
 {
     struct deciding deciding = { .name = name };
-    enum error e = run(store, arena, attempt_change, &deciding);
+    enum error e = deciding_run_in(store, NULL, arena, attempt_change, &deciding);
 
     if (!e)
         *ret_record = deciding.record;
@@ -320,7 +307,7 @@ enum error stored_accounts_list(struct store *store, struct arena *arena,
                                 struct account_record **ret_records, size_t *ret_count)
 {
     struct deciding deciding = { .count = 0 };
-    enum error e = run(store, arena, attempt_list, &deciding);
+    enum error e = deciding_run_in(store, NULL, arena, attempt_list, &deciding);
 
     *ret_records = deciding.all;
     *ret_count = deciding.count;

@@ -165,16 +165,10 @@ bool open_epoch_record(struct store *store, bool opens)
 {
     struct recording recording = { .opens = opens };
     struct arena *arena = arena_new(ARENA_MAX);
-    struct problem problem;
     enum error e;
-    struct decision d = { .store = store,
-                          .arena = arena,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(arena) };
 
     open_epoch_begin();
-    e = deciding_run(&d, record_attempt, &recording);
+    e = deciding_run_in(store, NULL, arena, record_attempt, &recording);
     arena_free(arena);
     if (e)
         log_line(LOG_WARN,

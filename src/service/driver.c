@@ -194,3 +194,17 @@ enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
     deciding_end(d);
     return store_await(d->store, d->seen) || e == DECIDE_GONE ? E_InternalError : e;
 }
+
+enum error deciding_run_in(struct store *store, const struct service *service, struct arena *arena,
+                           attempt_fn *attempt, void *of)
+{
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .service = service,
+                          .store = store,
+                          .arena = arena,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(arena) };
+
+    return deciding_run(&d, attempt, of);
+}

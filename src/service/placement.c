@@ -113,9 +113,7 @@ enum error placement_missing(struct decision *d, struct read_view *of, enum erro
     return result == STORE_NOT_FOUND ? missing : decision_fail_store(d, result);
 }
 
-/* Finds out whether the partition has anything that a list could show: a container, snapshots of a
- * share, or a retained deleted container. */
-static enum store_result find_use(struct read_view *of, bool *ret_is_used)
+enum store_result placement_is_used(struct read_view *of, bool *ret_is_used)
 {
     const struct bytes all = BYTES("");
     struct scan *scan = scan_open(of, RECORD_LISTED, all, all);
@@ -139,7 +137,7 @@ static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)
     *ret_may = false;
     if (d->input->place_in == 0 || (name.len > 0 && name.ptr[0] == '$'))
         return STORE_OK;
-    result = find_use(d->before, &is_used);
+    result = placement_is_used(d->before, &is_used);
     *ret_may = !result && !is_used;
     return result;
 }
@@ -209,7 +207,7 @@ enum store_result placement_release(struct decision *d, uint64_t incarnation,
     bool is_used, is_sealed = false;
 
     *ret_release = PLACEMENT_IN_USE;
-    result = find_use(d->before, &is_used);
+    result = placement_is_used(d->before, &is_used);
     if (!result && !is_used)
         result = placement_sealed(d, d->before, incarnation, &is_sealed);
     if (result || is_used || is_sealed)

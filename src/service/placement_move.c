@@ -52,14 +52,8 @@ bool move_read(struct decoder *in, struct move *ret_move)
            ret_move->account.len > 0 && ret_move->key.len > 0;
 }
 
-struct partition move_partition(const struct move *move)
+struct partition move_partition(const char *service, const struct move *move)
 {
-    static const char *const services[] = { "blob", "queue", "table", "file" };
-    const char *service = "";
-
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++)
-        if (bytes_is(move->service, services[i]))
-            service = services[i];
     return (struct partition){ .space = account_space(service, move->account), .key = move->key };
 }
 
@@ -221,7 +215,7 @@ enum error placement_seal(struct decision *d, void *of)
     enum store_result result;
     bool may;
 
-    decision_open_subject(d, move_partition(&seal->move));
+    decision_open_subject(d, move_partition(d->service->name, &seal->move));
     decision_read_clock(d);
     result = may_seal(d, seal, &may);
     seal->is_done = may;

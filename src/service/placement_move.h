@@ -48,7 +48,8 @@ struct move {
 /* Encodes a move. The bodies of all requests about a move start with it. */
 void move_write(struct text *out, const struct move *move);
 bool move_read(struct decoder *in, struct move *ret_move);
-struct partition move_partition(const struct move *move);
+/* service: name of the service, which must be that of the move */
+struct partition move_partition(const char *service, const struct move *move);
 
 /* Returns true if this INNER record describes the placement, so it stays in its cell. */
 bool placement_is_own_record(struct bytes key);

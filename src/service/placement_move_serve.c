@@ -1,6 +1,6 @@
 /* Steps of moves in the destination and the root, and the tasks that repeat them. See
  * placement_move.h. */
-#include "cluster/peer.h"
+#include "cluster/folder.h"
 #include "service/driver.h"
 #include "service/names.h"
 #include "service/operation.h"
@@ -9,15 +9,13 @@
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
-/* Timeout of a request by the thread that runs tasks, and the delay before the next attempt. */
-#define PATIENCE_MS   2000u
+/* Delay before a task is attempted again. */
 #define AGAIN_AFTER_S 1u
 /* Delay before a prepared move is checked. It is normally sealed right after it was prepared,
  * unless its source has failed. */
 #define CHECK_AFTER_S 30u
 /* A space that will be dropped within this time is not accepted. */
 #define SPACE_LEFT_S  3600u
-#define RESPONSE_MAX  1024u
 
 /* A step requested by another cell. */
 struct step {
@@ -31,8 +29,7 @@ static int run(void *context, struct bytes body, struct arena *arena, attempt_fn
                struct step *step)
 {
     const struct endpoint *endpoint;
-    struct problem problem = { .detail = NULL };
-    struct decision d = { .arena = arena, .access = STORE_MAY_BLOCK, .problem = &problem };
+    enum error e;
 
     step->body = body;
     decoder_init(&step->in, body);
@@ -41,16 +38,14 @@ static int run(void *context, struct bytes body, struct arena *arena, attempt_fn
     endpoint = endpoint_find(context, step->move.service);
     if (!endpoint)
         return 400;
-    d.service = endpoint->service;
-    d.store = endpoint->store;
-    d.attempt = arena_mark(arena);
     step->status = 200;
-    return deciding_run(&d, attempt, step) ? 503 : step->status;
+    e = deciding_run_in(endpoint->store, endpoint->service, arena, attempt, step);
+    return e ? 503 : step->status;
 }
 
 static void open_name(struct decision *d, const struct move *move)
 {
-    decision_open_subject(d, move_partition(move));
+    decision_open_subject(d, move_partition(d->service->name, move));
     decision_read_clock(d);
 }
 
@@ -66,18 +61,6 @@ static enum error respond(struct step *step, int status)
     return OK;
 }
 
-static enum store_result is_used(struct read_view *of, bool *ret_is_used)
-{
-    const struct bytes all = BYTES("");
-    struct scan *scan = scan_open(of, RECORD_LISTED, all, all);
-    struct record record;
-    enum store_result result = scan_next(scan, NULL, &record);
-
-    scan_close(scan);
-    *ret_is_used = !result;
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
 /* ---- locate ---- */
 
 static enum error attempt_locate(struct decision *d, void *of)
@@ -91,7 +74,7 @@ static enum error attempt_locate(struct decision *d, void *of)
     open_name(d, move);
     result = placement_read(d->before, d->arena, &row);
     if (result == STORE_NOT_FOUND) {
-        result = is_used(d->before, &used);
+        result = placement_is_used(d->before, &used);
         if (!result)
             result = placement_sealed(d, d->before, 0, &sealed);
         row = (struct placement){ .cell = CLUSTER_ROOT };
@@ -124,9 +107,10 @@ int move_locate_serve(void *context, struct bytes body, struct arena *arena, str
 
 /* ---- prepare ---- */
 
-static struct partition account_partition(const struct move *move)
+static struct partition account_partition(const struct decision *d, const struct move *move)
 {
-    return (struct partition){ .space = move_partition(move).space, .key = BYTES("") };
+    return (struct partition){ .space = account_space(d->service->name, move->account),
+                               .key = BYTES("") };
 }
 
 static bool has_time(const struct decision *d, const struct moved *moved)
@@ -169,7 +153,7 @@ static enum store_result find_conflict(struct decision *d, const struct move *mo
         result = STORE_NOT_FOUND;
     if (result != STORE_NOT_FOUND)
         return result;
-    result = is_used(d->before, &used);
+    result = placement_is_used(d->before, &used);
     return !result && !used ? STORE_NOT_FOUND : result;
 }
 
@@ -183,8 +167,8 @@ static enum error attempt_prepare(struct decision *d, void *of)
 
     if (!moved_read(&in, d->arena, &moved))
         return respond(step, 400);
-    decision_open_subject(d, move_partition(&step->move));
-    account = decision_open(d, account_partition(&step->move), changes_new(d->arena));
+    decision_open_subject(d, move_partition(d->service->name, &step->move));
+    account = decision_open(d, account_partition(d, &step->move), changes_new(d->arena));
     decision_read_clock(d);
     result = find_conflict(d, &step->move);
     if (result && result != STORE_NOT_FOUND)
@@ -194,7 +178,7 @@ static enum error attempt_prepare(struct decision *d, void *of)
     for (size_t i = 0; i < moved.space_count; i++)
         changes_task_done(account->changes,
                           &(struct deferred_task){ .due = moved.spaces[i].due,
-                                                   .partition = account_partition(&step->move),
+                                                   .partition = account->partition,
                                                    .id = moved.spaces[i].task });
     changes_put(d->changes, RECORD_INNER, move_incoming_key, step->body, NULL, 0);
     changes_defer(d->changes, d->now + CHECK_AFTER_S * (uint64_t)TICKS_PER_SECOND,
@@ -335,37 +319,15 @@ int move_cancel_serve(void *context, struct bytes body, struct arena *arena, str
 
 /* ---- tasks ---- */
 
-/* Returns true if the cell has an owner. Otherwise the task is retried later, so that other tasks
- * need not wait. */
-static bool has_owner(struct peers *peers, uint32_t cell)
-{
-    struct owner_target target;
-    uint64_t asked_ns;
-
-    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
-}
-
 /* Requests a step from another cell. Returns the response's status, or 0 on failure. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct move *move, struct arena *arena)
 {
-    struct peer_response response;
     struct text body;
 
-    if (!endpoint || !endpoint->peers || !has_owner(endpoint->peers, cell))
-        return 0;
     text_init(&body, arena, 256);
     move_write(&body, move);
-    if (peer_ask(endpoint->peers,
-                 &(struct peer_request){ .cell = cell,
-                                         .path = path,
-                                         .body = text_bytes(&body),
-                                         .response_max = RESPONSE_MAX,
-                                         .patience_ms = PATIENCE_MS,
-                                         .is_repeatable = true },
-                 arena, &response) != PEER_OK)
-        return 0;
-    return response.status;
+    return placement_ask(endpoint, cell, path, text_bytes(&body), arena);
 }
 
 static enum store_result again(struct decision *d, const struct deferred_task *task)

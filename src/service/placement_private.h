@@ -14,6 +14,14 @@ void placement_write(struct changes *changes, struct arena *arena, struct placem
  * later one. */
 enum store_result placement_write_released(struct decision *d, uint64_t incarnation);
 
+/* Finds out whether the partition has anything that a list could show: a container, snapshots of a
+ * share, or a retained deleted container. */
+enum store_result placement_is_used(struct read_view *of, bool *ret_is_used);
+/* Sends a request of a task to the owner of another cell. Does not wait for an owner, because other
+ * tasks would wait too. Returns the response's status, or 0 on failure. */
+int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
+                  struct bytes body, struct arena *arena);
+
 /* Reads "v", which does not contain the move's name and account. Returns STORE_NOT_FOUND if the
  * name is not sealed. */
 enum store_result move_read_sealed(struct read_view *of, struct arena *arena,

@@ -1,10 +1,14 @@
 /* Records of placements that several files use; see placement.h, placement_move.h. */
 #include "base/codec.h"
+#include "cluster/peer.h"
 #include "service/placement.h"
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
 #define PAYLOAD_VERSION 1
+/* Timeout of a request by the thread that runs tasks. */
+#define PATIENCE_MS     2000u
+#define RESPONSE_MAX    1024u
 
 const struct bytes placement_own_key = BYTES("o");
 const struct bytes move_sealed_key = BYTES("v");
@@ -33,6 +37,32 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
     *ret_service = decode_bytes(&in);
     *ret_account = decode_bytes(&in);
     return decoder_ok(&in);
+}
+
+/* ---- other cells ---- */
+
+static bool has_owner(const struct peers *peers, uint32_t cell)
+{
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
+}
+
+int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
+                  struct bytes body, struct arena *arena)
+{
+    const struct peer_request request = { .cell = cell,
+                                          .path = path,
+                                          .body = body,
+                                          .response_max = RESPONSE_MAX,
+                                          .patience_ms = PATIENCE_MS,
+                                          .is_repeatable = true };
+    struct peer_response response;
+
+    if (!endpoint || !endpoint->peers || !has_owner(endpoint->peers, cell))
+        return 0;
+    return peer_ask(endpoint->peers, &request, arena, &response) == PEER_OK ? response.status : 0;
 }
 
 /* ---- sealed names ---- */

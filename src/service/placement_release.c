@@ -8,10 +8,9 @@
 #include "service/names.h"
 #include "service/server.h"
 #include "service/placement.h"
+#include "service/placement_private.h"
 
-#define VERSION     1
-/* Timeout of a request by the thread that runs tasks. */
-#define PATIENCE_MS 2000u
+#define VERSION 1
 
 /* Subject of a request. */
 struct about {
@@ -35,41 +34,19 @@ static bool read_about(struct bytes body, struct about *ret_about)
            ret_about->incarnation > 0;
 }
 
-/* Returns true if the cell has an owner. Otherwise the task does not wait for it, because other
- * tasks would wait too. */
-static bool has_owner(const struct peers *peers, uint32_t cell)
-{
-    struct owner_target target;
-    uint64_t asked_ns;
-
-    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
-}
-
 /* Sends a request to the owner of another cell. Returns the response's status, or 0 on failure. */
 static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                const struct about *about, struct arena *arena)
 {
-    struct peer_response response;
     struct text body;
 
-    if (!endpoint || !endpoint->peers || !has_owner(endpoint->peers, cell))
-        return 0;
     text_init(&body, arena, PLACEMENT_BODY_MAX);
     encode_u8(&body, VERSION);
     encode_bytes(&body, about->service);
     encode_bytes(&body, about->account);
     encode_bytes(&body, about->name);
     encode_u64(&body, about->incarnation);
-    if (peer_ask(endpoint->peers,
-                 &(struct peer_request){ .cell = cell,
-                                         .path = path,
-                                         .body = text_bytes(&body),
-                                         .response_max = PLACEMENT_BODY_MAX,
-                                         .patience_ms = PATIENCE_MS,
-                                         .is_repeatable = true },
-                 arena, &response) != PEER_OK)
-        return 0;
-    return response.status;
+    return placement_ask(endpoint, cell, path, text_bytes(&body), arena);
 }
 
 /* ---- tasks ---- */
@@ -120,15 +97,12 @@ static int decide(const struct endpoint_set *all, struct about *about, struct ar
                   attempt_fn *attempt)
 {
     const struct endpoint *endpoint = endpoint_find(all, about->service);
-    struct problem problem = { .detail = NULL };
-    struct decision d = { .arena = arena, .access = STORE_MAY_BLOCK, .problem = &problem };
+    enum error e;
 
     if (!endpoint)
         return 400;
-    d.service = endpoint->service;
-    d.store = endpoint->store;
-    d.attempt = arena_mark(arena);
-    return deciding_run(&d, attempt, about) ? 503 : 200;
+    e = deciding_run_in(endpoint->store, endpoint->service, arena, attempt, about);
+    return e ? 503 : 200;
 }
 
 static void open_name(struct decision *d, const struct about *about)
