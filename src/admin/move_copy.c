@@ -9,7 +9,7 @@
 
 #define VERSION      1
 #define RESPONSE_MAX 256u
-/* For requests that may wait for a disk, and whose failure loses what was copied. */
+/* For requests that may wait for a disk, and whose failure loses the copied data. */
 #define PATIENCE_MS  30000u
 #define RECORDS_MAX  4096u
 
@@ -311,7 +311,7 @@ enum move_result copier_prepare(struct copier *c, uint64_t *ret_digest)
             result = copy_space(c, c->named[i]);
             copied++;
         }
-    if (result || copied > 0) /* what was read before the hold may be older than the contents */
+    if (result || copied > 0) /* the records read before the hold may be older than the contents */
         return result ? result : MOVE_AGAIN;
     for (size_t i = 0; i < c->named_count; i++)
         moved.spaces[moved.space_count++] = find_copy(c, &c->named[i])->to;

@@ -2,12 +2,10 @@
  * been salvaged in different states, and some are lost.
  *
  * (1) A node exists if its node record does; the record has its name and its directory. A file also
- * needs
- *     its own record, without which its bytes are unknown; a directory gets a new one.
+ *     needs its own record, without which its bytes are unknown; a directory gets a new one.
  * (2) Entries follow from that: entries without a node are deleted, missing ones are created.
  * (3) A node whose directory is lost, that would be below itself, or that has a name already taken
- * moves
- *     to the directory "lost+found" in the root, named by its id and its name.
+ *     moves to the directory "lost+found" in the root, named by its id and its name.
  * (4) Numbers of entries, the share's totals and its snapshots are recounted. */
 #include <stdio.h>
 #include <stdlib.h>

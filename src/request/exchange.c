@@ -1,12 +1,10 @@
 /* The path of a request through an exchange, from its headers to its response.
  *
- *   head   route -> authenticate (-> find the version) -> find the operation -> check -> early
- *     check
- *          -> want the body
+ *   head   route -> authenticate (-> find the version) -> find the operation -> check
+ *          -> early check -> want the body
  *   body   intake
- *   end    finish body (-> gather) -> decide and commit (driver.h) -> cors -> durable -> answer ->
- *     body
- *          -> respond
+ *   end    finish body (-> gather) -> decide and commit (driver.h) -> cors -> durable -> answer
+ *          -> body -> respond
  *
  * In a batch of operations each part is decided and committed before the next one. The batch waits
  * for durability once:

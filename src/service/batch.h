@@ -31,8 +31,8 @@
  * decided again. The first part that is refused refuses the batch. Its response, rendered by
  * OP_render, is the only one; answer.part is its index. Errors of OP_parse are reported as errors
  * of the request. */
-#ifndef LAGRA_SERVICE_LIST_H
-#define LAGRA_SERVICE_LIST_H
+#ifndef LAGRA_SERVICE_BATCH_H
+#define LAGRA_SERVICE_BATCH_H
 
 #include "service/call.h"
 

@@ -9,13 +9,11 @@
  *   DECIDE_AGAIN     conflict, or the data that was read is inconsistent: attempt again
  *   DECIDE_GONE      commit only: the space of a part was dropped. The next attempt notices when it
  *                    looks up the space
- *   DECIDE_BLOCKING  a record is not in memory and the step may not block: repeat the step on a
- *     thread
- *                    that may block
+ *   DECIDE_BLOCKING  a record is not in memory and the step may not block: repeat the step on
+ *                    a thread that may block
  *   DECIDE_WAITS     attempt only: another client must change something first (d->waits_until). The
  *                    attempt's changes are requests to other clients, and are committed unless
- *                      empty.
- *                    Attempt again after the wait of waiters_add() (service/waiting.h) */
+ *                    empty. Attempt again after the wait of waiters_add() (service/waiting.h) */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 

@@ -21,11 +21,9 @@ struct endpoint;
  * task to the changes.
  *
  * endpoint  endpoint of its service; NULL in a program that does not serve requests
- * returns   STORE_OK; STORE_NOT_FOUND: the task's subject no longer exists, and the task is
- * removed;
- *           another result of the store, or STORE_BUSY if another cell cannot be reached: nothing
- *             is
- *           committed, and the task is retried later */
+ * returns   STORE_OK; STORE_NOT_FOUND: the task's subject no longer exists, and the task
+ *           is removed; another result of the store, or STORE_BUSY if another cell cannot be
+ *           reached: nothing is committed, and the task is retried later */
 typedef enum store_result task_fn(struct decision *d, const struct deferred_task *task,
                                   const struct endpoint *endpoint);
 

@@ -104,7 +104,7 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
  * and closes the parts.
  * returns OK, or a wire error: E_InternalError if the store has failed */
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
-/* Like deciding_run(), for a decision without a request. service: NULL if the attempt needs none */
+/* Runs a decision without a request like deciding_run(). service: NULL if the attempt needs none */
 enum error deciding_run_in(struct store *store, const struct service *service, struct arena *arena,
                            attempt_fn *attempt, void *of);
 

@@ -6,14 +6,12 @@
  *
  *   OP_check(call, parameters)                checks the headers and fills the parameters
  *   OP_gather(gathering, parameters)          optional; fetches data that the request refers to;
- *     may
- *                                             block
+ *                                             may block
  *   OP_parse(call, parameters)                optional; parses the complete body (for example XML)
  *   OP_decide(decision, parameters, result)   pure; runs again on a newer state after a conflict
  *   OP_answer(answer, parameters, result)     renders the result as headers and body, with the
- *     status
- *                                             if it is not the row's first; the ETag is added
- *                                             according to its column
+ *                                             status if it is not the row's first; the ETag is
+ *                                             added according to its column
  *
  * A batch of operations has other functions instead of decide; see service/batch.h.
  *

@@ -6,8 +6,7 @@
  *
  *   root    INNER "m"  u8 1; cell, incarnation: the name is in that cell
  *   others  INNER "o"  u8 1; service, account: the root has a row for this name, and is notified
- *     when
- *                      it is deleted
+ *                      when it is deleted
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that
  *                      instant, requests under it are refused
  *

@@ -2,22 +2,18 @@
  * partition of its name, and the steps that change them, each of them one commit in one cell.
  * admin/move_out.h copies the contents first.
  *
- *   source        INNER "v"  u8 1; from, to, before, incarnation: sealed. Only the destination has
- *     the
- *                            contents; requests get 503 until the move has ended
+ *   source        INNER "v"  u8 1; from, to, before, incarnation: sealed. Only the destination
+ *                            has the contents; requests get 503 until the move has ended
  *                 INNER "x"  u8 1; incarnation: moves up to that one are cancelled
  *   destination   INNER "w"  body of MOVE_PREPARE_PATH: complete, and not visible yet
  *
- *   (1) prepare   destination: writes "w". Until (2) the source has the container, and the move can
- *     be
- *                 cancelled
- *   (2) seal      source: deletes its records, drops their spaces, writes "v". The move can no
- *     longer
- *                 be cancelled
+ *   (1) prepare   destination: writes "w". Until (2) the source has the container, and the move
+ *                 can be cancelled
+ *   (2) seal      source: deletes its records, drops their spaces, writes "v". The move can
+ *                 no longer be cancelled
  *   (3) activate  destination: makes the records in "w" visible
- *   (4) switch    root: sets the row to the destination. In one commit with (3) if the destination
- *     is
- *                 the root, with (5) if the source is
+ *   (4) switch    root: sets the row to the destination. In one commit with (3) if the
+ *                 destination is the root, with (5) if the source is
  *   (5) finish    source: deletes "v", and releases the name up to `before` (placement.h)
  *
  * A task of the source repeats (3) to (5) until they are done. A task of the destination asks the
@@ -48,7 +44,8 @@ struct move {
 /* Encodes a move. The bodies of all requests about a move start with it. */
 void move_write(struct text *out, const struct move *move);
 bool move_read(struct decoder *in, struct move *ret_move);
-/* service: name of the service, which must be that of the move */
+/* Returns the partition of the name. service: name of the service, which must be that of the
+ * move */
 struct partition move_partition(const char *service, const struct move *move);
 
 /* Returns true if this INNER record describes the placement, so it stays in its cell. */

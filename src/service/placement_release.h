@@ -2,10 +2,8 @@
  * root removes the row once its cell has promised to refuse requests under its incarnation:
  *
  *   the root    has written a row, or was notified that the container was deleted:
- *     TASK_CHECK_PLACEMENT
- *               asks the cell to release the name, 30 s after the row was written, or at once; if
- *                 the
- *               cell does, the row is removed
+ *               TASK_CHECK_PLACEMENT asks the cell to release the name, 30 s after the row was
+ *               written, or at once; if the cell does, the row is removed
  *   the cell    POST /-/release: durably records that the name is released, unless the container
  *               exists or is retained
  *   the cell    has deleted the container: TASK_TELL_ROOT notifies the root

@@ -3,9 +3,8 @@
  *
  *   methods     bits; GH: GET and HEAD
  *   selector    the exact comp and restype of the request
- *   variant     a header, or header=value, or several with '&', that selects the row among those
- *     with
- *               the same selector; the first matching row is used
+ *   variant     a header, or header=value, or several with '&', that selects the row among
+ *               those with the same selector; the first matching row is used
  *   effect      READS, WRITES
  *   MAY         permissions, by kind of credential
  *   if_, class_ accepted conditional headers, and the responses if they fail

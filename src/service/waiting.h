@@ -2,11 +2,10 @@
  * without a thread until a commit may allow them to continue or until a timeout, and are then
  * decided again.
  *
- *     turn = waiters_turn()                 before the attempt
- *     DECIDE_WAITS                          commit the requests to other clients, if any; close the
- *       parts
- *     waiters_add(key, turn, until, w)    WAITING_OVER: something has changed already; decide
- *       again
+ *     turn = waiters_turn()             before the attempt
+ *     DECIDE_WAITS                      commit the requests to other clients, if any; close the
+ *                                       parts
+ *     waiters_add(key, turn, until, w)  WAITING_OVER: something has changed already; decide again
  *
  * Each decision waits for one node of a space. It is woken only by commits that concern this node,
  * or all nodes of the space, such as the rename of a directory. They wake all waiters for the node,
