@@ -1,4 +1,5 @@
-/* The source of a move: reads what a name has, and copies its spaces to the destination (move_in.h). */
+/* Source of a move: reads the records of a name, and copies its spaces to the destination
+ * (move_in.h). */
 #ifndef LAGRA_ADMIN_MOVE_COPY_H
 #define LAGRA_ADMIN_MOVE_COPY_H
 
@@ -34,8 +35,9 @@ struct copier {
     const char *problem; /* static */
 };
 
-/* Reads the records of the name, holds and copies spaces that are new, and has the destination prepare all of it. *ret_digest: of
- * the records that are prepared. Returns MOVE_AGAIN if a space was copied, and the name has to be read again. */
+/* Reads the records of the name, holds and copies its new spaces, and has the destination prepare
+ * the records. *ret_digest is the digest of the prepared records. Returns MOVE_AGAIN if a space was
+ * copied, so that the name must be read again. */
 enum move_result copier_prepare(struct copier *copier, uint64_t *ret_digest);
 /* Releases all spaces. */
 void copier_release(struct copier *copier);

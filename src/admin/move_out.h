@@ -1,10 +1,12 @@
-/* The source of a move (service/placement_move.h): a thread holds and copies the contents of one name at a time (move_copy.h), and
- * seals it. While it is held, writes to it get 503 ServerBusy, and reads are served. A move that fails before it is sealed, or
- * whose process is killed, leaves the source as it was. Requests, with the encodings of base/codec.h:
+/* Source of a move (service/placement_move.h): a thread holds and copies the contents of one name at
+ * a time (move_copy.h), and seals it. Writes to a held name get 503 ServerBusy; reads are served. A
+ * move that fails before the seal, or whose process is killed, leaves the source unchanged.
+ * Requests, encoded by base/codec.h:
  *
  *   /-/move/start   a move; 409: another one is in progress here
  *   /-/move/status  u8 1; incarnation of the move, u64
- *                   response: u8 1; u8 state (enum move_state); records and bytes that were copied, u64; problem as bytes
+ *                   response: u8 1; u8 state (enum move_state); numbers of copied records and
+ *                   bytes, u64; problem as bytes
  *   /-/move/names   u8 1; response: u8 1; service, account, name of each container here, as bytes */
 #ifndef LAGRA_ADMIN_MOVE_OUT_H
 #define LAGRA_ADMIN_MOVE_OUT_H
@@ -29,7 +31,7 @@ enum move_state {
 int move_start_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_status_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_names_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
-/* Ends a move in progress, before the store is closed. No request is executed any more. */
+/* Stops a move in progress, before the store is closed. No request may be in progress. */
 void move_out_stop(void);
 
 #endif

@@ -68,16 +68,17 @@ void peers_release(struct peers *peers);
 struct peer_call *peer_begin(struct peers *peers, const struct peer_request *request,
                              struct arena *arena);
 enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_response);
-/* As peer_end(), for a response whose body is read by peer_read(). After PEER_OK the call is ended by peer_close().
+/* Waits like peer_end(), but leaves the body of the response to peer_read(). After PEER_OK the
+ * caller must call peer_close().
  *
- * ret_length  of the body */
+ * ret_length  length of the body */
 enum peer_result peer_end_head(struct peer_call *call, int *ret_status, uint64_t *ret_length);
-/* Reads the next 1..max bytes of the body, of which some are left. May take as long as the request's patience. Returns their
- * number, or 0 if the owner was lost. */
+/* Reads the next 1..max bytes of a body that is not at its end. May take as long as the request's
+ * patience. Returns their number, or 0 if the owner was lost. */
 size_t peer_read(struct peer_call *call, char *to, size_t max);
-/* Keeps the connection if all of the body was read, else closes it. */
+/* Ends the call. Reuses the connection if the entire body was read, and closes it otherwise. */
 void peer_close(struct peer_call *call);
-/* peer_begin() and peer_end(). */
+/* Calls peer_begin() and peer_end(). */
 enum peer_result peer_ask(struct peers *peers, const struct peer_request *request,
                           struct arena *arena, struct peer_response *ret_response);
 

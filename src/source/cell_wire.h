@@ -1,8 +1,10 @@
-/* Internal to source/: what a front end sends to the owner of another cell to read the source of a copy there (cell_source.h), and
- * the head of the response. Both are encoded by base/codec.h, and read with the care that data from outside needs. Pure.
+/* Internal to source/: encoding of the request for a copy source in another cell (cell_source.h),
+ * and of the head of its response. Both use base/codec.h, and reading validates them like any data
+ * from outside. Pure.
  *
- * Request, a POST of /-/source (cluster/peer.h): u8 1 (version), then the fields of struct cell_request in their order.
- * Response: u32 (big-endian) length of the head; the head; the bytes of the source that follow it. */
+ * Request, a POST of /-/source (cluster/peer.h): u8 1 (version), then the fields of struct
+ * cell_request in their order. Response: u32 (big-endian) length of the head; the head; bytes of
+ * the source. */
 #ifndef LAGRA_SOURCE_CELL_WIRE_H
 #define LAGRA_SOURCE_CELL_WIRE_H
 
@@ -31,9 +33,9 @@ struct cell_request {
     bool by_key; /* authenticated by the account's key */
     bool is_forwarded;
     struct bytes peer; /* address */
-    /* The source, as struct copy_source: rule, text, range, headers, reads_tags. The rest is not sent. */
+    /* Only the fields rule, text, range, headers and reads_tags are sent. */
     struct copy_source source;
-    struct bytes etag; /* which it must still have; empty if any is right */
+    struct bytes etag; /* required ETag; empty if any is accepted */
     /* CELL_READS_STEP: as struct page_walk_from */
     uint64_t position;
     instant previous;
