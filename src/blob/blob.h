@@ -223,7 +223,7 @@ enum store_result blob_read_kept(struct read_view *before, struct arena *arena, 
  * exists. */
 enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob);
-/* Replaces the record *was by *now. NULL if there is none. All blobs, snapshots and versions change
+/* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
  * through this function; the index of tags follows (tag_index.h). */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
 /* Writes a record and nothing else. Only for blob_change(), and for tests. */
@@ -269,8 +269,7 @@ static inline struct blob_state *blob_state(struct decision *d)
 {
     return (struct blob_state *)(void *)d->state;
 }
-/* Returns the record of the requested blob, which may be soft-deleted or uncommitted; NULL if there
- * is none. */
+/* Returns the record of the requested blob, which may be soft-deleted or uncommitted, or NULL. */
 static inline const struct blob *stored_blob(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);

@@ -2,6 +2,7 @@
  * of the container or blob for the generic steps. */
 #include "blob/blob.h"
 
+#include "blob/tier.h"
 #include "service/names.h"
 #include "service/placement.h"
 #include "service/recent_deletion.h"
@@ -341,5 +342,19 @@ enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
     ret_facts->access = container->public_access;
     if (decision_rests_on_policy(d) && !policies_decode(container->policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}
+
+enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
+{
+    struct blob blob = blob_state(d)->blob;
+    enum error e = blob_refuse_archived(&blob);
+
+    if (e)
+        return e;
+    blob.etag = d->subject.etag = etag_after(blob.etag, d->now);
+    blob.modified = d->subject.modified = d->now;
+    lease_forget_if_ended(&blob.lease, d->now);
+    *ret_blob = blob;
     return OK;
 }
