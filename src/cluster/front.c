@@ -8,6 +8,7 @@
 #include "cluster/lease.h"
 #include "cluster/refusal.h"
 #include "cluster/visit.h"
+#include "net/connection.h"
 
 #define PATH_LIVE "/-/live"
 #define STEP_MS   2u
@@ -223,6 +224,8 @@ static enum http_step on_internal_head(struct exchange *exchange)
 
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
         return HTTP_CUT; /* malformed header */
+    if (!connection_key_is_valid(exchange_connection(exchange)))
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];

@@ -39,6 +39,8 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->version));
     encode_u8(out, record->serves);
     encode_bytes(out, bytes_from_string(record->move));
+    for (unsigned i = 0; i < NET_KEYS_MAX; i++)
+        encode_u64(out, record->keys[i]);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -109,6 +111,22 @@ static bool decode_bool(struct decoder *d, bool *ret_value)
     return value <= 1;
 }
 
+/* Decodes the fields added by version 4. */
+static bool decode_version_4(struct decoder *d, struct owner_record *record)
+{
+    uint64_t keys[NET_KEYS_MAX];
+
+    if (!decode_string(d, record->owner.version, OWNER_VERSION_MAX) ||
+        !decode_bool(d, &record->serves) || !decode_string(d, record->move, OWNER_MOVE_MAX))
+        return false;
+    for (unsigned i = 0; i < NET_KEYS_MAX; i++) {
+        if (!decode_number(d, UINT32_MAX, &keys[i]))
+            return false;
+        record->keys[i] = (uint32_t)keys[i];
+    }
+    return true;
+}
+
 static bool decode_fields(struct decoder *d, struct owner_record *record)
 {
     struct owner_identity *owner = &record->owner;
@@ -135,10 +153,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
            (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) &&
            (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
-           (version < 4 ||
-            (decode_string(d, owner->version, OWNER_VERSION_MAX) &&
-             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX))) &&
-           decoder_ok(d) && (record->is_held || !record->serves) &&
+           (version < 4 || decode_version_4(d, record)) && decoder_ok(d) &&
+           (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

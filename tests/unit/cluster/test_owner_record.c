@@ -53,6 +53,7 @@ static void read_as_written(void **state)
     memset(record.owner.forward, 'f', OWNER_FORWARD_MAX);
     memset(record.owner.version, 'v', OWNER_VERSION_MAX);
     memset(record.move, 'm', OWNER_MOVE_MAX);
+    record.keys[0] = record.keys[1] = UINT32_MAX;
     record.serves = false;
     record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
     owner_record_write(&record, slot);
@@ -131,16 +132,17 @@ static void version_3(void **state)
     assert_memory_equal(&read, &record, sizeof read);
 }
 
-/* Version 4 has three more. */
+/* Version 4 has four more. */
 static void version_4(void **state)
 {
-    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n' };
+    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n', 0x80, 0x02, 0 };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5), read;
 
     (void)state;
     snprintf(record.owner.version, sizeof record.owner.version, "%s", "1.2.3");
     snprintf(record.move, sizeof record.move, "%s", "mn");
+    record.keys[0] = 256;
     owner_record_write(&record, slot);
     assert_int_equal((uint8_t)slot[13], 98 + sizeof more);
     assert_int_equal(slot[14], 4);
