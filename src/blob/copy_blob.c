@@ -13,7 +13,7 @@
 #include "blob/incremental_copy.h"
 #include "blob/tier.h"
 #include "blob/tag_index.h"
-#include "blob/version.h"
+#include "blob/keep_blob.h"
 
 /* ---- the future destination ---- */
 

@@ -1,6 +1,8 @@
 /* See tag_index.h. */
 #include "blob/tag_index.h"
 
+#include "blob/tag_operations.h"
+
 #define SEPARATOR "\x01"
 #define AFTER     "\x02"
 
@@ -67,4 +69,30 @@ void tag_index_update(struct changes *changes, struct arena *arena, struct bytes
     decoder_init(&in, are);
     while (next_tag(&in, &tag))
         changes_index_put(changes, tag_index_key(arena, tag.name, tag.value), are);
+}
+
+/* ---- Get Blob Tags, Set Blob Tags ---- */
+
+/* Also works for snapshots, versions and archived blobs. rest: Get-Blob-Tags */
+enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_parameters *p,
+                                struct get_blob_tags_result *r)
+{
+    (void)p;
+    r->tags = blob_state(d)->blob.tags;
+    return OK;
+}
+
+/* Replaces all tags. ETag and Last-Modified do not change, and the blob may be archived.
+ * rest: Set-Blob-Tags */
+enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_parameters *p,
+                                struct set_blob_tags_result *r)
+{
+    struct blob blob = blob_state(d)->blob;
+
+    (void)r;
+    if (blob_ref_is_base(blob.ref)) /* tags of versions are not indexed */
+        tag_index_update(d->changes, d->arena, blob.tags, p->tags);
+    blob.tags = p->tags;
+    blob_write(d->changes, d->arena, &blob);
+    return OK;
 }
