@@ -74,7 +74,7 @@ enum error set_blob_properties_decide(struct decision *d,
     if (!p->keeps_http)
         blob.http = p->http;
     blob.copy = (struct copy_state){ .status = COPY_NONE }; /* rest: Get-Blob-Properties */
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->sequence_number = blob.sequence_number;
     return OK;
 }
@@ -106,7 +106,7 @@ enum error set_blob_metadata_decide(struct decision *d,
     if (e)
         return e;
     blob.metadata = p->metadata;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->version = blob_version_id(&blob);
     return OK;
 }
@@ -136,7 +136,7 @@ enum error lease_blob_decide(struct decision *d, const struct lease_blob_paramet
 
     if (e)
         return e;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->id = blob.lease.id;
     return OK;
 }
@@ -186,7 +186,7 @@ static enum error keep_version(struct decision *d, struct blob *base, struct blo
         snapshot->ref.at = d->now + 1;
     base->is_version = true;
     base->newest_version = id_after(d, was, snapshot->ref.at);
-    blob_write(d->changes, d->arena, &version);
+    blob_change(d, NULL, &version);
     return OK;
 }
 
@@ -216,11 +216,11 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
         snapshot.etag = d->subject.etag = etag_after(snapshot.etag, d->now);
         snapshot.modified = d->subject.modified = d->now;
     }
-    blob_write(d->changes, d->arena, &snapshot);
+    blob_change(d, NULL, &snapshot);
     if (retention.is_versioned || base.content.form == CONTENT_SPARSE ||
         blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
-        blob_write(d->changes, d->arena, &base);
+        blob_change(d, &blob_state(d)->blob, &base);
     r->snapshot = snapshot.ref.at;
     r->version = blob_version_id(&base);
     return OK;
@@ -279,6 +279,6 @@ enum error set_blob_tier_decide(struct decision *d, const struct set_blob_tier_p
     }
     if (e)
         return e;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

@@ -2,7 +2,6 @@
 #include "blob/create_blob.h"
 
 #include "blob/contents.h"
-#include "blob/tag_index.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
 
@@ -126,8 +125,7 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
         result = contents_drop_staged(d, blocks);
     if (result)
         return decision_fail_content(d, result);
-    tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);
-    blob_write(d->changes, d->arena, blob);
+    blob_change(d, stored_blob(d), blob);
     return OK;
 }
 
@@ -206,7 +204,7 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
     r->offset = blob.content.length;
     content_append(d->changes, blob.etag.v, &blob.content, body);
     r->committed_blocks = ++blob.committed_blocks;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }
 
@@ -228,6 +226,6 @@ enum error seal_append_blob_decide(struct decision *d, const struct seal_append_
     if (p->has_position && p->position != blob.content.length)
         return E_AppendPositionConditionNotMet;
     blob.is_sealed = true;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

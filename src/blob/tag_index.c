@@ -51,8 +51,10 @@ static bool next_tag(struct decoder *in, struct tag *ret_tag)
     return !in->bad;
 }
 
-void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
-                      struct bytes are)
+/* Updates the index when the tags of a base blob change, or the blob is created or deleted. Both
+ * are encoded; ptr NULL if there are none. */
+static void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
+                             struct bytes are)
 {
     struct decoder in;
     struct tag tag;
@@ -69,6 +71,25 @@ void tag_index_update(struct changes *changes, struct arena *arena, struct bytes
     decoder_init(&in, are);
     while (next_tag(&in, &tag))
         changes_index_put(changes, tag_index_key(arena, tag.name, tag.value), are);
+}
+
+/* ---- changes of blobs, which update the index ---- */
+
+/* Returns the tags by which searches find the blob. */
+static struct bytes indexed_tags(const struct blob *blob)
+{
+    if (!blob || !blob_ref_is_base(blob->ref) || blob->uncommitted || blob->deletion.at > 0)
+        return bytes_of(NULL, 0);
+    return blob->tags;
+}
+
+void blob_change(struct decision *d, const struct blob *was, const struct blob *now)
+{
+    tag_index_update(d->changes, d->arena, indexed_tags(was), indexed_tags(now));
+    if (now)
+        blob_write(d->changes, d->arena, now);
+    else
+        changes_delete(d->changes, RECORD_LISTED, blob_record_key(d->arena, was->ref));
 }
 
 /* ---- Get Blob Tags, Set Blob Tags ---- */
@@ -90,9 +111,7 @@ enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_p
     struct blob blob = blob_state(d)->blob;
 
     (void)r;
-    if (blob_ref_is_base(blob.ref)) /* tags of versions are not indexed */
-        tag_index_update(d->changes, d->arena, blob.tags, p->tags);
     blob.tags = p->tags;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }
