@@ -8,7 +8,7 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     3u
+#define VERSION     4u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
@@ -36,6 +36,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->client));
     encode_bytes(out, bytes_from_string(owner->forward));
     encode_u64(out, record->used_bytes);
+    encode_u64(out, record->renewed_ns);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -124,7 +125,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
            decode_string(d, owner->address, OWNER_ADDRESS_MAX) &&
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
            (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) &&
-           (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) && decoder_ok(d) &&
+           (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
+           (version < 4 || decode_number(d, UINT64_MAX, &record->renewed_ns)) && decoder_ok(d) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

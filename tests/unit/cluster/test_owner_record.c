@@ -29,6 +29,7 @@ static struct owner_record sample(uint64_t renewal)
     record.is_held = true;
     record.lease_ms = 3000;
     record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.renewed_ns = 5678;
     record.owner.pid = 4321;
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
@@ -79,6 +80,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
     slot[13] = (char)sizeof fields;
@@ -98,6 +100,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
     memcpy(slot + 14 + 81, forward, sizeof forward);
@@ -108,21 +111,29 @@ static void version_2(void **state)
     assert_memory_equal(&read, &record, sizeof read);
 }
 
-/* Version 3 has one more. */
-static void version_3(void **state)
+/* Version 3 has one more, and so has version 4. */
+static void versions_3_and_4(void **state)
 {
-    static const uint8_t used[] = { 0x80, 0x02 };
+    static const uint8_t used[] = { 0x80, 0x02 }, renewed[] = { 0xae, 0x2c };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5), read;
 
     (void)state;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 97 + sizeof used);
-    assert_int_equal(slot[14], 3);
+    assert_int_equal((uint8_t)slot[13], 97 + sizeof used + sizeof renewed);
+    assert_int_equal(slot[14], 4);
     assert_memory_equal(slot + 14 + 97, used, sizeof used);
+    assert_memory_equal(slot + 14 + 99, renewed, sizeof renewed);
     assert_true(owner_record_read(slot, &read));
-    assert_int_equal(read.used_bytes, 256);
+    assert_memory_equal(&read, &record, sizeof read);
+    memset(slot + 14 + 99, 0, sizeof renewed);
+    slot[13] = 97 + sizeof used;
+    slot[14] = 3;
+    with_crc(slot);
+    record.renewed_ns = 0;
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
 }
 
 /* Each byte of the file, changed. */
@@ -175,7 +186,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 2 ? 2 : 1) {
+    for (unsigned version = 0; version < 256; version += version == 3 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -206,8 +217,9 @@ static void newest(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
-        cmocka_unit_test(version_3),       cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
+        cmocka_unit_test(read_as_written), cmocka_unit_test(version_1),
+        cmocka_unit_test(version_2),       cmocka_unit_test(versions_3_and_4),
+        cmocka_unit_test(damaged),         cmocka_unit_test(hostile),
         cmocka_unit_test(newest),
     };
 
