@@ -29,7 +29,7 @@
 #define LAGRA_QUEUE_MESSAGE_H
 
 #include "queue/queue.h"
-#include "queue/receipt.h"
+#include "queue/message_operations.h"
 
 /* "Fri, 31 Dec 9999 23:59:59 GMT", as recorded for messages that never expire. */
 #define MESSAGE_NEVER UINT64_C(3155378975990000000)
