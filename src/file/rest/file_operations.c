@@ -169,17 +169,15 @@ void create_directory_answer(struct answer *a, const struct create_directory_par
     answer_smb(a, &r->shown);
 }
 
-/* rest: Create-File "x-ms-content-length" */
-static enum error read_length(struct call *call, uint64_t *ret_length)
+/* Like read_length(), but the header is required. rest: Create-File "x-ms-content-length" */
+static enum error need_length(struct call *call, uint64_t *ret_length)
 {
-    static const char name[] = "x-ms-content-length";
-    struct bytes text = call_header(call, name);
+    bool is_there;
+    enum error e = read_length(call, &is_there, ret_length);
 
-    if (!text.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, name, text);
-    if (!bytes_parse_u64(text, FILE_LENGTH_MAX, ret_length))
-        return call_fail_header(call, E_InvalidHeaderValue, name, text);
-    return OK;
+    return e || is_there ? e
+                         : call_fail_header(call, E_MissingRequiredHeader, "x-ms-content-length",
+                                            bytes_of(NULL, 0));
 }
 
 /* Reads the length of initial data, allowed since 2026-02-06.
@@ -201,7 +199,7 @@ enum error create_file_check(struct call *call, struct create_file_parameters *p
     enum error e = file_refuse_structured(call);
 
     if (!e)
-        e = read_length(call, &p->length);
+        e = need_length(call, &p->length);
     if (!e)
         e = read_content(call, p);
     if (!e)

@@ -15,6 +15,17 @@ static bool read_format(struct bytes text, bool *ret_binary)
     return !text.ptr || *ret_binary || bytes_is_nocase(text, "sddl");
 }
 
+/* Reads the format header, which is checked even without a descriptor. */
+static enum error read_format_header(struct call *call, bool *ret_binary)
+{
+    static const char name[] = "x-ms-file-permission-format";
+    struct bytes format = call_header(call, name);
+
+    return read_format(format, ret_binary)
+               ? OK
+               : call_fail_header(call, E_InvalidHeaderValue, name, format);
+}
+
 /* ---- Create Permission ---- */
 
 enum error create_permission_check(struct call *call, struct create_permission_parameters *p)
@@ -53,7 +64,7 @@ void create_permission_answer(struct answer *a, const struct create_permission_p
 
 enum error get_permission_check(struct call *call, struct get_permission_parameters *p)
 {
-    static const char key[] = "x-ms-file-permission-key", format[] = "x-ms-file-permission-format";
+    static const char key[] = "x-ms-file-permission-key";
     enum error e = refuse_share_snapshot(call);
 
     if (e)
@@ -61,9 +72,7 @@ enum error get_permission_check(struct call *call, struct get_permission_paramet
     p->key = call_header(call, key);
     if (!p->key.ptr)
         return call_fail_header(call, E_MissingRequiredHeader, key, p->key);
-    if (!read_format(call_header(call, format), &p->binary))
-        return call_fail_header(call, E_InvalidHeaderValue, format, call_header(call, format));
-    return OK;
+    return read_format_header(call, &p->binary);
 }
 
 /* Sends no Content-Type, as recorded. The format is included from the version on that can
@@ -91,18 +100,6 @@ void get_permission_answer(struct answer *a, const struct get_permission_paramet
 /* rest: Create-File "x-ms-file-permission": longer descriptors must be passed by key. */
 #define TEXT_MAX 8192u
 
-/* Reads the format header, which is checked even without a descriptor. */
-static enum error read_format(struct call *call, bool *ret_binary)
-{
-    static const char name[] = "x-ms-file-permission-format";
-    struct bytes format = call_header(call, name);
-
-    *ret_binary = bytes_is_nocase(format, "binary");
-    if (format.ptr && !*ret_binary && !bytes_is_nocase(format, "sddl"))
-        return call_fail_header(call, E_InvalidHeaderValue, name, format);
-    return OK;
-}
-
 /* Parses a descriptor in a header. */
 static enum error read_text(struct call *call, struct bytes text, bool binary,
                             struct permission_given *given)
@@ -120,7 +117,7 @@ enum error permission_read(struct call *call, enum permission_kind missing,
     struct bytes text = call_header(call, "x-ms-file-permission");
     struct bytes key = call_header(call, key_name);
     bool binary;
-    enum error e = read_format(call, &binary);
+    enum error e = read_format_header(call, &binary);
 
     if (e)
         return e;

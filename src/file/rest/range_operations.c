@@ -1,6 +1,7 @@
 /* Get File, Put Range, Put Range From URL and List Ranges: requests and responses.
  * rest: Get-File, Put-Range, List-Ranges */
 #include "base/encode.h"
+#include "file/range_operations.h"
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
