@@ -52,7 +52,7 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
     r->offset = blob.content.length;
     content_append(d->changes, blob.etag.v, &blob.content, body);
     r->committed_blocks = ++blob.committed_blocks;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }
 
@@ -74,6 +74,6 @@ enum error seal_append_blob_decide(struct decision *d, const struct seal_append_
     if (p->has_position && p->position != blob.content.length)
         return E_AppendPositionConditionNotMet;
     blob.is_sealed = true;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

@@ -72,7 +72,7 @@ enum error set_blob_properties_decide(struct decision *d,
     if (!p->keeps_http)
         blob.http = p->http;
     blob.copy = (struct copy_state){ .status = COPY_NONE }; /* rest: Get-Blob-Properties */
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->sequence_number = blob.sequence_number;
     return OK;
 }
@@ -104,7 +104,7 @@ enum error set_blob_metadata_decide(struct decision *d,
     if (e)
         return e;
     blob.metadata = p->metadata;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->version = blob_version_id(&blob);
     return OK;
 }

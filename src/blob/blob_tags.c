@@ -1,5 +1,4 @@
 /* Get Blob Tags, Set Blob Tags. */
-#include "blob/tag_index.h"
 #include "blob/tag_operations.h"
 
 /* Also works for snapshots, versions and archived blobs. rest: Get-Blob-Tags */
@@ -19,9 +18,7 @@ enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_p
     struct blob blob = blob_state(d)->blob;
 
     (void)r;
-    if (blob_ref_is_base(blob.ref)) /* tags of versions are not indexed */
-        tag_index_update(d->changes, d->arena, blob.tags, p->tags);
     blob.tags = p->tags;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

@@ -63,7 +63,7 @@ static enum error write_blob(struct decision *d, bool has_versions)
     if (!d->subject.exists)
         blob.modified = d->now;
     blob.nothing_staged = false;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, stored_blob(d), &blob);
     return OK;
 }
 

@@ -2,7 +2,6 @@
 #include "blob/create_blob.h"
 
 #include "blob/contents.h"
-#include "blob/tag_index.h"
 #include "blob/tier.h"
 #include "blob/version.h"
 
@@ -126,7 +125,6 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
         result = contents_drop_staged(d, blocks);
     if (result)
         return decision_fail_content(d, result);
-    tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);
-    blob_write(d->changes, d->arena, blob);
+    blob_change(d, stored_blob(d), blob);
     return OK;
 }

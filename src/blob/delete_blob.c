@@ -10,7 +10,6 @@
 #include "blob/contents.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
-#include "blob/tag_index.h"
 #include "blob/version.h"
 
 /* Refuses to delete a base without its snapshots. rest: Delete-Blob; semantics 5 */
@@ -33,7 +32,6 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
 
     if (!blob->uncommitted)
         contents_end(d, ended, blob);
-    tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
     result = contents_drop_staged(d, NULL);
     return result ? result : base_remove(d, blob, true);
 }
@@ -61,7 +59,7 @@ static enum error delete_for_good(struct decision *d, enum delete_snapshots snap
     if (result)
         return decision_fail_content(d, result);
     if (base_stays && base.content.kept != kept)
-        blob_write(d->changes, d->arena, &base);
+        blob_change(d, &blob_state(d)->blob, &base);
     return OK;
 }
 
@@ -86,7 +84,7 @@ static enum error delete_snapshots_softly(struct decision *d, const struct reten
     if (e || !changed.any)
         return e;
     base.without_snapshots = base.has_deleted = true;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &blob_state(d)->blob, &base);
     defer_snapshots(d, retention);
     return OK;
 }
@@ -112,8 +110,7 @@ static enum error delete_base_softly(struct decision *d, bool with_snapshots,
     base.nothing_staged = true;
     base.without_snapshots = true;
     base.has_deleted = base.has_deleted || changed.any;
-    tag_index_update(d->changes, d->arena, base.tags, bytes_of(NULL, 0));
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &blob_state(d)->blob, &base);
     expire_deleted_defer(d->changes, &base.deletion, changed.any ? 1 : 0, changed.any ? d->now : 0);
     return OK;
 }
@@ -195,8 +192,7 @@ static enum error delete_keeping_version(struct decision *d, bool with_snapshots
         return e;
     base.newest_version = id;
     anchor = base_anchor(&base, d->now, true);
-    tag_index_update(d->changes, d->arena, base.tags, bytes_of(NULL, 0));
-    blob_write(d->changes, d->arena, &anchor);
+    blob_change(d, &blob_state(d)->blob, &anchor);
     return OK;
 }
 
@@ -204,18 +200,19 @@ static enum error delete_keeping_version(struct decision *d, bool with_snapshots
 
 static enum error delete_one_softly(struct decision *d, const struct retention *retention)
 {
-    struct blob snapshot = blob_state(d)->blob, base;
+    struct blob snapshot = blob_state(d)->blob, base, was;
     enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
 
     if (result)
         return decision_fail_content(d, result);
     snapshot.deletion = retention_deletion(d, retention);
-    blob_write(d->changes, d->arena, &snapshot);
+    blob_change(d, &blob_state(d)->blob, &snapshot);
     expire_deleted_defer(d->changes, &snapshot.deletion, snapshot.ref.at, snapshot.ref.at);
     if (base.has_deleted)
         return OK;
+    was = base;
     base.has_deleted = true;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &was, &base);
     return OK;
 }
 

@@ -43,7 +43,7 @@ enum error keep_state(struct decision *d, const struct blob *was, struct blob_re
         kept.content = content_snapshot(d->changes, &newest);
         content_newest_delete(d->changes, &newest, &d->leaves_more);
     }
-    blob_write(d->changes, d->arena, &kept);
+    blob_change(d, NULL, &kept);
     if (deletion->at > 0)
         expire_deleted_defer(d->changes, deletion, ref.at, ref.at);
     if (kept.rehydrates_to != TIER_NONE)

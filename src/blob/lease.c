@@ -11,7 +11,7 @@ enum error lease_blob_decide(struct decision *d, const struct lease_blob_paramet
 
     if (e)
         return e;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     r->id = blob.lease.id;
     return OK;
 }

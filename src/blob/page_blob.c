@@ -55,7 +55,7 @@ static enum error end_change_of_pages(struct decision *d, enum store_result resu
 {
     if (result)
         return decision_fail_content(d, result);
-    blob_write(d->changes, d->arena, blob);
+    blob_change(d, &blob_state(d)->blob, blob);
     *ret_sequence_number = blob->sequence_number;
     return OK;
 }

@@ -53,6 +53,6 @@ enum error set_blob_tier_decide(struct decision *d, const struct set_blob_tier_p
     }
     if (e)
         return e;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

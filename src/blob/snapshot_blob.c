@@ -32,7 +32,7 @@ static enum error keep_version(struct decision *d, struct blob *base, struct blo
         snapshot->ref.at = d->now + 1;
     base->is_version = true;
     base->newest_version = id_after(d, was, snapshot->ref.at);
-    blob_write(d->changes, d->arena, &version);
+    blob_change(d, NULL, &version);
     return OK;
 }
 
@@ -62,11 +62,11 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
         snapshot.etag = d->subject.etag = etag_after(snapshot.etag, d->now);
         snapshot.modified = d->subject.modified = d->now;
     }
-    blob_write(d->changes, d->arena, &snapshot);
+    blob_change(d, NULL, &snapshot);
     if (retention.is_versioned || base.content.form == CONTENT_SPARSE ||
         blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
-        blob_write(d->changes, d->arena, &base);
+        blob_change(d, &blob_state(d)->blob, &base);
     r->snapshot = snapshot.ref.at;
     r->version = blob_version_id(&base);
     return OK;

@@ -11,7 +11,7 @@
 #include "blob/blob.h"
 
 /* Updates the index when the tags of a base blob change, or the blob is created or deleted. Both
- * are encoded; ptr NULL: none. */
+ * are encoded; ptr NULL if there are none. */
 void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
                       struct bytes are);
 

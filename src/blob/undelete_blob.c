@@ -2,7 +2,6 @@
  * snapshots, with the same ETags and dates. rest: Undelete-Blob; recorded; decision: 790 */
 #include "blob/blob_operations.h"
 #include "blob/snapshot_changes.h"
-#include "blob/tag_index.h"
 
 /* Fails if there is no blob and nothing that could be restored. */
 enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_parameters *p,
@@ -23,12 +22,10 @@ enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_p
         return e;
     if (!restores && !changed.any)
         return d->subject.exists ? OK : E_BlobNotFound;
-    if (restores) {
+    if (restores)
         base.deletion = (struct blob_deletion){ .at = 0 };
-        tag_index_update(d->changes, d->arena, bytes_of(NULL, 0), base.tags);
-    }
     if (changed.any)
         base.without_snapshots = false;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &state->blob, &base);
     return OK;
 }

@@ -5,12 +5,6 @@
 
 /* ---- reading ---- */
 
-/* Returns true if the base has a record, soft-deleted or not. */
-static bool has_record(const struct blob_state *state)
-{
-    return state->found || state->is_kept;
-}
-
 /* Requires that all versions of a blob are of one type. An anchor has the type of its versions.
  * rest: "Blob versioning" */
 static enum error check_type(struct decision *d, enum blob_type type, bool keeps)
@@ -19,7 +13,7 @@ static enum error check_type(struct decision *d, enum blob_type type, bool keeps
     bool has_others = false;
     enum store_result result = STORE_OK;
 
-    if (!has_record(state) || state->blob.type == type)
+    if (!stored_blob(d) || state->blob.type == type)
         return OK;
     if (!keeps && state->blob.newest_version > 0)
         result = versions_find(d, 0, &has_others);
@@ -54,7 +48,7 @@ void version_give(struct decision *d, const struct version_change *change, struc
     const struct blob_state *state = blob_state(d);
 
     blob->is_version = change->id > 0;
-    blob->newest_version = has_record(state) ? state->blob.newest_version : 0;
+    blob->newest_version = stored_blob(d) ? state->blob.newest_version : 0;
     if (change->keeps && change->kept > blob->newest_version)
         blob->newest_version = change->kept;
     if (change->id > 0)
@@ -76,7 +70,7 @@ enum error version_begin(struct decision *d, struct bytes account, struct blob *
         kept = keep_record(&was, blob_version_ref(change.kept));
         e = keep_shared(d, &blob->content, 1, &kept.content);
         if (!e)
-            blob_write(d->changes, d->arena, &kept);
+            blob_change(d, NULL, &kept);
     }
     if (e)
         return e;
