@@ -79,10 +79,11 @@ int64_t fleet_boot_ns(unsigned number, int64_t ns)
 
 int64_t fleet_wall_ns(void)
 {
-    int64_t skew_ns = fleet_machine(fleet_self())->skew_ns;
+    int64_t skew_ns;
 
     if (fleet_self() == 0)
         return 0;
+    skew_ns = fleet_machine(fleet_self())->skew_ns;
     return commits_are_divided() ? skew_ns
                                  : skew_ns - fleet_machine(world->fleet->cells[1].reigns)->skew_ns;
 }

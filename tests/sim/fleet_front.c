@@ -254,7 +254,7 @@ static noreturn void own(void)
         note_tenure();
         sched_sleep(5 * MS_NS);
         if (commits_are_divided() && i % USAGE_TURNS == 0)
-            cell_update_usage(&cell, server_store(server));
+            cell_update_record(&cell, server_store(server));
         end_if_failed();
     }
     fleet_trouble("a handover");
