@@ -12,8 +12,9 @@
 struct views {
     unsigned names;
     unsigned count[VIEWED_NAMES];
-    uint64_t at[VIEWED_NAMES][VIEWED_STATES];      /* commits; the newest first */
-    uint64_t changed[VIEWED_NAMES][VIEWED_STATES]; /* commit that made the state; 0: it was there before */
+    uint64_t at[VIEWED_NAMES][VIEWED_STATES]; /* commits; the newest first */
+    uint64_t changed[VIEWED_NAMES]
+                    [VIEWED_STATES]; /* commit that made the state; 0: it was there before */
     unsigned next[VIEWED_NAMES];
     bool is_over;
     uint64_t oldest[VIEWED_NAMES]; /* of those that fit: the oldest commit; UINT64_MAX: none */
