@@ -130,6 +130,7 @@ static void write_record(struct candidate *c)
     memset(record.keys, 0, sizeof record.keys);
     record.lease_ms = LEASE_MS;
     record.renewed = clock_wall();
+    record.renewed_ns = began_ns;
     record.owner = c->found.self;
     if (owner_file_write(&c->file, &record)) {
         end_failed(c, CANDIDATE_FAILED, "its file `owner` cannot be written");

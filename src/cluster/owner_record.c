@@ -39,6 +39,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->version));
     encode_u8(out, record->serves);
     encode_bytes(out, bytes_from_string(record->move));
+    encode_u64(out, record->renewed_ns);
     for (unsigned i = 0; i < NET_KEYS_MAX; i++)
         encode_u64(out, record->keys[i]);
 }
@@ -117,7 +118,8 @@ static bool decode_version_4(struct decoder *d, struct owner_record *record)
     uint64_t keys[NET_KEYS_MAX];
 
     if (!decode_string(d, record->owner.version, OWNER_VERSION_MAX) ||
-        !decode_bool(d, &record->serves) || !decode_string(d, record->move, OWNER_MOVE_MAX))
+        !decode_bool(d, &record->serves) || !decode_string(d, record->move, OWNER_MOVE_MAX) ||
+        !decode_number(d, UINT64_MAX, &record->renewed_ns))
         return false;
     for (unsigned i = 0; i < NET_KEYS_MAX; i++) {
         if (!decode_number(d, UINT32_MAX, &keys[i]))

@@ -29,6 +29,7 @@ static struct owner_record sample(uint64_t renewal)
     record.is_held = true;
     record.lease_ms = 3000;
     record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.renewed_ns = 5678;
     record.owner.pid = 4321;
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
@@ -84,6 +85,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
     slot[13] = (char)sizeof fields;
@@ -103,6 +105,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
     memcpy(slot + 14 + 81, forward, sizeof forward);
@@ -121,6 +124,7 @@ static void version_3(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
     memset(slot + 14 + 97 + sizeof used, 0, sizeof slot - 14 - 97 - sizeof used);
@@ -132,10 +136,11 @@ static void version_3(void **state)
     assert_memory_equal(&read, &record, sizeof read);
 }
 
-/* Version 4 has four more. */
+/* Version 4 has five more. */
 static void version_4(void **state)
 {
-    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n', 0x80, 0x02, 0 };
+    static const uint8_t more[] = { 6,   '1', '.',  '2',  '.',  '3',  1, 3,
+                                    'm', 'n', 0xae, 0x2c, 0x80, 0x02, 0 };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5), read;
 
