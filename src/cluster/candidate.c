@@ -125,6 +125,8 @@ static void write_record(struct candidate *c)
     record.incarnation++;
     record.renewal++;
     record.is_held = true;
+    record.serves = false;
+    record.move[0] = '\0';
     record.lease_ms = LEASE_MS;
     record.renewed = clock_wall();
     record.owner = c->found.self;

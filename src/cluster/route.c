@@ -73,6 +73,18 @@ unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
     return count;
 }
 
+unsigned route_unserved(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
+{
+    unsigned count = 0;
+
+    lock_acquire(&route->lock);
+    for (unsigned i = 0; i < route->count; i++)
+        if (!route->cells[i].serves)
+            cells[count++] = route->cells[i].cell;
+    lock_release(&route->lock);
+    return count;
+}
+
 bool route_is_ours(struct route *route, uint32_t cell)
 {
     const struct route_cell *known;
@@ -249,6 +261,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         known->asked_ns = asked_ns;
         is_other = has_target && target.incarnation != known->target.incarnation;
         known->has_target = has_target;
+        known->serves = has_target && record->serves;
         if (has_target)
             known->target = target;
         if (record)
@@ -283,7 +296,7 @@ void route_take(struct route *route, const struct owner_record *record)
     lock_acquire(&route->lock);
     known = cell_of(route, record->cell);
     if (known) {
-        known->is_ours = true;
+        known->is_ours = known->serves = true;
         known->has_target = has_target;
         known->target = target;
         known->asked_ns = clock_boot_ns();

@@ -252,8 +252,9 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
         cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
 }
 
-void cell_update_usage(struct cell *cell, struct store *store)
+void cell_update_record(struct cell *cell, struct store *store)
 {
+    char moved[OWNER_MOVE_MAX + 1];
     struct store_figures now;
     uint64_t used;
 
@@ -262,6 +263,8 @@ void cell_update_usage(struct cell *cell, struct store *store)
     used = now.piece_bytes + now.record_bytes + now.memory_table_bytes;
     atomic_store(&cell->owner.used_bytes, used);
     route_set_used(&cell->front.route, cell->owner.record.cell, used);
+    move_out_describe(moved, sizeof moved);
+    owner_set_move(&cell->owner, moved);
 }
 
 /* ---- requests of other front ends ---- */

@@ -686,7 +686,10 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     assert.match(text, /lagra_forwarded_seconds_count\{service="blob"\} [2-9]/);
     assert.equal((await ask('/-/ready')).status, 200);
     assert.equal((await ask('/-/live')).status, 200);
-    assert.equal((await ask('/-/ready?cluster')).status, 503);
+    assert.equal((await ask('/-/ready?cell')).status, 503);
+    for (let i = 0; i < 100 && (await ask('/-/ready?cluster')).status !== 200; i++)
+        await delay(20); // it has not read yet that the owner serves
+    assert.deepEqual(await ask('/-/ready?cluster'), { status: 200, text: 'ready\n' });
     assert.equal((await ask('/console/')).status, 404);
     /* When it takes the cell over, the port has the rest too. */
     await first.end('SIGKILL');
@@ -695,6 +698,7 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     for (let i = 0; i < 200 && !/lagra_store/.test(await ask('/metrics').then(({ text: all }) => all, () => '')); i++)
         await delay(20);
     assert.match((await ask('/metrics')).text, /lagra_store.*\n[^]*lagra_forwarded_received_total|lagra_forwarded_received_total[^]*lagra_store/);
+    assert.equal((await ask('/-/ready?cell')).status, 200);
     assert.equal((await ask('/-/ready?cluster')).status, 200);
 });
 

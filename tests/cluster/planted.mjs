@@ -40,7 +40,7 @@ const DEFECTS = [
     { name: 'lease-of-the-owner-before-not-awaited', file: 'src/cluster/candidate.c', unit: 'test_owner',
         change: [['lease_watch_ends(&c->found.watch)', '0']] },
     { name: 'cell-not-given-up', file: 'src/cluster/owner.c', unit: 'test_owner',
-        change: [['    record.is_held = false;\n', '']] },
+        change: [['    record.is_held = record.serves = false;\n', '']] },
     { name: 'record-of-another-cluster-taken', file: 'src/cluster/candidate.c', unit: 'test_owner',
         change: [['!guid_equal(&record.cluster, &c->of->cluster) || ', '']] },
     { name: 'forwarded-write-sent-twice', file: 'src/cluster/forward.c', forwarding: 'the owner is killed under requests',

@@ -233,7 +233,7 @@ static noreturn void own(void)
     while (!machine()->is_told_to_stop) {
         note_tenure();
         sched_sleep(5 * MS_NS);
-        cell_update_usage(&cell, NULL);
+        cell_update_record(&cell, NULL);
         end_if_failed();
     }
     fleet_trouble("a handover");
