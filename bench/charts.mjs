@@ -139,7 +139,7 @@ export function latency(results, work) {
 
 /** What a page costs out of ever more blobs. */
 export function sizes(results) {
-    return plot('A page of 5,000 out of ever more blobs', results, results.sizes.map(({ name, points }) => ({
+    return plot('Time to list a page of 5,000 blobs, by number of blobs in the container', results, results.sizes.map(({ name, points }) => ({
         name, points: points.map(({ count, p50_us }) => ({ x: count, y: p50_us / 1000, label: `${figure(p50_us / 1000)} ms` })),
     })), { x: 'blobs in the container', y: 'ms' });
 }

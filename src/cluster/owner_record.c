@@ -39,6 +39,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->version));
     encode_u8(out, record->serves);
     encode_bytes(out, bytes_from_string(record->move));
+    encode_u64(out, record->renewed_ns);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -137,7 +138,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
            (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
            (version < 4 ||
             (decode_string(d, owner->version, OWNER_VERSION_MAX) &&
-             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX))) &&
+             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
+             decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
            decoder_ok(d) && (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }

@@ -7,8 +7,7 @@
  *   12  2  length of the fields, big-endian
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
  *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
- *          also used_bytes; since version 4 also version, serves,
- *          move
+ *          also used_bytes; since version 4 also version, serves, move, renewed_ns
  *   ..     zeros
  *
  * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
@@ -57,6 +56,8 @@ struct owner_record {
     uint64_t used_bytes; /* of contents and records in the cell, as last counted by the owner */
     bool serves;         /* the owner executes requests; false while it opens the store */
     char move[OWNER_MOVE_MAX + 1]; /* what the owner is moving to another cell; "" if nothing */
+    /* Start of the renewal by the owner's clock_boot_ns(), compared only by that owner. */
+    uint64_t renewed_ns;
 };
 
 /* Encodes the record into a slot and fills all OWNER_SLOT_BYTES of it. */

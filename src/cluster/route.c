@@ -114,7 +114,9 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
                                                                                 : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
-        *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
+        *ret_asked_ns = known->asked_ns;
+        if (known->is_ours)
+            *ret_asked_ns = ret_target->renewed_ns = clock_boot_ns();
     }
     lock_release(&route->lock);
     return found;
@@ -239,7 +241,9 @@ void route_wake(struct route *route)
 
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {
-    *ret_target = (struct owner_target){ .cell = record->cell, .incarnation = record->incarnation };
+    *ret_target = (struct owner_target){ .cell = record->cell,
+                                         .incarnation = record->incarnation,
+                                         .renewed_ns = record->renewed_ns };
     return record->is_held && address_read(bytes_from_string(record->owner.forward),
                                            ret_target->address, &ret_target->port);
 }

@@ -19,6 +19,7 @@ struct owner_target {
     uint64_t incarnation;
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
+    uint64_t renewed_ns; /* last renewal that was read, by the owner's clock */
 };
 
 /* A cell of the cluster. */

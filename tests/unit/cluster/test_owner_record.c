@@ -29,6 +29,7 @@ static struct owner_record sample(uint64_t renewal)
     record.is_held = true;
     record.lease_ms = 3000;
     record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.renewed_ns = 5678;
     record.owner.pid = 4321;
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
@@ -83,6 +84,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
     slot[13] = (char)sizeof fields;
@@ -102,6 +104,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
     memcpy(slot + 14 + 81, forward, sizeof forward);
@@ -120,6 +123,7 @@ static void version_3(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
     memset(slot + 14 + 97 + sizeof used, 0, sizeof slot - 14 - 97 - sizeof used);
@@ -131,10 +135,10 @@ static void version_3(void **state)
     assert_memory_equal(&read, &record, sizeof read);
 }
 
-/* Version 4 has three more. */
+/* Version 4 has four more. */
 static void version_4(void **state)
 {
-    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n' };
+    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n', 0xae, 0x2c };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5), read;
 
