@@ -1,6 +1,6 @@
 /* Index tags as XML and as a header. Inside blob/ only. */
-#ifndef LAGRA_BLOB_REST_TAGS_XML_H
-#define LAGRA_BLOB_REST_TAGS_XML_H
+#ifndef LAGRA_BLOB_REST_BLOB_TAGS_H
+#define LAGRA_BLOB_REST_BLOB_TAGS_H
 
 #include "base/xml.h"
 #include "concurrency/tag_expression.h"

@@ -1,8 +1,8 @@
 /* Entries of a page of List Blobs. Inside blob/ only. */
-#ifndef LAGRA_BLOB_REST_LIST_BLOBS_XML_H
-#define LAGRA_BLOB_REST_LIST_BLOBS_XML_H
+#ifndef LAGRA_BLOB_REST_LIST_BLOBS_H
+#define LAGRA_BLOB_REST_LIST_BLOBS_H
 
-#include "blob/rest/listing.h"
+#include "blob/container_operations.h"
 #include "service/listing_xml.h"
 
 /* Which parts of an entry this page shows. */
@@ -29,5 +29,12 @@ struct blob_view {
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     const struct blob *blob);
+
+/* Markers of List Blobs and Find Blobs by Tags. Inside blob/ only. */
+
+/* Encode bytes in characters that need no escaping in URLs and XML (rfc: 4648 5), and decode them:
+ * ptr NULL if the text is invalid. */
+struct bytes marker_text(struct arena *arena, struct bytes value);
+struct bytes marker_value(struct arena *arena, struct bytes text);
 
 #endif

@@ -1,12 +1,14 @@
-/* Requests and responses of Get and Set Blob Properties and Get and Set Blob Metadata, and the
- * headers that describe a blob. */
+/* Requests and responses of the operations on blobs of every type, and the headers that describe a
+ * blob. */
+#include "base/encode.h"
+#include "blob/blob_operations.h"
+#include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/copy_answer.h"
+#include "service/lease_answer.h"
+#include "service/metadata.h"
 
 #include <inttypes.h>
-
-#include "base/encode.h"
-#include "service/metadata.h"
 
 /* ---- headers that describe a blob ---- */
 
@@ -224,3 +226,180 @@ void set_blob_metadata_answer(struct answer *a, const struct set_blob_metadata_p
     blob_answer_version(a, r->version);
     blob_answer_encrypted(a);
 }
+
+/* ---- Lease Blob and Lease Container. rest: Lease-Blob, Lease-Container ---- */
+
+/* Requires write permission to break a lease with a SAS older than this version; since then the
+ * delete permission in `sp` suffices. rest: Version-2017-07-29 */
+static void demand_write(struct call *call)
+{
+    const struct identity *identity = &call->input.identity;
+    bool is_old = bytes_compare(call_query(call, "sv"), bytes_from_string("2017-07-29")) < 0;
+
+    if (identity->kind == IDENTITY_SAS && identity->sas->permissions.ptr && is_old)
+        call->input.demands.letters = call->input.demands.letters ? "tw" : "w";
+}
+
+static enum error read_request(struct call *call, struct lease_request *ret_request)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_LEASE);
+
+    demand_write(call);
+    return e ? e : lease_read_request(call, ret_request);
+}
+
+enum error lease_blob_check(struct call *call, struct lease_blob_parameters *p)
+{
+    return read_request(call, &p->request);
+}
+
+void lease_blob_answer(struct answer *a, const struct lease_blob_parameters *p,
+                       const struct lease_blob_result *r)
+{
+    (void)p;
+    answer_lease_outcome(a, &r->lease, &r->id);
+}
+
+enum error lease_container_check(struct call *call, struct lease_container_parameters *p)
+{
+    return read_request(call, &p->request);
+}
+
+void lease_container_answer(struct answer *a, const struct lease_container_parameters *p,
+                            const struct lease_container_result *r)
+{
+    (void)p;
+    answer_lease_outcome(a, &r->lease, &r->id);
+}
+
+/* ---- Snapshot Blob. rest: Snapshot-Blob ---- */
+
+enum error snapshot_blob_check(struct call *call, struct snapshot_blob_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameters *p,
+                          const struct snapshot_blob_result *r)
+{
+    char time[INSTANT_ISO_SIZE];
+
+    instant_format_iso(r->snapshot, time);
+    answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
+    blob_answer_version(a, r->version);
+    /* Recorded: true only if the snapshot has its own metadata. decision: 43 */
+    if (call_since(a->call, "2018-11-09"))
+        answer_string(a, "x-ms-request-server-encrypted", p->metadata.len > 0 ? "true" : "false");
+}
+
+/* ---- Set Blob Tier. rest: Set-Blob-Tier ---- */
+
+enum error set_blob_tier_check(struct call *call, struct set_blob_tier_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_TIER);
+
+    if (!e)
+        e = blob_parse_any_tier(call, &p->tier);
+    if (e)
+        return e;
+    if (p->tier == TIER_NONE)
+        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-access-tier",
+                                bytes_of(NULL, 0));
+    return blob_parse_rehydration(call, &p->rehydration);
+}
+
+void set_blob_tier_answer(struct answer *a, const struct set_blob_tier_parameters *p,
+                          const struct set_blob_tier_result *r)
+{
+    (void)p;
+    if (r->is_pending)
+        answer_status(a, 202);
+}
+
+/* ---- Delete Blob and Undelete Blob. rest: Delete-Blob, Undelete-Blob ---- */
+
+/* ---- Delete Blob ---- */
+
+/* The value "permanent" selects another operation. */
+static enum error check_delete_type(struct call *call)
+{
+    struct bytes type = call_query(call, "deletetype");
+
+    return type.ptr ? call_fail_query(call, E_InvalidQueryParameterValue, "deletetype", type,
+                                      "The only value is permanent.")
+                    : OK;
+}
+
+enum error delete_blob_check(struct call *call, struct delete_blob_parameters *p)
+{
+    static const char name[] = "x-ms-delete-snapshots";
+    struct bytes text = call_header(call, name);
+    enum error e = blob_refuse_unbuilt(call, REQUEST_DELETE);
+
+    if (!e)
+        e = check_delete_type(call);
+    if (e)
+        return e;
+    if (text.len == 0)
+        p->snapshots = SNAPSHOTS_REFUSED;
+    else if (bytes_is_nocase(text, "include"))
+        p->snapshots = SNAPSHOTS_INCLUDED;
+    else if (bytes_is_nocase(text, "only"))
+        p->snapshots = SNAPSHOTS_ONLY;
+    else
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+    if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) &&
+        p->snapshots != SNAPSHOTS_REFUSED)
+        return E_InvalidOperation;
+    return OK;
+}
+
+static void answer_delete_type(struct answer *a, bool is_permanent)
+{
+    if (call_since(a->call, "2017-07-29"))
+        answer_string(a, "x-ms-delete-type-permanent", is_permanent ? "true" : "false");
+}
+
+void delete_blob_answer(struct answer *a, const struct delete_blob_parameters *p,
+                        const struct delete_blob_result *r)
+{
+    (void)p;
+    answer_delete_type(a, !r->is_kept);
+}
+
+/* ---- permanent deletion ---- */
+
+enum error delete_blob_permanently_check(struct call *call,
+                                         struct delete_blob_permanently_parameters *p)
+{
+    struct bytes snapshots = call_header(call, "x-ms-delete-snapshots");
+    enum error e = blob_refuse_unbuilt(call, REQUEST_DELETE);
+
+    (void)p;
+    if (!e && snapshots.ptr)
+        e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-delete-snapshots", snapshots);
+    return e;
+}
+
+void delete_blob_permanently_answer(struct answer *a,
+                                    const struct delete_blob_permanently_parameters *p,
+                                    const struct delete_blob_permanently_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_delete_type(a, true);
+}
+
+/* ---- Undelete Blob ---- */
+
+/* x-ms-undelete-source is not supported: it names a deletion in an account with a hierarchical
+ * namespace. */
+enum error undelete_blob_check(struct call *call, struct undelete_blob_parameters *p)
+{
+    (void)p;
+    return blob_refuse_unbuilt(call, REQUEST_UNDELETE);
+}
+
+OPERATION_ANSWERS_NOTHING(undelete_blob)
