@@ -39,7 +39,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     t.after(() => server.kill().then(() => server.remove()));
     const ready = await ask(server, server.port, '/-/ready');
     assert.equal(ready.status, 503);
-    assert.equal(ready.body.toString(), 'the disk is below its reserve: what grows is refused\n');
+    assert.equal(ready.body.toString(), 'free disk space is below the reserve; requests that need more are refused\n');
     assert.equal((await ask(server, server.port, '/-/live')).status, 200);
     const ports = Object.entries(server.ports).flatMap(([service, port]) => [`--${service}Port`, `${port}`]);
     const asked = await run(['health', ...ports]);
@@ -67,7 +67,7 @@ test('a server that stops with a delay serves meanwhile, and says that it is not
         ready = await ask(server, server.port, '/-/ready');
     } while (ready.status === 200);
     assert.equal(ready.status, 503);
-    assert.equal(ready.body.toString(), 'the server stops\n');
+    assert.equal(ready.body.toString(), 'the server is stopping\n');
     assert.equal((await ask(server, server.port, '/-/live')).status, 200);
     const target = `/${server.account}/late?restype=container`;
     const connection = await Connection.open(server.host, server.port);
