@@ -16,6 +16,7 @@
 #include "server/running_servers.h"
 #include "observe/access_log.h"
 #include "request/cell_list.h"
+#include "request/cell_parts.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
 #include "source/cell_source.h"
@@ -283,6 +284,7 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
 {
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
+        { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },

@@ -44,7 +44,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     const ports = Object.entries(server.ports).flatMap(([service, port]) => [`--${service}Port`, `${port}`]);
     const asked = await run(['health', ...ports]);
     assert.equal(asked.code, 1);
-    assert.match(asked.errors, /^lagra: the blob service is not ready: \S+\/-\/ready: 503, the disk is below its reserve/);
+    assert.match(asked.errors, /^lagra: the blob service is not ready: \S+\/-\/ready: 503, free disk space is below the reserve/);
     assert.deepEqual(await run(['health', '--live', ...ports]), { code: 0, output: '', errors: '' });
 
     const { code, output, errors } = await run(['health', '--json', ...ports]);
@@ -53,7 +53,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     const { services, ...rest } = JSON.parse(output);
     assert.deepEqual(rest, { ready: false });
     assert.deepEqual(services.map(({ service, ready: isReady }) => [service, isReady]), ['blob', 'queue', 'table', 'file'].map((name) => [name, false]));
-    assert.match(services[0].problem, /503, the disk is below its reserve/);
+    assert.match(services[0].problem, /503, free disk space is below the reserve/);
     assert.deepEqual(JSON.parse((await run(['health', ...ports.slice(0, 2), '--json', '--live'])).output),
         { live: true, services: [{ service: 'blob', live: true }] });
 });

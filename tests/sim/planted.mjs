@@ -192,7 +192,7 @@ const DEFECTS = [
         change: [['        return E_AuthorizationResourceTypeMismatch;', '        return OK;']] },
     { name: 'policy-not-guarded', file: 'src/service/decision.c',
         change: [['    if (!decision_rests_on_policy(d))\n', '']] },
-    { name: 'part-answered-and-not-done', file: 'src/request/batch.c',
+    { name: 'part-answered-and-not-done', file: 'src/request/work.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/request/exchange.c',
         change: [['    if (flow->driver.state == DRIVE_COMMIT)\n',
