@@ -8,11 +8,11 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     4u
+#define VERSION     6u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
-#define FIELDS_MAX  1024u
+#define FIELDS_MAX  1280u
 #define ARENA_BYTES ((size_t)64 << 10)
 
 /* ---- write ---- */
@@ -40,6 +40,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_u8(out, record->serves);
     encode_bytes(out, bytes_from_string(record->move));
     encode_u64(out, record->renewed_ns);
+    encode_bytes(out, bytes_from_string(owner->smb));
     for (unsigned i = 0; i < NET_KEYS_MAX; i++)
         encode_u64(out, record->keys[i]);
 }
@@ -98,6 +99,14 @@ static bool decode_string(struct decoder *d, char *to, size_t max)
     return true;
 }
 
+bool owner_smb_is_valid(const char *host)
+{
+    size_t length =
+        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._");
+
+    return length <= OWNER_SMB_MAX && !host[length];
+}
+
 static bool decode_number(struct decoder *d, uint64_t max, uint64_t *ret_value)
 {
     *ret_value = decode_u64(d);
@@ -112,19 +121,14 @@ static bool decode_bool(struct decoder *d, bool *ret_value)
     return value <= 1;
 }
 
-/* Decodes the fields added by version 4. */
-static bool decode_version_4(struct decoder *d, struct owner_record *record)
+static bool decode_keys(struct decoder *d, struct owner_record *record)
 {
-    uint64_t keys[NET_KEYS_MAX];
+    uint64_t id;
 
-    if (!decode_string(d, record->owner.version, OWNER_VERSION_MAX) ||
-        !decode_bool(d, &record->serves) || !decode_string(d, record->move, OWNER_MOVE_MAX) ||
-        !decode_number(d, UINT64_MAX, &record->renewed_ns))
-        return false;
     for (unsigned i = 0; i < NET_KEYS_MAX; i++) {
-        if (!decode_number(d, UINT32_MAX, &keys[i]))
+        if (!decode_number(d, UINT32_MAX, &id))
             return false;
-        record->keys[i] = (uint32_t)keys[i];
+        record->keys[i] = (uint32_t)id;
     }
     return true;
 }
@@ -155,8 +159,13 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
            (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) &&
            (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
-           (version < 4 || decode_version_4(d, record)) && decoder_ok(d) &&
-           (record->is_held || !record->serves) &&
+           (version < 4 ||
+            (decode_string(d, owner->version, OWNER_VERSION_MAX) &&
+             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
+             decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
+           (version < 5 || decode_string(d, owner->smb, OWNER_SMB_MAX)) &&
+           (version < 6 || decode_keys(d, record)) && owner_smb_is_valid(owner->smb) &&
+           decoder_ok(d) && (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 
