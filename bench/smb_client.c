@@ -10,7 +10,7 @@
 
 #include "../tests/unit/smb/initiator.h"
 #include "base/endian.h"
-#include "smb/crypto.h"
+#include "smb_protocol/crypto.h"
 
 #define LENGTH_SIZE         4u
 #define ARENA_MAX           ((size_t)64 << 20)

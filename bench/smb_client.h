@@ -3,7 +3,7 @@
 #ifndef LAGRA_BENCH_SMB_CLIENT_H
 #define LAGRA_BENCH_SMB_CLIENT_H
 
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 
 struct smb_login {
     const char *host, *port, *user, *password, *share;

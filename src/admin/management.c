@@ -74,7 +74,7 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 
     text_init(&page, exchange->arena, 64 * 1024);
     metrics_print(&page);
-    if (!management->standing_by) {
+    if (!management->is_standing_by) {
         figures_print(&page, management);
         usage_survey_print(management->usage, &page);
     }
@@ -126,7 +126,7 @@ static enum http_step on_head(struct exchange *exchange)
     const struct endpoint *endpoint = NULL;
     enum http_step step;
 
-    if (!management->standing_by) {
+    if (!management->is_standing_by) {
         exchange_answers_by(exchange, management->admin->tenure);
         endpoint = health_endpoint(management);
     }
@@ -136,8 +136,8 @@ static enum http_step on_head(struct exchange *exchange)
         return serve_console(exchange, management);
     if (!check_site(exchange, management, &step))
         return step;
-    if (management->standing_by && health_is_asked(request))
-        return exchange_pass_on(exchange, management->standing_by, management->standing_by_tag);
+    if (management->health && health_is_asked(request))
+        return exchange_pass_on(exchange, management->health, management->health_tag);
     if (endpoint && health_is_asked(request))
         return exchange_pass_on(exchange, &service_application, (void *)(uintptr_t)endpoint);
     if (management->token.ptr && !has_token(management, request)) {
@@ -145,7 +145,7 @@ static enum http_step on_head(struct exchange *exchange)
         return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
     }
     exchange_authenticate(exchange);
-    if (testing_is_asked(request) && !management->standing_by)
+    if (testing_is_asked(request) && !management->is_standing_by)
         return testing_head(exchange, management);
     if (!bytes_is(request->path, "/metrics"))
         return refuse(exchange, 404, "there is /metrics\n");

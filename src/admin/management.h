@@ -37,11 +37,11 @@ struct management {
     struct saved_states *saved; /* with --testing: used by the pool's thread */
     struct decision_pool *pool; /* with --testing: one thread */
     bool has_smb;
-    /* While a front end of a cluster is standing by, there are only /metrics, and /-/live and
-     * /-/ready, which this application serves; else NULL. */
-    const struct http_application *standing_by;
-    void *standing_by_tag; /* its listener_tag */
-    uint64_t started_s;    /* since 1970 */
+    /* Serves /-/live and /-/ready of a front end of a cluster; else NULL. */
+    const struct http_application *health;
+    void *health_tag;    /* its listener_tag */
+    bool is_standing_by; /* the front end owns no cell, so there are only /metrics and health */
+    uint64_t started_s;  /* since 1970 */
 };
 
 extern const struct http_application management_application;

@@ -2,6 +2,7 @@
 #include "admin/move_out.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "admin/move_copy.h"
@@ -121,6 +122,17 @@ static void *run(void *argument)
         set_state(MOVE_UNDONE,
                   copier.problem ? copier.problem : "it changes all the time, or was cancelled");
     return NULL;
+}
+
+void move_out_describe(char *to, size_t size)
+{
+    to[0] = '\0';
+    pthread_once(&once, init);
+    lock_acquire(&job.lock);
+    if (job.state == MOVE_COPIES)
+        snprintf(to, size, "%.*s %.*s/%.*s to cell %u", BYTES_ARG(job.move.service),
+                 BYTES_ARG(job.move.account), BYTES_ARG(job.move.key), (unsigned)job.move.to);
+    lock_release(&job.lock);
 }
 
 void move_out_stop(void)

@@ -31,6 +31,8 @@ enum move_state {
 int move_start_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_status_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_names_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+/* Describes the move whose contents are being copied; "" without one. Thread-safe. */
+void move_out_describe(char *to, size_t size);
 /* Stops a move in progress, before the store is closed. No request may be in progress. */
 void move_out_stop(void);
 

@@ -19,7 +19,7 @@
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
  * deleted or not, or with previous versions always has a base record; a base that is gone for good
- * leaves an empty record, the anchor (blob_is_anchor(), version.h). decisions: 790, 791, 803 */
+ * leaves an empty record, the anchor (blob_is_anchor(), keep_blob.h). decisions: 790, 791, 803 */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
@@ -179,12 +179,12 @@ struct blob {
     uint64_t sequence_number;       /* of a page blob, 0..SEQUENCE_NUMBER_MAX */
     uint32_t committed_blocks;      /* of an append blob */
     bool is_sealed;                 /* an append blob that accepts no more blocks */
-    /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Call tag_index_update() when those
-     * of a base change */
+    /* index tags, encoded (concurrency/tags.h), or ptr NULL; searches see those of a committed
+     * base */
     struct bytes tags;
     struct copy_state copy;
     struct incremental_copy incremental;
-    /* Of a base; see version.h: */
+    /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
     uint64_t last_length;   /* if uncommitted, with versions: length of the last current version */
@@ -223,8 +223,11 @@ enum store_result blob_read_kept(struct read_view *before, struct arena *arena, 
  * exists. */
 enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob);
+/* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
+ * through this function; the index of tags follows (tag_index.h). */
+void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
+/* Writes a record and nothing else. Only for blob_change(), and for tests. */
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
-void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
 /* Returns the key of the blob's record. */
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
@@ -242,7 +245,7 @@ bool blocks_expired(instant last_put, instant now);
 /* Returns the time at which they expire. */
 instant blocks_expire_at(instant last_put);
 /* Advances the decision's clock beyond the version ids of the blob, which may be ahead of it
- * (version.h). */
+ * (keep_blob.h). */
 void blob_keep_above(struct decision *d, const struct blob *base);
 /* Starts a change of the properties or metadata of the call's blob: gives it a new ETag and
  * modification time and clears an expired or broken lease.
@@ -265,6 +268,13 @@ struct blob_state {
 static inline struct blob_state *blob_state(struct decision *d)
 {
     return (struct blob_state *)(void *)d->state;
+}
+/* Returns the record of the requested blob, which may be soft-deleted or uncommitted, or NULL. */
+static inline const struct blob *stored_blob(struct decision *d)
+{
+    const struct blob_state *state = blob_state(d);
+
+    return state->found || state->is_kept ? &state->blob : NULL;
 }
 static inline const struct blob_resource *blob_asked(const struct decision *d)
 {

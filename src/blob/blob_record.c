@@ -444,11 +444,6 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     return true;
 }
 
-void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref)
-{
-    changes_delete(changes, RECORD_LISTED, blob_record_key(arena, ref));
-}
-
 /* ---- helpers ---- */
 
 bool blocks_expired(instant last_put, instant now)

@@ -12,8 +12,7 @@
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
 #include "blob/tier.h"
-#include "blob/tag_index.h"
-#include "blob/version.h"
+#include "blob/keep_blob.h"
 
 /* ---- the future destination ---- */
 
@@ -198,8 +197,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     if (e)
         return e;
     r->version = blob_version_id(&blob);
-    tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, stored_blob(d), &blob);
     copy_defer(d, &pending);
     r->status = COPY_PENDING;
     return OK;
@@ -261,7 +259,7 @@ void copy_progress(struct decision *d, uint64_t copied, struct bytes description
     if (blob.type != BLOB_PAGE)
         blob.copy.copied = copied;
     blob.copy.description = description;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
 }
 
 enum error copy_pages(struct decision *d, struct pending_copy *pending,
@@ -289,7 +287,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     blob.copy.copied = step->to;
     blob.copy.total = step->length;
     blob.copy.description = bytes_of(NULL, 0);
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }
 

@@ -1,6 +1,6 @@
 /* Delete Blob: deletes the base, its snapshots, or one snapshot or version: permanently or, if soft
  * delete is on, softly: then everything but its lease and its uncommitted blocks is kept until it
- * expires. With versioning, the base stays as a previous version (version.h).
+ * expires. With versioning, the base stays as a previous version (keep_blob.h).
  *
  * All snapshots are deleted in one commit of bounded size, so that nobody sees some of them deleted
  * (snapshot_changes.h). Until their records are changed, deleted ones hold their content, or their
@@ -10,8 +10,7 @@
 #include "blob/contents.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
-#include "blob/tag_index.h"
-#include "blob/version.h"
+#include "blob/keep_blob.h"
 
 /* Refuses to delete a base without its snapshots. rest: Delete-Blob; semantics 5 */
 static enum error refuse_if_snapshots(struct decision *d)
@@ -33,7 +32,6 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
 
     if (!blob->uncommitted)
         contents_end(d, ended, blob);
-    tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
     result = contents_drop_staged(d, NULL);
     return result ? result : base_remove(d, blob, true);
 }
@@ -61,7 +59,7 @@ static enum error delete_for_good(struct decision *d, enum delete_snapshots snap
     if (result)
         return decision_fail_content(d, result);
     if (base_stays && base.content.kept != kept)
-        blob_write(d->changes, d->arena, &base);
+        blob_change(d, &blob_state(d)->blob, &base);
     return OK;
 }
 
@@ -86,7 +84,7 @@ static enum error delete_snapshots_softly(struct decision *d, const struct reten
     if (e || !changed.any)
         return e;
     base.without_snapshots = base.has_deleted = true;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &blob_state(d)->blob, &base);
     defer_snapshots(d, retention);
     return OK;
 }
@@ -112,8 +110,7 @@ static enum error delete_base_softly(struct decision *d, bool with_snapshots,
     base.nothing_staged = true;
     base.without_snapshots = true;
     base.has_deleted = base.has_deleted || changed.any;
-    tag_index_update(d->changes, d->arena, base.tags, bytes_of(NULL, 0));
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &blob_state(d)->blob, &base);
     expire_deleted_defer(d->changes, &base.deletion, changed.any ? 1 : 0, changed.any ? d->now : 0);
     return OK;
 }
@@ -195,8 +192,7 @@ static enum error delete_keeping_version(struct decision *d, bool with_snapshots
         return e;
     base.newest_version = id;
     anchor = base_anchor(&base, d->now, true);
-    tag_index_update(d->changes, d->arena, base.tags, bytes_of(NULL, 0));
-    blob_write(d->changes, d->arena, &anchor);
+    blob_change(d, &blob_state(d)->blob, &anchor);
     return OK;
 }
 
@@ -204,18 +200,19 @@ static enum error delete_keeping_version(struct decision *d, bool with_snapshots
 
 static enum error delete_one_softly(struct decision *d, const struct retention *retention)
 {
-    struct blob snapshot = blob_state(d)->blob, base;
+    struct blob snapshot = blob_state(d)->blob, base, was;
     enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
 
     if (result)
         return decision_fail_content(d, result);
     snapshot.deletion = retention_deletion(d, retention);
-    blob_write(d->changes, d->arena, &snapshot);
+    blob_change(d, &blob_state(d)->blob, &snapshot);
     expire_deleted_defer(d->changes, &snapshot.deletion, snapshot.ref.at, snapshot.ref.at);
     if (base.has_deleted)
         return OK;
+    was = base;
     base.has_deleted = true;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &was, &base);
     return OK;
 }
 
@@ -286,4 +283,34 @@ enum error delete_blob_permanently_decide(struct decision *d,
         return E_BlobSnapshotNotSoftDeleted;
     result = snapshot_end(d, snapshot);
     return result ? decision_fail_content(d, result) : OK;
+}
+
+/* Undelete Blob: restores a soft-deleted blob, except for its lease, and all its soft-deleted
+ * snapshots, with the same ETags and dates. rest: Undelete-Blob; recorded; decision: 790 */
+
+/* Fails if there is no blob and nothing that could be restored. */
+enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_parameters *p,
+                                struct undelete_blob_result *r)
+{
+    const struct blob_state *state = blob_state(d);
+    struct snapshots_changed changed = { .any = false };
+    struct ended_contents ended = { .count = 0 };
+    struct blob base = state->blob;
+    bool restores = state->is_kept && base.deletion.expires > d->now;
+    enum error e = OK;
+
+    (void)p;
+    (void)r;
+    if ((state->found || state->is_kept) && base.has_deleted)
+        e = snapshots_change(d, MARK_RESTORED, 0, &ended, &changed);
+    if (e)
+        return e;
+    if (!restores && !changed.any)
+        return d->subject.exists ? OK : E_BlobNotFound;
+    if (restores)
+        base.deletion = (struct blob_deletion){ .at = 0 };
+    if (changed.any)
+        base.without_snapshots = false;
+    blob_change(d, &state->blob, &base);
+    return OK;
 }

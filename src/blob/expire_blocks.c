@@ -23,6 +23,7 @@ static bool is_of_set(struct bytes payload, uint64_t set)
 static enum store_result expire(struct decision *d, struct blob *blob,
                                 const struct uncommitted *total)
 {
+    const struct blob was = *blob;
     bool more = false;
     enum store_result result =
         uncommitted_drop(d->before, d->changes, d->arena, total, NULL, &more);
@@ -35,7 +36,7 @@ static enum store_result expire(struct decision *d, struct blob *blob,
             return result;
     } else {
         blob->nothing_staged = true;
-        blob_write(d->changes, d->arena, blob);
+        blob_change(d, &was, blob);
     }
     if (more)
         decision_defer_collection(d);

@@ -6,7 +6,6 @@
 
 #include "blob/create_blob.h"
 #include "blob/keep_blob.h"
-#include "blob/version.h"
 
 /* The maximum number of snapshots that a page blob can have had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
@@ -118,7 +117,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
         e = begin_content(d, pending.previous != 0, p->source_blob.content.length, &blob);
     if (e)
         return e;
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, stored_blob(d), &blob);
     copy_defer(d, &pending);
     r->version = blob_version_id(&blob);
     return OK;
@@ -137,8 +136,8 @@ void incremental_copy_complete(struct decision *d, const struct blob *target)
     base.without_snapshots = false;
     snapshot = keep_record(&base, blob_snapshot_ref(d->now));
     snapshot.content = content_snapshot(d->changes, &base.content);
-    blob_write(d->changes, d->arena, &snapshot);
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, NULL, &snapshot);
+    blob_change(d, &blob_state(d)->blob, &base);
 }
 
 void incremental_copy_end(struct decision *d, const struct blob *target)
@@ -150,5 +149,5 @@ void incremental_copy_end(struct decision *d, const struct blob *target)
     base.etag = target->etag;
     base.modified = target->modified;
     base.copy = target->copy;
-    blob_write(d->changes, d->arena, &base);
+    blob_change(d, &blob_state(d)->blob, &base);
 }

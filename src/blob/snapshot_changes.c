@@ -31,12 +31,11 @@ static void apply(struct decision *d, const struct snapshot_mark *mark,
     bool ends = mark->kind == MARK_GONE || mark->kind == MARK_LIVE_GONE;
 
     for (size_t i = 0; i < some->count; i++) {
-        if (!ends) {
-            blob_write(d->changes, d->arena, &some->items[i]);
-            continue;
-        }
-        contents_end(d, ended, &some->items[i]);
-        blob_delete_record(d->changes, d->arena, some->items[i].ref);
+        const struct blob *snapshot = &some->items[i];
+
+        if (ends)
+            contents_end(d, ended, snapshot);
+        blob_change(d, snapshot, ends ? NULL : snapshot);
     }
 }
 
@@ -133,34 +132,31 @@ static enum store_result settle_base(struct decision *d, instant except, struct 
     return STORE_OK;
 }
 
-static void write_base(struct decision *d, const struct blob *base)
+/* Deletes an anchor that nothing needs any more. */
+static void change_base(struct decision *d, const struct blob *was, const struct blob *base)
 {
-    if (blob_is_anchor(base) && !base->has_deleted)
-        blob_delete_record(d->changes, d->arena, blob_base);
-    else
-        blob_write(d->changes, d->arena, base);
+    blob_change(d, was, blob_is_anchor(base) && !base->has_deleted ? NULL : base);
 }
 
 enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
 {
     struct ended_contents ended = { .count = 0 };
-    struct blob base;
-    uint32_t kept;
+    struct blob base, was;
     bool changed = false;
     enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
 
     if (result)
         return result;
-    kept = base.content.kept;
+    was = base;
     contents_end(d, &ended, snapshot);
-    blob_delete_record(d->changes, d->arena, snapshot->ref);
+    blob_change(d, snapshot, NULL);
     result = content_release_reference(d, &ended, &base.content);
     if (!result && base.content.id != snapshot->content.id)
         result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
     if (!result)
         result = settle_base(d, snapshot->ref.at, &base, &changed);
-    if (!result && (changed || base.content.kept != kept))
-        write_base(d, &base);
+    if (!result && (changed || base.content.kept != was.content.kept))
+        change_base(d, &was, &base);
     return result;
 }
 
@@ -211,10 +207,7 @@ enum store_result base_remove(struct decision *d, const struct blob *base, bool 
         return result;
     anchor = base_anchor(base, d->now, has_versions);
     anchor.without_snapshots |= takes_live;
-    if (found)
-        blob_write(d->changes, d->arena, &anchor);
-    else
-        blob_delete_record(d->changes, d->arena, blob_base);
+    blob_change(d, base, found ? &anchor : NULL);
     return STORE_OK;
 }
 
@@ -235,8 +228,7 @@ static enum store_result change_some(struct decision *d, const struct snapshot_m
                                      const struct some_snapshots *some)
 {
     struct ended_contents ended = { .count = 0 };
-    struct blob base;
-    uint32_t kept;
+    struct blob base, was;
     enum store_result result;
 
     apply(d, mark, some, &ended);
@@ -247,25 +239,26 @@ static enum store_result change_some(struct decision *d, const struct snapshot_m
         return content_release_reference(d, &ended, NULL);
     if (result)
         return result;
-    kept = base.content.kept;
+    was = base;
     result = content_release_reference(d, &ended, &base.content);
-    if (!result && base.content.kept != kept)
-        blob_write(d->changes, d->arena, &base);
+    if (!result && base.content.kept != was.content.kept)
+        blob_change(d, &was, &base);
     return result;
 }
 
 /* Runs after the last mark is done. */
 static enum store_result settle(struct decision *d)
 {
-    struct blob base;
+    struct blob base, was;
     bool changed = false;
     enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
 
     if (result)
         return result;
+    was = base;
     result = settle_base(d, 0, &base, &changed);
     if (!result && changed)
-        write_base(d, &base);
+        change_base(d, &was, &base);
     return result;
 }
 

@@ -72,7 +72,7 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
                                  const struct endpoint *endpoint)
 {
     struct bytes payload = task->payload;
-    struct blob blob;
+    struct blob blob, was;
     enum store_result result;
 
     (void)endpoint;
@@ -84,8 +84,9 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
     if (result || blob.rehydrates_to == TIER_NONE ||
         blob.rehydrated_at != be64_get(payload.ptr + 8))
         return result;
+    was = blob;
     blob_set_tier(&blob, blob.rehydrates_to, d->now);
-    blob_write(d->changes, d->arena, &blob);
+    blob_change(d, &was, &blob);
     return STORE_OK;
 }
 

@@ -139,6 +139,7 @@ struct shown {
     bool is_silent;
     bool is_drained; /* nothing new is created there */
     struct owner_record record;
+    uint64_t age_ms; /* since the last renewal, by the wall clocks of two machines */
 };
 
 static const char *state_of(const struct shown *shown)
@@ -159,10 +160,14 @@ static void print_people(const struct shown *shown)
     if (shown->found == FOUND)
         printf("  %" PRIu64 " bytes", record->used_bytes);
     if (shown->found == FOUND && record->is_held)
-        printf("  by %s, %s, pid %" PRIu64 "%s%s, incarnation %" PRIu64, owner->name,
-               owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
-               record->incarnation);
+        printf("  by %s, %s, pid %" PRIu64 "%s%s, version %s, incarnation %" PRIu64
+               "%s; lease renewed %.1f s ago",
+               owner->name, owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
+               owner->version[0] ? owner->version : "unknown", record->incarnation,
+               record->serves ? "" : ", opens its store", (double)shown->age_ms / 1000);
     printf("%s\n", shown->is_drained ? "  drained" : "");
+    if (shown->found == FOUND && record->move[0])
+        printf("           moves %s\n", record->move);
 }
 
 static void write_json(struct json_writer *to, const struct shown *shown)
@@ -185,16 +190,33 @@ static void write_json(struct json_writer *to, const struct shown *shown)
         json_write_member(to, "client", bytes_from_string(record->owner.client));
         json_write_member(to, "forward", bytes_from_string(record->owner.forward));
         json_write_number(to, "pid", record->owner.pid);
+        json_write_member(to, "version", bytes_from_string(record->owner.version));
+        json_write_bool(to, "serves", record->serves);
         json_write_member(to, "renewed", bytes_from_string(renewed));
+        json_write_number(to, "lease_age_ms", shown->age_ms);
+        if (record->move[0])
+            json_write_member(to, "move", bytes_from_string(record->move));
     }
     json_write_end(to, '}');
+}
+
+static void read_again(const char *path, const struct guid *cluster, struct shown *shown)
+{
+    struct owner_record again;
+    instant now;
+
+    if (read_cell(path, cluster, shown->cell, &again, NULL) != FOUND)
+        return;
+    now = clock_wall();
+    shown->is_silent = again.is_held && again.renewal == shown->record.renewal;
+    shown->record = again;
+    shown->age_ms = now > again.renewed ? (now - again.renewed) / (TICKS_PER_SECOND / 1000) : 0;
 }
 
 /* Finds silent owners: waits for the duration of a lease, during which live owners renew theirs. */
 static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
                         unsigned count)
 {
-    struct owner_record again;
     bool any = false;
 
     for (unsigned i = 0; i < count; i++)
@@ -203,9 +225,8 @@ static void find_silent(const char *path, const struct guid *cluster, struct sho
         return;
     thread_sleep_ns((LEASE_MS + LEASE_MARGIN_MS) * NS_PER_MS);
     for (unsigned i = 0; i < count; i++)
-        shown[i].is_silent = shown[i].found == FOUND && shown[i].record.is_held &&
-                             read_cell(path, cluster, shown[i].cell, &again, NULL) == FOUND &&
-                             again.renewal == shown[i].record.renewal;
+        if (shown[i].found == FOUND && shown[i].record.is_held)
+            read_again(path, cluster, &shown[i]);
 }
 
 int cluster_status_run(const struct command_call *call)

@@ -125,8 +125,11 @@ static void write_record(struct candidate *c)
     record.incarnation++;
     record.renewal++;
     record.is_held = true;
+    record.serves = false;
+    record.move[0] = '\0';
     record.lease_ms = LEASE_MS;
     record.renewed = clock_wall();
+    record.renewed_ns = began_ns;
     record.owner = c->found.self;
     if (owner_file_write(&c->file, &record)) {
         end_failed(c, CANDIDATE_FAILED, "its file `owner` cannot be written");

@@ -8,13 +8,14 @@
 #include "cluster/lease.h"
 #include "cluster/refusal.h"
 #include "cluster/visit.h"
+#include "net/connection.h"
 
 #define PATH_LIVE "/-/live"
 #define STEP_MS   2u
 
 /* ---- the ports of the services ---- */
 
-static enum http_step tell_cluster(struct exchange *exchange, struct front *front)
+static enum http_step tell_owners(struct exchange *exchange, struct front *front)
 {
     char status[sizeof front->status];
 
@@ -23,6 +24,21 @@ static enum http_step tell_cluster(struct exchange *exchange, struct front *fron
     lock_release(&front->lock);
     return refusal_respond(exchange, 503, "text/plain",
                            arena_copy(exchange->arena, bytes_from_string(status)));
+}
+
+/* Responds whether all cells are served. */
+static enum http_step tell_cluster(struct exchange *exchange, struct front *front)
+{
+    uint32_t cells[CLUSTER_CELLS_MAX];
+    unsigned count = route_unserved(&front->route, cells);
+    struct text body;
+
+    if (count == 0)
+        return refusal_respond(exchange, 200, "text/plain", bytes_from_string("ready\n"));
+    text_init(&body, exchange->arena, 64);
+    for (unsigned i = 0; i < count; i++)
+        text_printf(&body, "cell %u has no owner that executes requests\n", (unsigned)cells[i]);
+    return refusal_respond(exchange, 503, "text/plain", text_bytes(&body));
 }
 
 static bool is_get(const struct request *request)
@@ -52,8 +68,8 @@ static enum http_step stand_by_health(struct exchange *exchange, const struct fr
 
     if (bytes_is(request->path, PATH_LIVE))
         return refusal_respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
-    if (bytes_is(request->query, "cluster") || !door->front->forwards)
-        return tell_cluster(exchange, door->front);
+    if (bytes_is(request->query, "cell") || !door->front->forwards)
+        return tell_owners(exchange, door->front);
     return forward_head(exchange, &door->forwarding, to_root(exchange));
 }
 
@@ -61,6 +77,19 @@ static enum http_step execute(struct exchange *exchange, const struct front_door
 {
     exchange_answers_by(exchange, door->front->tenure);
     return exchange_pass_on(exchange, door->application, door->tag);
+}
+
+/* Responds to a health check. */
+static enum http_step check_health(struct exchange *exchange, const struct front_door *door,
+                                   bool serves)
+{
+    if (serves)
+        exchange_answers_by(exchange, door->front->tenure);
+    if (bytes_is(exchange->request.path, FORWARD_PATH_READY) &&
+        bytes_is(exchange->request.query, "cluster"))
+        return tell_cluster(exchange, door->front);
+    return serves && forward_cancel(exchange, CLUSTER_ROOT) ? execute(exchange, door)
+                                                            : stand_by_health(exchange, door);
 }
 
 /* Returns true for control requests of test builds, which concern one process (base/gate.h). */
@@ -85,8 +114,7 @@ static enum http_step on_head(struct exchange *exchange)
     front = door->front;
     serves = atomic_load(&front->serves);
     if (is_health(&exchange->request))
-        return serves && forward_cancel(exchange, CLUSTER_ROOT) ? execute(exchange, door)
-                                                                : stand_by_health(exchange, door);
+        return check_health(exchange, door, serves);
     if (serves && is_control(&exchange->request))
         return execute(exchange, door);
     if (!exchange->application && route_is_divided(&front->route))
@@ -146,6 +174,13 @@ static bool is_owner(struct front *front, const struct envelope *envelope)
            envelope->cell == front->cell && envelope->incarnation == front->incarnation;
 }
 
+/* Returns true while the lease lasts that the front end knew when its client was still waiting.
+ * Later the client may have repeated its request elsewhere (lease invariant 5). */
+static bool is_in_time(const struct envelope *envelope)
+{
+    return clock_boot_ns() - envelope->renewed_ns < LEASE_MS * NS_PER_MS;
+}
+
 static bool is_loopback(const uint8_t address[ADDRESS_SIZE])
 {
     static const uint8_t v6[ADDRESS_SIZE] = { [ADDRESS_SIZE - 1] = 1 };
@@ -194,8 +229,10 @@ static enum http_step on_internal_head(struct exchange *exchange)
     const struct front_door *door;
     bool is_executed;
 
-    if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
-        return HTTP_CUT; /* malformed header */
+    /* A link that has ended: the clients of its front end repeat their requests. */
+    if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE ||
+        exchange_connection(exchange)->ended)
+        return HTTP_CUT;
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];
@@ -204,7 +241,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     if (exchange->server_is_busy)
         return refusal_busy(exchange, door->forwarding.is_json);
     count_executing(exchange, front);
-    is_executed = is_owner(front, &envelope);
+    is_executed = is_owner(front, &envelope) && is_in_time(&envelope);
     forward_count_received(envelope.service, is_executed);
     if (!is_executed)
         return refuse(exchange, front, &envelope);

@@ -5,10 +5,13 @@
  *
  *   standing by  GET /-/live            200
  *                GET /-/ready           the response of the root's owner; 503 if it is unreachable
- *                GET /-/ready?cluster   503, with the owners of the cells
+ *                GET /-/ready?cell      503, with the owners of the cells
  *                other requests         forwarded; 503 ServerBusy with Retry-After without an owner
  *   serving      requests for the cell get the service's responses while the tenure holds;
  *                afterwards connections are closed without a response. Others are forwarded
+ *
+ * GET /-/ready?cluster gets 200 if every cell has an owner that executes requests, as far as this
+ * front end knows; otherwise 503 with the cells that have none.
  *
  * The application of the internal endpoint executes requests forwarded by other front ends, while
  * this process owns the cell under the incarnation in their envelope. It refuses all others
@@ -50,7 +53,7 @@ struct front {
     atomic_bool hands_over; /* this process is about to give up the cell */
     atomic_uint executing;  /* number of other front ends' requests being executed here */
     struct lock lock;       /* RANK_CELLS; protects `status` */
-    char status[512];       /* response of /-/ready?cluster */
+    char status[512];       /* response of /-/ready?cell */
 };
 
 /* Returns the application for the services' ports; `service` is the services' own application.

@@ -47,7 +47,12 @@ static enum renewal renew(struct owner *owner)
         return RENEWAL_LOST;
     record.renewal++;
     record.renewed = clock_wall();
+    record.renewed_ns = began_ns;
     record.used_bytes = atomic_load(&owner->used_bytes);
+    record.serves = atomic_load(&owner->serves);
+    lock_acquire(&owner->lock);
+    memcpy(record.move, owner->move, sizeof record.move);
+    lock_release(&owner->lock);
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
     if (is_opening(owner)) {
@@ -115,12 +120,24 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     owner->renewed = renewed;
     owner->context = context;
     owner->settles = SETTLES;
+    lock_init(&owner->lock, RANK_CELLS);
     atomic_init(&owner->used_bytes, record->used_bytes);
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
     atomic_init(&owner->serves, false);
     *file = (struct owner_file){ .fd = -1 };
     return thread_start(&owner->thread, run, owner);
+}
+
+void owner_set_move(struct owner *owner, const char *move)
+{
+    size_t length = strnlen(move, OWNER_MOVE_MAX);
+
+    lock_acquire(&owner->lock);
+    memset(owner->move, 0, sizeof owner->move);
+    for (size_t i = 0; i < length; i++) /* a record must not contain control characters */
+        owner->move[i] = (unsigned char)move[i] < ' ' || move[i] == 0x7f ? '?' : move[i];
+    lock_release(&owner->lock);
 }
 
 void owner_serves(struct owner *owner)
@@ -137,7 +154,8 @@ void owner_release(struct owner *owner)
     atomic_store(&owner->tenure.ends_ns, 0);
     record = owner->record;
     record.renewal++;
-    record.is_held = false;
+    record.is_held = record.serves = false;
+    record.move[0] = '\0';
     record.renewed = clock_wall();
     if (owner_file_write(&owner->file, &record))
         log_errno("cell %u: write that it is free", record.cell);

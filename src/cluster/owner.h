@@ -14,6 +14,7 @@
 #ifndef LAGRA_CLUSTER_OWNER_H
 #define LAGRA_CLUSTER_OWNER_H
 
+#include "base/lock.h"
 #include "base/tenure.h"
 #include "base/thread.h"
 #include "cluster/owner_file.h"
@@ -28,8 +29,10 @@ struct owner {
     void *context;
     struct thread thread;
     atomic_bool ends;
-    _Atomic uint64_t used_bytes; /* to be written to the record */
-    atomic_bool serves;          /* set by owner_serves() */
+    _Atomic uint64_t used_bytes;   /* to be written to the record */
+    atomic_bool serves;            /* set by owner_serves() */
+    struct lock lock;              /* RANK_CELLS; protects `move` */
+    char move[OWNER_MOVE_MAX + 1]; /* to be written to the record */
     /* Used by the owner's thread only. */
     unsigned settles; /* number of renewals still to be settled */
     bool was_in_time; /* the tenure still held at the last renewal */
@@ -42,6 +45,8 @@ struct owner {
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
                  uint64_t began_ns, void (*lost)(void *context, const char *why),
                  void (*renewed)(void *context), void *context);
+/* Sets what the record says is being moved to another cell; "" for nothing. Thread-safe. */
+void owner_set_move(struct owner *owner, const char *move);
 /* Reports that the store is open, so that renewals need not be settled any more. Thread-safe. */
 void owner_serves(struct owner *owner);
 /* Ends the tenure and the thread, marks the cell as free, and unlocks it. All other writers to the

@@ -8,7 +8,7 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     3u
+#define VERSION     4u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
@@ -36,6 +36,10 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->client));
     encode_bytes(out, bytes_from_string(owner->forward));
     encode_u64(out, record->used_bytes);
+    encode_bytes(out, bytes_from_string(owner->version));
+    encode_u8(out, record->serves);
+    encode_bytes(out, bytes_from_string(record->move));
+    encode_u64(out, record->renewed_ns);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -98,10 +102,18 @@ static bool decode_number(struct decoder *d, uint64_t max, uint64_t *ret_value)
     return *ret_value <= max;
 }
 
+static bool decode_bool(struct decoder *d, bool *ret_value)
+{
+    unsigned value = decode_u8(d);
+
+    *ret_value = value == 1;
+    return value <= 1;
+}
+
 static bool decode_fields(struct decoder *d, struct owner_record *record)
 {
     struct owner_identity *owner = &record->owner;
-    uint64_t cell, held, lease_ms;
+    uint64_t cell, lease_ms;
     unsigned version = decode_u8(d);
 
     if (version < 1 || version > VERSION)
@@ -112,19 +124,23 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
     record->cell = (uint32_t)cell;
     record->incarnation = decode_u64(d);
     record->renewal = decode_u64(d);
-    held = decode_u8(d);
-    if (held > 1 || !decode_number(d, OWNER_LEASE_MAX_MS, &lease_ms))
+    if (!decode_bool(d, &record->is_held) || !decode_number(d, OWNER_LEASE_MAX_MS, &lease_ms))
         return false;
-    record->is_held = held == 1;
     record->lease_ms = (uint32_t)lease_ms;
     record->renewed = decode_long(d);
     decode_fixed(d, owner->boot.b, sizeof owner->boot.b);
     owner->pid = decode_u64(d);
+    record->serves = record->is_held; /* the default for earlier versions */
     return decode_string(d, owner->name, OWNER_NAME_MAX) &&
            decode_string(d, owner->address, OWNER_ADDRESS_MAX) &&
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
            (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) &&
-           (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) && decoder_ok(d) &&
+           (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
+           (version < 4 ||
+            (decode_string(d, owner->version, OWNER_VERSION_MAX) &&
+             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
+             decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
+           decoder_ok(d) && (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

@@ -7,7 +7,7 @@
  *   12  2  length of the fields, big-endian
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
  *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
- *          also used_bytes
+ *          also used_bytes; since version 4 also version, serves, move, renewed_ns
  *   ..     zeros
  *
  * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
@@ -26,6 +26,8 @@
 #define OWNER_ADDRESS_MAX  280u
 #define OWNER_CLIENT_MAX   64u
 #define OWNER_FORWARD_MAX  63u
+#define OWNER_VERSION_MAX  32u
+#define OWNER_MOVE_MAX     160u
 #define OWNER_LEASE_MAX_MS 60000u
 #define OWNER_CELL_MAX     9999u
 
@@ -39,6 +41,7 @@ struct owner_identity {
     char client[OWNER_CLIENT_MAX + 1];
     /* "192.0.2.1:10020", where other front ends forward requests (address_read()); "" if nowhere */
     char forward[OWNER_FORWARD_MAX + 1];
+    char version[OWNER_VERSION_MAX + 1]; /* of its program; "" if unknown */
 };
 
 struct owner_record {
@@ -51,6 +54,10 @@ struct owner_record {
     instant renewed; /* the owner's wall clock at the renewal, for operators only */
     struct owner_identity owner;
     uint64_t used_bytes; /* of contents and records in the cell, as last counted by the owner */
+    bool serves;         /* the owner executes requests; false while it opens the store */
+    char move[OWNER_MOVE_MAX + 1]; /* what the owner is moving to another cell; "" if nothing */
+    /* Start of the renewal by the owner's clock_boot_ns(), compared only by that owner. */
+    uint64_t renewed_ns;
 };
 
 /* Encodes the record into a slot and fills all OWNER_SLOT_BYTES of it. */

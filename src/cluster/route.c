@@ -73,6 +73,18 @@ unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
     return count;
 }
 
+unsigned route_unserved(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
+{
+    unsigned count = 0;
+
+    lock_acquire(&route->lock);
+    for (unsigned i = 0; i < route->count; i++)
+        if (!route->cells[i].serves)
+            cells[count++] = route->cells[i].cell;
+    lock_release(&route->lock);
+    return count;
+}
+
 bool route_is_ours(struct route *route, uint32_t cell)
 {
     const struct route_cell *known;
@@ -102,7 +114,9 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
                                                                                 : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
-        *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
+        *ret_asked_ns = known->asked_ns;
+        if (known->is_ours)
+            *ret_asked_ns = ret_target->renewed_ns = clock_boot_ns();
     }
     lock_release(&route->lock);
     return found;
@@ -227,7 +241,9 @@ void route_wake(struct route *route)
 
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {
-    *ret_target = (struct owner_target){ .cell = record->cell, .incarnation = record->incarnation };
+    *ret_target = (struct owner_target){ .cell = record->cell,
+                                         .incarnation = record->incarnation,
+                                         .renewed_ns = record->renewed_ns };
     return record->is_held && address_read(bytes_from_string(record->owner.forward),
                                            ret_target->address, &ret_target->port);
 }
@@ -249,6 +265,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         known->asked_ns = asked_ns;
         is_other = has_target && target.incarnation != known->target.incarnation;
         known->has_target = has_target;
+        known->serves = has_target && record->serves;
         if (has_target)
             known->target = target;
         if (record)
@@ -283,7 +300,7 @@ void route_take(struct route *route, const struct owner_record *record)
     lock_acquire(&route->lock);
     known = cell_of(route, record->cell);
     if (known) {
-        known->is_ours = true;
+        known->is_ours = known->serves = true;
         known->has_target = has_target;
         known->target = target;
         known->asked_ns = clock_boot_ns();

@@ -19,6 +19,7 @@ struct owner_target {
     uint64_t incarnation;
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
+    uint64_t renewed_ns; /* last renewal that was read, by the owner's clock */
 };
 
 /* A cell of the cluster. */
@@ -26,6 +27,7 @@ struct route_cell {
     uint32_t cell;
     bool is_ours;    /* owned by this process */
     bool has_target; /* it has a reachable owner that renews its lease */
+    bool serves;     /* the owner executes requests */
     struct owner_target target;
     uint64_t refused;  /* last incarnation known to have left the cell, whatever the record says */
     uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
@@ -59,6 +61,9 @@ unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
 bool route_is_divided(struct route *route);
 /* Returns true if this process owns the cell. Thread-safe. */
 bool route_is_ours(struct route *route, uint32_t cell);
+/* Copies the numbers of the cells without an owner that executes requests, sorted. Returns their
+ * number. Thread-safe. */
+unsigned route_unserved(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
 /* Finds the owner to which requests for a cell are sent. Thread-safe.
  *
  * ret_asked_ns  start of the last read of its record, by clock_boot_ns() */

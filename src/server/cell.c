@@ -16,6 +16,7 @@
 #include "server/running_servers.h"
 #include "observe/access_log.h"
 #include "request/cell_list.h"
+#include "request/cell_parts.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
 #include "source/cell_source.h"
@@ -252,8 +253,9 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
         cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
 }
 
-void cell_update_usage(struct cell *cell, struct store *store)
+void cell_update_record(struct cell *cell, struct store *store)
 {
+    char moved[OWNER_MOVE_MAX + 1];
     struct store_figures now;
     uint64_t used;
 
@@ -262,6 +264,8 @@ void cell_update_usage(struct cell *cell, struct store *store)
     used = now.piece_bytes + now.record_bytes + now.memory_table_bytes;
     atomic_store(&cell->owner.used_bytes, used);
     route_set_used(&cell->front.route, cell->owner.record.cell, used);
+    move_out_describe(moved, sizeof moved);
+    owner_set_move(&cell->owner, moved);
 }
 
 /* ---- requests of other front ends ---- */
@@ -280,6 +284,7 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
 {
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
+        { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },

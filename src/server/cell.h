@@ -66,8 +66,9 @@ bool cell_is_root(const struct cell *cell);
 /* Starts to copy the root's accounts, unless the owned cell is the root. Returns false after
  * printing why on stderr. Main thread. */
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
-/* Updates the cell's used bytes. Called periodically. Main thread. */
-void cell_update_usage(struct cell *cell, struct store *store);
+/* Updates what the owner record says about the cell: used bytes and the move in progress. Called
+ * periodically. Main thread. */
+void cell_update_record(struct cell *cell, struct store *store);
 /* Lets requests of other front ends be executed once the cell is served. Main thread, before
  * cell_serve(). */
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints,

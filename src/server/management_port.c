@@ -214,8 +214,9 @@ bool management_stand_by(const struct options *options, const struct certificate
     if (!options->management.wanted)
         return true;
     limits.net.outgoing_max = limits.net.connections_max + HTTP_OUTGOING_IDLE_MAX;
-    ret_port->management.standing_by = health;
-    ret_port->management.standing_by_tag = tag;
+    ret_port->management.health = health;
+    ret_port->management.health_tag = tag;
+    ret_port->management.is_standing_by = true;
     ret_port->management.names = bytes_from_string(options->management_names);
     if (!open_token(options, &ret_port->management.token))
         return false;

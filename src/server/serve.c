@@ -202,7 +202,9 @@ static bool start_listeners(struct running *run)
                                   .endpoints = &run->endpoint_set,
                                   .servers = run->servers,
                                   .admin = &run->admin.admin,
-                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL },
+                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
+                                  .health = run->options.cluster ? &run->cell.application : NULL,
+                                  .health_tag = &run->cell.front.doors[SERVICE_BLOB] },
             &run->management))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
@@ -367,16 +369,6 @@ static bool serve_cell(struct running *run)
 
 /* ---- start ---- */
 
-#ifdef LAGRA_GATES
-/* Returns the timeout that a test sets, or 0. */
-static unsigned asked_patience_ms(void)
-{
-    const char *asked = getenv("LAGRA_SOURCE_PATIENCE_MS");
-
-    return asked ? (unsigned)strtoul(asked, NULL, 10) : 0;
-}
-#endif
-
 static bool start(struct running *run, const struct options *options,
                   const struct signal_watch *signals)
 {
@@ -390,7 +382,9 @@ static bool start(struct running *run, const struct options *options,
     };
 #ifdef LAGRA_GATES
     run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
-    run->options.fetcher.patience_ms = asked_patience_ms();
+    if (getenv("LAGRA_SOURCE_PATIENCE_MS"))
+        run->options.fetcher.patience_ms =
+            (unsigned)strtoul(getenv("LAGRA_SOURCE_PATIENCE_MS"), NULL, 10);
 #endif
     run->descriptors = descriptors_allow();
     certificate_renewal_init(&run->renewal, &run->options);
@@ -432,7 +426,7 @@ static void look(void *of)
     if (run->management.management.console)
         console_look(run->management.management.console);
     certificate_renewal_poll(&run->renewal);
-    cell_update_usage(&run->cell, run->store);
+    cell_update_record(&run->cell, run->store);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };

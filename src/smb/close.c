@@ -1,6 +1,7 @@
 /* CLOSE and FLUSH. ms-smb2: 2.2.15 to 2.2.18, 3.3.5.10, 3.3.5.11 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 #include "smb/file_information.h"
 
 #include "handles/handle_io.h"

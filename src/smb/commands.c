@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-#include "smb/request.h"
+#include "smb_session/request.h"
 
 static enum smb_step echo_begin(struct smb_request *request, struct wire_reader *r)
 {

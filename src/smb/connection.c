@@ -1,13 +1,15 @@
 /* A connection: processes messages, resumes woken requests, and ends once both are done. */
-#include "smb/channels.h"
+#include "smb/connection.h"
+#include "smb/dispatch.h"
+#include "smb_session/channels.h"
 
 #include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "smb/caching.h"
-#include "smb/clients.h"
-#include "smb/service.h"
+#include "smb_session/caching.h"
+#include "smb_session/clients.h"
+#include "smb_session/service.h"
 
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer)

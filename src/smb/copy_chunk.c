@@ -3,7 +3,7 @@
  *
  *     read attempt -> reading -> staging -> write attempt -> next chunk */
 #include "smb/ioctl.h"
-#include "smb/service.h"
+#include "smb_session/service.h"
 
 #include <stdlib.h>
 

@@ -124,6 +124,8 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
     request->open = open_hold(place);
     request->parameters = create;
+    request->names = create->open.names;
+    request->name_count = create->open.name_count;
     if (durable->returns_1 || durable->returns_2)
         return reconnect_begin(request, create);
     return create_new(request, create);

@@ -3,6 +3,7 @@
 #ifndef LAGRA_SMB_CREATE_H
 #define LAGRA_SMB_CREATE_H
 
+#include "smb/commands.h"
 #include "handles/durable_handle.h"
 #include "smb/create_contexts.h"
 
@@ -29,9 +30,6 @@ struct create {
     struct handle_replay replay;
     struct smb_durable durable; /* as granted */
 };
-
-/* Encodes the stored state of a durable open in the arena. */
-struct bytes open_kept(const struct smb_open *open, struct arena *arena);
 
 /* Returns the durability to grant for the requested contexts and the caching of the open. */
 struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle);

@@ -2,8 +2,8 @@
 #ifndef LAGRA_SMB_CREATE_CONTEXTS_H
 #define LAGRA_SMB_CREATE_CONTEXTS_H
 
-#include "smb/caching.h"
-#include "smb/durable.h"
+#include "smb_session/caching.h"
+#include "smb_session/durable.h"
 
 struct create_contexts {
     struct bytes bytes; /* as received */

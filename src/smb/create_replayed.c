@@ -1,8 +1,8 @@
 /* Replay of a create whose response the client may not have received: responds with the existing
  * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
-#include "smb/durable_scavenger.h"
-#include "smb/service.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_session/service.h"
 
 static bool is_of_lease(const struct smb_open *open, const struct lease_asked *lease)
 {

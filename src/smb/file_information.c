@@ -2,7 +2,7 @@
 #include "smb/file_information.h"
 
 #include "base/endian.h"
-#include "smb/sessions.h"
+#include "smb_session/sessions.h"
 
 #define ATTRIBUTE_IS_DIRECTORY 0x00000010u
 #define ATTRIBUTE_IS_NORMAL    0x00000080u

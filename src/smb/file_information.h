@@ -4,7 +4,7 @@
 #define LAGRA_SMB_FILE_INFORMATION_H
 
 #include "handles/handle.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 
 struct smb_tree;
 

@@ -4,8 +4,8 @@
 #include "base/address.h"
 #include "handles/handle_io.h"
 #include "handles/tree_connect.h"
-#include "smb/negotiate.h"
-#include "smb/service.h"
+#include "smb_session/negotiate.h"
+#include "smb_session/service.h"
 
 #define FLAG_IS_FSCTL   0x00000001u
 #define ANSWER_FIXED    48u

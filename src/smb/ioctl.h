@@ -2,8 +2,9 @@
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 
 struct smb_control;
 

@@ -1,7 +1,8 @@
 /* LOCK: acquires byte-range locks all or none, or releases them one by one. A lock that must wait
  * is parked. ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 
 #include "handles/handle_locks.h"
 

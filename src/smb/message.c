@@ -1,11 +1,12 @@
 /* Messages: received frames, whose requests are processed one after the other. ms-smb2: 3.3.5.2 */
-#include "smb/message.h"
+#include "smb/dispatch.h"
+#include "smb_session/message.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "smb/negotiate.h"
-#include "smb/opens.h"
+#include "smb_session/negotiate.h"
+#include "smb_session/opens.h"
 
 static void message_free(struct smb_message *message)
 {

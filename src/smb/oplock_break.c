@@ -1,5 +1,6 @@
 /* OPLOCK_BREAK: acknowledgement of an oplock or lease break. ms-smb2: 2.2.24, 2.2.25, 3.3.5.22 */
-#include "smb/caching.h"
+#include "smb/commands.h"
+#include "smb_session/caching.h"
 
 #include "base/endian.h"
 

@@ -1,7 +1,8 @@
 /* QUERY_DIRECTORY: lists a directory, continuing where the previous request ended. The first
  * request of a scan sets the pattern. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18; MS-FSCC 2.4 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 #include "smb/file_information.h"
 
 #include <assert.h>

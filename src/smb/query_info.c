@@ -1,7 +1,8 @@
 /* QUERY_INFO: information about a file or its share, and security descriptors. ms-smb2: 2.2.37,
  * 2.2.38, 3.3.5.20; MS-FSCC 2.4, 2.5 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 #include "smb/file_information.h"
 
 #include <assert.h>

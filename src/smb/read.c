@@ -1,7 +1,8 @@
 /* READ: reads from one version of the file, unaffected by concurrent writes. ms-smb2: 2.2.19,
  * 2.2.20, 3.3.5.12 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 
 #include "handles/handle_io.h"
 

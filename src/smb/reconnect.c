@@ -1,8 +1,8 @@
 /* Reconnect of a disconnected durable open: reads and checks the stored state, then restores the
  * open on this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 #include "smb/create.h"
-#include "smb/durable_scavenger.h"
-#include "smb/service.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_session/service.h"
 
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create)
 {

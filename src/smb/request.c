@@ -4,9 +4,10 @@
  *
  * These are the states of a request, drawn in README.md. A request that has to wait returns WAITING
  * and enters its state again after a post, so that the connection's thread never blocks. */
-#include "smb/message.h"
-#include "smb/opens.h"
-#include "smb/service.h"
+#include "smb/dispatch.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
+#include "smb_session/service.h"
 
 #include <assert.h>
 

@@ -1,8 +1,10 @@
 /* Request validation, in the order of MS-SMB2, before the command's own function runs. ms-smb2:
  * 3.3.5.2 */
-#include "smb/channels.h"
-#include "smb/opens.h"
-#include "smb/service.h"
+#include "smb/commands.h"
+#include "smb/dispatch.h"
+#include "smb_session/channels.h"
+#include "smb_session/opens.h"
+#include "smb_session/service.h"
 
 #include <assert.h>
 

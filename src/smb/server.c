@@ -14,7 +14,7 @@
 #include "base/endian.h"
 #include "net/connection.h"
 #include "smb/connection.h"
-#include "smb/limits.h"
+#include "smb_protocol/limits.h"
 
 #define LENGTH_SIZE   4u
 /* Size beyond which an incomplete message is received into separate memory, charged to the memory

@@ -1,7 +1,8 @@
 /* SET_INFO: sets times, attributes, length, name, deletion and security descriptor. ms-smb2:
  * 2.2.39, 2.2.40, 3.3.5.21; MS-FSCC 2.4; MS-FSA 2.1.5.15 */
-#include "smb/message.h"
-#include "smb/opens.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
 
 #include "handles/handle_info.h"
 #include "smb/file_information.h"

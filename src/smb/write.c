@@ -1,8 +1,9 @@
 /* WRITE: the data of a large write is first staged in pieces, which are on disk before the write is
  * decided. ms-smb2: 2.2.21, 2.2.22, 3.3.5.13 */
-#include "smb/message.h"
-#include "smb/opens.h"
-#include "smb/service.h"
+#include "smb/commands.h"
+#include "smb_session/message.h"
+#include "smb_session/opens.h"
+#include "smb_session/service.h"
 
 #include "handles/handle_io.h"
 

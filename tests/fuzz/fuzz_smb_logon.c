@@ -4,7 +4,7 @@
 
 #include "base/endian.h"
 #include "fuzz.h"
-#include "smb/spnego.h"
+#include "smb_protocol/spnego.h"
 
 /* The corpus has an answer to this challenge, at this time, by the one key. */
 static const uint8_t challenge[NTLM_CHALLENGE_SIZE] = { 1, 2, 3, 4, 5, 6, 7, 8 };

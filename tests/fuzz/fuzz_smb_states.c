@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "cost.h"
 #include "fuzz.h"
-#include "smb/durable_scavenger.h"
-#include "smb/limits.h"
-#include "smb/service.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_protocol/limits.h"
+#include "smb_session/service.h"
 #include "smb_states.h"
 
 #define FRAMES_MAX 48u

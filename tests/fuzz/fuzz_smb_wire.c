@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "smb/crypto.h"
+#include "smb_protocol/crypto.h"
 
 static const uint8_t key[SEALING_KEY_MAX] = { 1, 2, 3 };
 

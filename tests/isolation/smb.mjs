@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { cachingBits, cachingName, SmbClient } from '../smb/smb_client.mjs';
 
-const STATUSES = new Map([...readFileSync(new URL('../../src/smb/status.def', import.meta.url), 'utf8')
+const STATUSES = new Map([...readFileSync(new URL('../../src/smb_protocol/status.def', import.meta.url), 'utf8')
     .matchAll(/^NT_STATUS\(STATUS_(\w+), 0x(\w+)\)/gm)].map(([, name, value]) => [value, name]));
 
 /** How an action of the language is written: its words behind its name, and its options. */

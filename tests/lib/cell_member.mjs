@@ -10,7 +10,7 @@ import { DEVELOPMENT, sign } from './sign.mjs';
 const POLL_MS = 20;
 const PATIENCE_MS = 60_000;
 const STDERR_KEPT = 65536;
-const OWNED = '/-/ready?cluster';
+const OWNED = '/-/ready?cell';
 const SERVICES = ['blob', 'queue', 'table', 'file'];
 
 const running = new Set();
@@ -106,7 +106,7 @@ export class Member {
         }
     }
 
-    /** The status of a health path; 0: it does not answer. OWNED is 200 of the owner of the cell only. */
+    /** The status of a health path; 0: it does not answer. OWNED is 200 at owners of cells only. */
     async health(path = OWNED) {
         return this.ask('GET', path, { raw: true }).then(({ status }) => status, () => 0);
     }

@@ -4,7 +4,7 @@
 #include "faults.h"
 #include "fs_model.h"
 #include "sm_script.h"
-#include "smb/connection_private.h"
+#include "smb_session/connection_state.h"
 #include "world.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -8,7 +8,7 @@
 #include "fs_model.h"
 #include "sm_list.h"
 #include "sm_watch.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 
 /* MS-SMB2 2.2.13.1.1: beside reading attributes */
 static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };

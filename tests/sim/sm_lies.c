@@ -4,7 +4,7 @@
 #include "sm_forms.h"
 #include "sm_link_private.h"
 #include "sm_script.h"
-#include "smb/channels.h"
+#include "smb_session/channels.h"
 #include "world.h"
 
 #define RUNS                    5u  /* one in RUNS has lies, */

@@ -13,9 +13,9 @@
 #include "services.h"
 #include "sm_link_private.h"
 #include "sm_watch.h"
-#include "smb/durable_scavenger.h"
-#include "smb/message.h"
-#include "smb/service.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_session/message.h"
+#include "smb_session/service.h"
 #include "world.h"
 
 #define FRAME_SIZE 4u

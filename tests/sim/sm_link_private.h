@@ -5,8 +5,8 @@
 #include "sm_link.h"
 
 #include "smb/connection.h"
-#include "smb/ntlm_keys.h"
-#include "smb/wire.h"
+#include "smb_protocol/ntlm_keys.h"
+#include "smb_protocol/wire.h"
 
 #define NEXT_AT      20u /* NextCommand. MS-SMB2 2.2.1.2 */
 #define ARENA_MAX    ((size_t)64 << 20)

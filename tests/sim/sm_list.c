@@ -5,7 +5,7 @@
 
 #include "fs_list.h"
 #include "fs_opens.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 #include "world.h"
 
 #define CLASS_ID_BOTH 37u /* FileIdBothDirectoryInformation. MS-FSCC 2.4.17 */

@@ -6,7 +6,7 @@
 #include "../unit/smb/initiator.h"
 #include "auth/auth.h"
 #include "fs_model.h"
-#include "smb/channels.h"
+#include "smb_session/channels.h"
 #include "world.h"
 
 static bool negotiate(struct link *link)

@@ -11,7 +11,7 @@
 #include "sm_forms.h"
 #include "sm_list.h"
 #include "sm_watch.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 #include "world.h"
 
 #define CREDIT_BYTES 65536u

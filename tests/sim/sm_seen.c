@@ -9,6 +9,7 @@
 #include "request.h"
 #include "sm_link.h"
 #include "smb/create.h"
+#include "smb/dispatch.h"
 #include "world.h"
 
 static const struct smb_request *of_clients[CLIENTS_MAX], *own[SM_OWN_MAX];

@@ -8,7 +8,7 @@
 #include "fs_opens.h"
 #include "sm_changes.h"
 #include "sm_link.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 #include "world.h"
 
 #define WATCHES_MAX  4u /* of a client */

@@ -29,11 +29,13 @@ static struct owner_record sample(uint64_t renewal)
     record.is_held = true;
     record.lease_ms = 3000;
     record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.renewed_ns = 5678;
     record.owner.pid = 4321;
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
     snprintf(record.owner.client, sizeof record.owner.client, "%s", "client4123");
     snprintf(record.owner.forward, sizeof record.owner.forward, "%s", "192.0.2.1:10020");
+    record.serves = true; /* also the default for versions before 4 */
     return record;
 }
 
@@ -50,6 +52,9 @@ static void read_as_written(void **state)
     memset(record.owner.address, 'a', OWNER_ADDRESS_MAX);
     memset(record.owner.client, 'c', OWNER_CLIENT_MAX);
     memset(record.owner.forward, 'f', OWNER_FORWARD_MAX);
+    memset(record.owner.version, 'v', OWNER_VERSION_MAX);
+    memset(record.move, 'm', OWNER_MOVE_MAX);
+    record.serves = false;
     record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
     owner_record_write(&record, slot);
     assert_true(owner_record_read(slot, &read));
@@ -79,6 +84,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
     slot[13] = (char)sizeof fields;
@@ -98,6 +104,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
     memcpy(slot + 14 + 81, forward, sizeof forward);
@@ -116,13 +123,37 @@ static void version_3(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 97 + sizeof used);
-    assert_int_equal(slot[14], 3);
+    memset(slot + 14 + 97 + sizeof used, 0, sizeof slot - 14 - 97 - sizeof used);
+    slot[13] = (char)(97 + sizeof used);
+    slot[14] = 3;
+    with_crc(slot);
     assert_memory_equal(slot + 14 + 97, used, sizeof used);
     assert_true(owner_record_read(slot, &read));
-    assert_int_equal(read.used_bytes, 256);
+    assert_memory_equal(&read, &record, sizeof read);
+}
+
+/* Version 4 has four more. */
+static void version_4(void **state)
+{
+    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n', 0xae, 0x2c };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    snprintf(record.owner.version, sizeof record.owner.version, "%s", "1.2.3");
+    snprintf(record.move, sizeof record.move, "%s", "mn");
+    owner_record_write(&record, slot);
+    assert_int_equal((uint8_t)slot[13], 98 + sizeof more);
+    assert_int_equal(slot[14], 4);
+    assert_memory_equal(slot + 14 + 98, more, sizeof more);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+    record.is_held = false; /* a cell without an owner is not served */
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
 }
 
 /* Each byte of the file, changed. */
@@ -175,7 +206,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 2 ? 2 : 1) {
+    for (unsigned version = 0; version < 256; version += version == 3 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -207,8 +238,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
-        cmocka_unit_test(version_3),       cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
-        cmocka_unit_test(newest),
+        cmocka_unit_test(version_3),       cmocka_unit_test(version_4), cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),         cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,33 @@ static enum route_found find(struct route *route, struct owner_target *ret_targe
     return route_find(route, 1, ret_target, &asked_ns);
 }
 
+static void owners_that_do_not_serve(void **state)
+{
+    struct owner_record record = record_of(3, "192.0.2.1:10020");
+    uint32_t cells[CLUSTER_CELLS_MAX];
+    struct route route;
+
+    (void)state;
+    route_init(&route);
+    route_add(&route, 2);
+    route_add(&route, 1);
+    assert_int_equal(route_unserved(&route, cells), 2);
+    assert_int_equal(cells[0], 1);
+    assert_int_equal(cells[1], 2);
+    (void)route_saw(&route, 1, &record, 1);
+    assert_int_equal(route_unserved(&route, cells), 2); /* it opens its store */
+    record.serves = true;
+    (void)route_saw(&route, 1, &record, 2);
+    assert_int_equal(route_unserved(&route, cells), 1);
+    assert_int_equal(cells[0], 2);
+    (void)route_saw(&route, 1, NULL, 3);
+    assert_int_equal(route_unserved(&route, cells), 2);
+    record.cell = 2;
+    route_take(&route, &record);
+    assert_int_equal(route_unserved(&route, cells), 1);
+    assert_int_equal(cells[0], 1);
+}
+
 static void owners_come_and_go(void **state)
 {
     struct owner_record record = record_of(3, "192.0.2.1:10020");
@@ -179,6 +206,7 @@ static void cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(owners_that_do_not_serve),
         cmocka_unit_test(owners_come_and_go),
         cmocka_unit_test(an_owner_leaves),
         cmocka_unit_test(addresses),

@@ -1,4 +1,4 @@
-/* An SMB client without sockets, for tests of the machine: builds messages with smb/wire.h, has the machine take
+/* An SMB client without sockets, for tests of the machine: builds messages with smb_protocol/wire.h, has the machine take
  * them, and reads what it sends. One client is one connection; what it is told to do wrong, it does. */
 #ifndef LAGRA_TESTS_UNIT_SMB_CLIENT_H
 #define LAGRA_TESTS_UNIT_SMB_CLIENT_H
@@ -11,9 +11,9 @@
 #include "../store/chosen.h"
 
 #include "smb/connection.h"
-#include "smb/crypto.h"
-#include "smb/status.h"
-#include "smb/wire.h"
+#include "smb_protocol/crypto.h"
+#include "smb_protocol/status.h"
+#include "smb_protocol/wire.h"
 
 #include <cmocka.h> /* last: it has a macro `fail` */
 

@@ -5,7 +5,7 @@
 #include <nettle/md4.h>
 
 #include "base/endian.h"
-#include "smb/wire.h"
+#include "smb_protocol/wire.h"
 
 #define FLAGS_OFFERED                                                                              \
     (NTLM_UNICODE | NTLM_REQUEST_TARGET | NTLM_SIGN | NTLM_NTLM | NTLM_ALWAYS_SIGN |               \

@@ -4,7 +4,7 @@
 #define LAGRA_TESTS_INITIATOR_H
 
 #include "base/arena.h"
-#include "smb/ntlm_keys.h"
+#include "smb_protocol/ntlm_keys.h"
 
 struct initiator {
     const char *user, *domain, *password;

@@ -1,12 +1,12 @@
-/* What one client may make a connection hold, each with its answer beyond. smb/limits.h; smb/README.md, invariant 6 */
+/* What one client may make a connection hold, each with its answer beyond. smb_protocol/limits.h; smb/README.md, invariant 6 */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "asking.h"
 
 #include "base/memory_budget.h"
-#include "smb/caching.h"
-#include "smb/limits.h"
+#include "smb_session/caching.h"
+#include "smb_protocol/limits.h"
 
 /* Credits of a command with so many bytes. ms-smb2: 3.3.5.2.5 */
 #define BYTES_A_CREDIT 65536u

@@ -3,8 +3,8 @@
 #include "client.h"
 
 #include "base/endian.h"
-#include "smb/durable_scavenger.h"
-#include "smb/limits.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_protocol/limits.h"
 
 static struct client *begin(struct world *world, enum smb_dialect dialect)
 {

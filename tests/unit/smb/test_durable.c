@@ -1,17 +1,17 @@
 /* Durable handles. Which contexts exclude each other, what is granted, what is kept, who may come back: exhaustive.
  * And by the machine of a connection: a client goes and comes back, others are in its way, its time is over.
  * ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12, 3.3.7.1 */
-#include "smb/opens.h"
-#include "smb/service.h"
+#include "smb_session/opens.h"
+#include "smb_session/service.h"
 
 #include "durable_client.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
 #include "opens/open_record.h"
-#include "smb/durable.h"
-#include "smb/durable_scavenger.h"
-#include "smb/limits.h"
+#include "smb_session/durable.h"
+#include "smb_session/durable_scavenger.h"
+#include "smb_protocol/limits.h"
 
 /* ---- pure rules ---- */
 

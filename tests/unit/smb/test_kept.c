@@ -1,11 +1,11 @@
 /* Handles that are kept when their client has gone, and what becomes of those that nobody comes back to. ms-smb2: 3.3.7.1 */
-#include "smb/durable_scavenger.h"
+#include "smb_session/durable_scavenger.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
 #include "durable_client.h"
-#include "smb/limits.h"
-#include "smb/service.h"
+#include "smb_protocol/limits.h"
+#include "smb_session/service.h"
 
 #define KEPT_MS 10000u
 

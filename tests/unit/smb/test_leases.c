@@ -11,9 +11,9 @@
 #include "concurrency/opens.h"
 #include "opens/open_state.h"
 #include "service/waiting.h"
-#include "smb/caching.h"
-#include "smb/clients.h"
-#include "smb/limits.h"
+#include "smb_session/caching.h"
+#include "smb_session/clients.h"
+#include "smb_protocol/limits.h"
 
 #define RH  (CACHING_READ | CACHING_HANDLE)
 #define RWH CACHING_ALL

@@ -7,7 +7,7 @@
 
 #include "base/endian.h"
 #include "opens/open_record.h"
-#include "smb/limits.h"
+#include "smb_protocol/limits.h"
 
 static uint64_t send_file_command(struct client *c, uint16_t command, uint16_t size, size_t file_at,
                                   const struct open_file *file)

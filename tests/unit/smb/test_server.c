@@ -21,7 +21,7 @@
 #include "net/net.h"
 #include "smb/connection.h"
 #include "smb/server.h"
-#include "smb/service.h"
+#include "smb_session/service.h"
 
 /* How long what must come may take. */
 #define PATIENCE_S   60

@@ -4,7 +4,7 @@
 
 #include "base/endian.h"
 #include "service/waiting.h"
-#include "smb/limits.h"
+#include "smb_protocol/limits.h"
 #include "auth/logons.h"
 
 static int setup_sealed(void **state)

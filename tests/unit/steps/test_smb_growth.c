@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/endian.h"
-#include "smb/limits.h"
+#include "smb_protocol/limits.h"
 
 #define SMALL              25u
 #define MEDIUM             100u
