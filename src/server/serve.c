@@ -348,7 +348,7 @@ static bool take_cell(struct running *run)
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
                              &run->cell.front.doors[SERVICE_BLOB], &run->management))
         return false;
-    supervisor_notify("READY=1\nSTATUS=stands by for a cell");
+    supervisor_notify("READY=1\nSTATUS=standing by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
