@@ -185,6 +185,8 @@ static struct forward *forward_new(struct exchange *exchange, const struct forwa
     f->taken = to->kept.len;
     f->began_ns = clock_monotonic_ns();
     f->deadline_ns = clock_boot_ns() + FORWARD_PATIENCE_MS * NS_PER_MS;
+    if (guid_is_zero(&exchange->request.id))
+        exchange->request.id = guid_new();
     exchange->application = f;
     return f;
 }
@@ -334,12 +336,15 @@ void forward_done(struct exchange *exchange)
         .result = result_of(f, sent.is_whole),
         .request = &exchange->request,
         .status = sent.head_bytes > 0 ? exchange->response.status : 0,
+        .cell = f->to->cell,
         .to = to,
         .ns = clock_monotonic_ns() - f->began_ns,
+        .waited_ns = f->waited_ns,
         .received = f->taken,
         .sent = sent.body_bytes,
     };
-    forward_count_request(f->of->service, logged.result, logged.ns, logged.received, logged.sent);
+    forward_count_request(f->of->service, logged.cell, logged.result, logged.ns, logged.received,
+                          logged.sent);
     if (f->of->log)
         f->of->log(&logged);
 }

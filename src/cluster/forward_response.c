@@ -10,12 +10,16 @@
 enum http_step forward_refuse(struct forward *f)
 {
     struct exchange *exchange = f->exchange;
+    char id[GUID_TEXT_SIZE];
 
     if (f->link)
         link_drop(f->link);
     f->link = NULL;
     f->is_busy = true;
     response_init(&exchange->response, exchange->arena);
+    guid_format(&exchange->request.id, id);
+    response_header(&exchange->response, bytes_from_string("x-ms-request-id"),
+                    arena_copy(exchange->arena, bytes_from_string(id)));
     if (is_probe(f))
         return refusal_respond(
             exchange, 503, "text/plain",

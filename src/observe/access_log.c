@@ -77,6 +77,11 @@ static void fill(const struct observed_request *request, uint64_t now_ns,
 
 /* ---- which logs want it ---- */
 
+bool access_log_is_slow(uint64_t ns)
+{
+    return ns >= slow_ns;
+}
+
 static unsigned logs_of(const struct observed_request *request, uint64_t now_ns)
 {
     const struct operation *operation = request->call->operation;
@@ -84,7 +89,7 @@ static unsigned logs_of(const struct observed_request *request, uint64_t now_ns)
 
     if (!operation || operation->rights.effect != WRITES)
         logs &= ~(1u << EVENTS_AUDIT);
-    if (now_ns - request->began_ns < slow_ns)
+    if (!access_log_is_slow(now_ns - request->began_ns))
         logs &= ~(1u << EVENTS_SLOW);
     return logs;
 }

@@ -36,14 +36,17 @@ void access_log_forwarded(const struct forwarded_request *forwarded)
 {
     const struct request *request = forwarded->request;
     const struct access_event event = { .kind = EVENT_OF_FORWARD,
-                                        .began = clock_wall(),
+                                        .began = clock_wall() - forwarded->ns / 100,
                                         .service = forwarded->service,
                                         .code = forwarded->result,
+                                        .request = request->id,
+                                        .cell = forwarded->cell,
+                                        .waited_ns = forwarded->waited_ns,
                                         .status = forwarded->status,
                                         .all_ns = forwarded->ns,
                                         .received = forwarded->received,
                                         .sent = forwarded->sent };
-    unsigned logs = event_logs_on() & 1u << EVENTS_ACCESS;
+    unsigned logs = event_logs_on() & (1u << EVENTS_ACCESS | 1u << EVENTS_SLOW);
     struct bytes texts[EVENT_TEXTS] = {
         [TEXT_METHOD] = request->method_text,
         [TEXT_PATH] = request->path,
@@ -53,6 +56,8 @@ void access_log_forwarded(const struct forwarded_request *forwarded)
         [TEXT_VIA] = bytes_from_string(forwarded->to),
     };
 
+    if (!access_log_is_slow(forwarded->ns))
+        logs &= ~(1u << EVENTS_SLOW);
     if (logs)
         put_texts(logs, &event, texts);
 }

@@ -20,7 +20,7 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
     call->method = request->method;
     call->arena = arena;
-    call->request_id = guid_new();
+    call->request_id = guid_is_zero(&request->id) ? guid_new() : request->id;
     call->version = bytes_from_string("");
     call->input.placement = request->placement;
     call->problem = problem;

@@ -115,8 +115,10 @@ static void log_forwarded(const struct forward_logged *logged)
         .result = results[logged->result],
         .request = logged->request,
         .status = logged->status,
+        .cell = logged->cell,
         .to = logged->to,
         .ns = logged->ns,
+        .waited_ns = logged->waited_ns,
         .received = logged->received,
         .sent = logged->sent,
     });
