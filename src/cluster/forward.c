@@ -49,6 +49,12 @@ static enum http_step call_again(struct forward *f)
     return HTTP_WAIT;
 }
 
+static bool is_avoided(const struct forward *f, const struct owner_target *target)
+{
+    return target->incarnation == f->avoided.incarnation &&
+           target->renewed_ns == f->avoided.renewed_ns;
+}
+
 /* Finds the owner and a link to it. Returns HTTP_WANT_BODY if there is a link, which may not be up
  * yet. */
 static enum http_step find_link(struct forward *f)
@@ -69,7 +75,7 @@ static enum http_step find_link(struct forward *f)
         f->rests = false;
         return await_owner(f);
     }
-    if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns) ||
+    if (is_avoided(f, &target) || (f->after_ns > 1 && asked_ns <= f->after_ns) ||
         clock_boot_ns() >= asked_ns + FORWARD_FRESH_MS * NS_PER_MS)
         return await_owner(f);
     f->target = target;
@@ -84,7 +90,7 @@ static enum http_step find_link(struct forward *f)
     f->link = link_take(exchange_connection(f->exchange), &peer, &f->user);
     if (f->link)
         return HTTP_WANT_BODY;
-    f->avoided = target.incarnation;
+    f->avoided = target;
     return await_owner(f);
 }
 

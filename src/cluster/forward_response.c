@@ -61,7 +61,7 @@ static enum http_step after_refusal(struct forward *f)
         return forward_refuse(f);
     if (is_moved) {
         f->moves++;
-        f->avoided = 0;
+        f->avoided.incarnation = 0;
         f->rests = f->to->placement == 0 && f->moves > 1;
     }
     response_init(&f->exchange->response, f->exchange->arena);

@@ -64,7 +64,7 @@ bool forward_prepare(struct forward *f)
 void forward_avoid(struct forward *f)
 {
     if (!f->link->is_reused)
-        f->avoided = f->target.incarnation;
+        f->avoided = f->target;
 }
 
 static void use(struct bytes *part, size_t *sent)

@@ -294,9 +294,9 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
             known->target = target;
         if (record) {
             known->used_bytes = record->used_bytes;
-            show(known);
             memcpy(known->smb, record->owner.smb, sizeof known->smb);
         }
+        show(known);
     }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);

@@ -26,8 +26,8 @@ void audit_note(const char *what, struct bytes account);
  * source: URL, logged without its query; e: reason of the failure, or OK. Thread-safe. */
 void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e);
 
-/* A request that this front end has forwarded to the owner of its cell, for the access log and the log
- * of slow requests. */
+/* A request that this front end has forwarded to the owner of its cell, for the access log and the
+ * log of slow requests. */
 struct forwarded_request {
     const char *service, *result; /* names; static */
     const struct request *request;

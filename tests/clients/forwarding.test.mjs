@@ -157,6 +157,30 @@ test('every kind of request and response is the same as from the owner', async (
     assert.equal(cell.forward, line.to);
 });
 
+test('the logs of both front ends name a request by the id in its response, and tell where and how long it waited', async (t) => {
+    const { owner, standby } = await newPair(t, { standbyArgs: ['--slow', '250ms'] });
+    const began = new Date().toISOString();
+    const { connection, request } = await open(standby, 'PUT', '/forwarded/slow', { headers: [...BLOCK, ['Content-Length', '2000']] });
+    await connection.request(request);
+    await connection.send(Buffer.alloc(1000));
+    await delay(400);
+    const middle = new Date().toISOString();
+    await connection.send(Buffer.alloc(1000));
+    const answer = await connection.response();
+    connection.close();
+    assert.equal(answer.status, 201);
+    const id = answer.headers.get('x-ms-request-id');
+    const line = await lineOf(standby, (one) => one.request === id);
+    assert.deepEqual([line.operation, line.result, line.cell, line.status, line.received], ['forward', 'responded', 1, 201, 2000]);
+    assert.ok(line.time.slice(0, 23) >= began.slice(0, 23) && line.time < middle, `${began} ${line.time} ${middle}`); // its start
+    assert.ok(line.ms >= 400 && line.waited >= 0 && line.waited < line.ms - 300, JSON.stringify(line));
+    assert.equal((await lineOf(owner, (one) => one.request === id)).operation, 'Put Blob');
+    for (let i = 0; i < 200 && !/slow: .*\n/.test(standby.stderr); i++)
+        await delay(20);
+    assert.match(standby.stderr, new RegExp('slow: \\d+\\.\\d ms for a forwarded request of the blob service, PUT /devstoreaccount1/forwarded/slow, 201 responded, ' +
+        `from 127\\.0\\.0\\.1:\\d+ to cell 1 at 127\\.0\\.0\\.1:${owner.ports.cluster}: sent after \\d+\\.\\d ms, request ${id}\n`));
+});
+
 test('bodies in chunks, announced ones, and refusals before the body', async (t) => {
     const { standby } = await newPair(t);
     const body = randomBytes(300_000);
@@ -356,6 +380,8 @@ test('without an owner a request waits for one, for three seconds; a health chec
     assert.ok(performance.now() - began < 1000);
     const answer = await standby.ask('GET', '/forwarded/b');
     assert.deepEqual([answer.status, answer.headers.get('x-ms-error-code'), answer.headers.get('retry-after')], [503, 'ServerBusy', '3']);
+    const refused = await lineOf(standby, ({ request }) => request === answer.headers.get('x-ms-request-id'));
+    assert.deepEqual([refused.operation, refused.result, refused.cell, refused.status], ['forward', 'busy', 1, 503]);
     assert.ok(performance.now() - began > 2500 && performance.now() - began < 6000);
     const table = await standby.ask('GET', '/Tables', { service: 'table' });
     assert.match(table.body.toString(), /^{"odata.error":{"code":"ServerBusy"/);
@@ -739,12 +765,16 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     assert.match(text, /lagra_forwarded_bytes_total\{service="blob",direction="from_owner"\} 1\d\d\d\n/);
     assert.match(text, /lagra_forward_connections_total\{event="opened"\} [1-9]/);
     assert.match(text, /lagra_forwarded_seconds_count\{service="blob"\} [2-9]/);
+    assert.match(text, /lagra_forwarded_cell_requests_total\{cell="1",result="responded"\} [2-9]/);
+    assert.match(text, /lagra_cell_owned\{cell="1"\} 0\n/);
+    assert.match(text, /lagra_cell_bytes\{cell="1"\} \d+\n/);
     assert.equal((await ask('/-/ready')).status, 200);
     assert.equal((await ask('/-/live')).status, 200);
     assert.equal((await ask('/-/ready?cell')).status, 503);
     for (let i = 0; i < 100 && (await ask('/-/ready?cluster')).status !== 200; i++)
         await delay(20); // it has not read yet that the owner serves
     assert.deepEqual(await ask('/-/ready?cluster'), { status: 200, text: 'ready\n' });
+    assert.match((await ask('/metrics')).text, /lagra_cell_served\{cell="1"\} 1\n/);
     assert.equal((await ask('/console/')).status, 404);
     /* When it takes the cell over, the port has the rest too. */
     await first.end('SIGKILL');
@@ -755,6 +785,14 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     assert.match((await ask('/metrics')).text, /lagra_store.*\n[^]*lagra_forwarded_received_total|lagra_forwarded_received_total[^]*lagra_store/);
     assert.equal((await ask('/-/ready?cell')).status, 200);
     assert.equal((await ask('/-/ready?cluster')).status, 200);
+    for (let i = 0; i < 200 && !/lagra_lease_renewals_total\{result="in_time"\} [1-9]/.test((await ask('/metrics')).text); i++)
+        await delay(20);
+    const owning = (await ask('/metrics')).text;
+    assert.match(owning, /lagra_lease_renewals_total\{result="in_time"\} [1-9]/);
+    assert.match(owning, /lagra_lease_renewals_total\{result="failed"\} 0\n/);
+    assert.match(owning, /lagra_lease_renewal_seconds_count\{\} [1-9]/);
+    assert.match(owning, /lagra_cell_owned\{cell="1"\} 1\n/);
+    assert.match(owning, /lagra_cell_served\{cell="1"\} 1\n/);
 });
 
 test('a cluster without a key serves as before: a standby answers 503, and says so', async (t) => {
