@@ -219,7 +219,7 @@ ssize_t tls_send(struct connection *connection, const struct iovec *parts, size_
 void input_keep(struct input *input);
 void input_free(struct input *input);
 
-/* ---- linger.c ---- */
+/* ---- cut.c ---- */
 
 /* Closes only the server's side of a connection whose client may still be sending. Returns false if
  * that is not possible (too many such connections, or the server is stopping); close the connection

@@ -4,8 +4,7 @@
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
-#include "service/copy_answer.h"
-#include "service/lease_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "properties/metadata_acl.h"
 #include "properties/soft_delete_xml.h"
 #include "service/answer.h"
-#include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 

@@ -29,7 +29,7 @@
 #include "blob/expire_blocks.h"
 #include "properties/metadata_acl.h"
 #include "properties/preflight.h"
-#include "service/recent_deletion.h"
+#include "service/small_record.h"
 #include "service/row.h"
 #include "properties/service_properties.h"
 #include "service/user_delegation_key.h"

@@ -2,7 +2,7 @@
 #include "file/rest/smb_headers.h"
 
 #include "acl/permission_store.h"
-#include "service/copy_answer.h"
+#include "service/answer.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
 

@@ -19,7 +19,6 @@
 #include "store/embedded/folder.h"
 #include "store/embedded/interposed.h"
 #include "store/embedded/piece_read.h"
-#include "store/embedded/read_ahead.h"
 #include "store/embedded/records_proof.h"
 
 static void failed(void *context)
