@@ -15,7 +15,7 @@ static bool may_cut(struct connection *c)
 
 static void sweep_list(const struct connection_list *list)
 {
-    uint64_t now = monotonic_ms();
+    uint64_t now = clock_coarse_ms();
 
     for (struct connection *c = list->first; c; c = c->next) {
         const char *why = connection_timeout_reason(c, now);

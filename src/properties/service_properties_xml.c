@@ -367,17 +367,15 @@ enum error get_service_stats_check(struct call *call, struct get_service_stats_p
 void get_service_stats_answer(struct answer *a, const struct get_service_stats_parameters *p,
                               const struct get_service_stats_result *r)
 {
-    char date[INSTANT_HTTP_SIZE];
     struct text out;
 
     (void)p;
-    instant_format_http(r->last_sync, date);
     text_init(&out, a->arena, 256);
     xml_begin(&out);
     xml_open(&out, "StorageServiceStats");
     xml_open(&out, "GeoReplication");
     xml_element_string(&out, "Status", "live");
-    xml_element_string(&out, "LastSyncTime", date);
+    xml_element_http_date(&out, "LastSyncTime", r->last_sync);
     xml_close(&out, "GeoReplication");
     xml_close(&out, "StorageServiceStats");
     answer_xml(a, &out);

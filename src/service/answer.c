@@ -40,6 +40,14 @@ void answer_date(struct answer *a, const char *name, instant t)
     answer_header(a, name, arena_copy(a->arena, bytes_from_string(text)));
 }
 
+void answer_iso_date(struct answer *a, const char *name, instant t)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(t, text);
+    answer_header(a, name, arena_copy(a->arena, bytes_from_string(text)));
+}
+
 void answer_etag(struct answer *a, struct etag etag, instant modified)
 {
     char tag[ETAG_TEXT_SIZE];

@@ -33,8 +33,9 @@ void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);
 void answer_string(struct answer *a, const char *name, const char *value);
 void answer_u64(struct answer *a, const char *name, uint64_t value);
-/* Adds a header with an HTTP date. */
+/* Add a header with a date, as instant_format_http() and instant_format_iso() write it. */
 void answer_date(struct answer *a, const char *name, instant t);
+void answer_iso_date(struct answer *a, const char *name, instant t);
 /* Adds ETag and Last-Modified; see struct service, answer_etag. */
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* Adds x-ms-lease-status, -state and -duration. */
