@@ -18,7 +18,7 @@
 #include "base/progress.h"
 #include "queue/queue.h"
 #include "service/names.h"
-#include "table/table.h"
+#include "table/tables.h"
 
 #define NICE 10
 

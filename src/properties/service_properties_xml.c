@@ -1,12 +1,11 @@
 /* XML of Get and Set Service Properties and Get Service Stats of every service: see
  * service_properties.h.
  *
- * Properties returned by Get can always be sent to Set again. analytics_xml.h has the sections of
+ * Properties returned by Get can always be sent to Set again. properties_xml.h has the sections of
  * Storage Analytics.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
-#include "properties/analytics_xml.h"
-#include "properties/cors_rules_xml.h"
+#include "properties/properties_xml.h"
 #include "service/operation.h"
 #include "properties/service_properties.h"
 #include "service/xml_body.h"

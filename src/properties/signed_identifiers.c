@@ -1,5 +1,5 @@
-/* XML of <SignedIdentifiers>: see signed_identifiers.h. */
-#include "properties/signed_identifiers.h"
+/* XML of <SignedIdentifiers>: see properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "service/xml_body.h"
 

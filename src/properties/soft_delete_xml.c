@@ -1,5 +1,5 @@
-/* See soft_delete_xml.h. */
-#include "properties/soft_delete_xml.h"
+/* See properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "base/dates.h"
 #include "base/xml.h"

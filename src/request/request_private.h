@@ -282,7 +282,7 @@ void answer_drop_scratch(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version. Returns OK
  * or the error of the request, with the problem set. */
 enum error route_request(struct call *call);
-/* Fills in only the account and the names. The endpoint has no accounts; see request_names.h. */
+/* Fills in only the account and the names. The endpoint has no accounts; see request.h. */
 enum error route_names(struct call *call);
 /* Like route_request(), for a part of a batch. Account, version and host are those of the batch.
  * The path may start with the account's name, as in path style, or omit it. decision: 61 */

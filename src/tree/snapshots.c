@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "service/deferred_tasks.h"
 #include "service/small_record.h"
-#include "tree/versions.h"
+#include "tree/tree_private.h"
 
 /* ---- create and delete ---- */
 

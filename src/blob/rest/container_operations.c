@@ -3,7 +3,7 @@
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "properties/metadata_acl.h"
-#include "properties/soft_delete_xml.h"
+#include "properties/properties_xml.h"
 #include "service/answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"

@@ -26,7 +26,6 @@
 #include "blob/rest/source_blob.h"
 #include "blob/rest/request.h"
 #include "blob/tag_operations.h"
-#include "blob/expire_blocks.h"
 #include "properties/metadata_acl.h"
 #include "properties/preflight.h"
 #include "service/small_record.h"

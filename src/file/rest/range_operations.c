@@ -5,7 +5,6 @@
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
-#include "service/range_list_xml.h"
 #include "service/read_answer.h"
 #include "source/open_source.h"
 

@@ -1,7 +1,7 @@
 /* Operations on shares: requests and responses. */
 #include "file/rest/request.h"
 #include "properties/metadata_acl.h"
-#include "properties/soft_delete_xml.h"
+#include "properties/properties_xml.h"
 #include "service/answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"

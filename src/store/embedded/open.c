@@ -15,7 +15,6 @@
 #include "store/embedded/backup.h"
 #include "store/embedded/counters.h"
 #include "store/embedded/embedded_private.h"
-#include "store/embedded/figures.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/interposed.h"
 #include "store/embedded/piece_read.h"

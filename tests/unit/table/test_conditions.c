@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "table/table.h"
+#include "table/tables.h"
 
 static int setup(void **state)
 {

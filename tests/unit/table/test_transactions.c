@@ -2,7 +2,7 @@
  * service/batch.h; rest: Performing-Entity-Group-Transactions; decision: 146 */
 #include "fixture.h"
 
-#include "table/table.h"
+#include "table/tables.h"
 
 static int setup(void **state)
 {
