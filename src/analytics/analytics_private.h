@@ -9,6 +9,21 @@
 #include "request/gather.h"
 #include "request/internal_request.h"
 
+/* Counts of the requests in an hour or a minute, and the entity that stores them.
+ * rest: Storage-Analytics-Metrics-Table-Schema */
+
+struct tally {
+    uint64_t ingress, egress; /* bytes including headers */
+    uint64_t counts[ANALYTICS_OUTCOMES][ANALYTICS_WHO];
+    double e2e_ms, server_ms; /* sums over successful requests */
+};
+
+void tally_count(struct tally *tally, const struct analytics_event *event);
+/* Returns the entity without its keys, as JSON. */
+struct bytes tally_write(struct arena *arena, const struct tally *tally);
+/* Adds the counts in an entity. Returns false if it is malformed. */
+bool tally_read(struct arena *arena, struct bytes json, struct tally *tally);
+
 /* Lines of one hour, for one blob. */
 struct log_part {
     struct log_part *next;
@@ -156,20 +171,5 @@ void outcome_write(struct text *to, enum analytics_who who, enum analytics_outco
  * version  of the format: 1 or 2 */
 void line_write(const struct analytics_event *event, unsigned version, struct text *to);
 #define LINES_BYTES_MAX ((size_t)512 << 10)
-
-/* Counts of the requests in an hour or a minute, and the entity that stores them.
- * rest: Storage-Analytics-Metrics-Table-Schema */
-
-struct tally {
-    uint64_t ingress, egress; /* bytes including headers */
-    uint64_t counts[ANALYTICS_OUTCOMES][ANALYTICS_WHO];
-    double e2e_ms, server_ms; /* sums over successful requests */
-};
-
-void tally_count(struct tally *tally, const struct analytics_event *event);
-/* Returns the entity without its keys, as JSON. */
-struct bytes tally_write(struct arena *arena, const struct tally *tally);
-/* Adds the counts in an entity. Returns false if it is malformed. */
-bool tally_read(struct arena *arena, struct bytes json, struct tally *tally);
 
 #endif

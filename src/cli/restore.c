@@ -18,7 +18,7 @@
 #include "base/progress.h"
 #include "queue/queue.h"
 #include "service/names.h"
-#include "table/tables.h"
+#include "table/table.h"
 
 #define NICE 10
 

@@ -7,29 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory for one lock of a set. */
-struct lock_set_entry {
-    struct byte_lock *lock; /* sorted by position */
-    /* lock with the greatest end below this node of a Fenwick tree, among all locks and among
-     * exclusive locks of other owners, or NULL */
-    const struct byte_lock *all, *others;
-    size_t released; /* in the first entry of equal ranges: how many of them are released */
-};
-
-/* locks[0..held) are held; locks[held..count), of one owner, are to be acquired in order. Returns
- * the index of the first that conflicts with an earlier one, or `count` if none does. space:
- * `count` entries */
-size_t lock_set_conflict(struct byte_lock *locks, size_t held, size_t count,
-                         struct lock_set_entry *space);
-
-/* Releases, for each range, the owner's newest lock with exactly that range, preferring an
- * exclusive one to shared ones over it, and removes it from locks[0..*count). Stops at the first
- * range without such a lock, and returns the number of ranges before it. MS-FSA 2.1.5.8 space:
- * *count entries */
-size_t lock_set_release(struct byte_lock *locks, size_t *count, uint64_t owner,
-                        const struct byte_range *ranges, size_t range_count,
-                        struct lock_set_entry *space);
-
 /* Byte-range locks of a file: which locks conflict, and which reads and writes they block. Pure;
  * compares single locks only, so that the holder of many can search them in its own way. source:
  * MS-FSA 2.1.4.10; Azure Files "Manage file locks"; semantics 8.1, 8.2. Thread-safe. */
@@ -63,5 +40,28 @@ bool byte_lock_bars_read(const struct byte_lock *held, uint64_t owner,
                          const struct byte_range *range);
 bool byte_lock_bars_write(const struct byte_lock *held, uint64_t owner,
                           const struct byte_range *range);
+
+/* Memory for one lock of a set. */
+struct lock_set_entry {
+    struct byte_lock *lock; /* sorted by position */
+    /* lock with the greatest end below this node of a Fenwick tree, among all locks and among
+     * exclusive locks of other owners, or NULL */
+    const struct byte_lock *all, *others;
+    size_t released; /* in the first entry of equal ranges: how many of them are released */
+};
+
+/* locks[0..held) are held; locks[held..count), of one owner, are to be acquired in order. Returns
+ * the index of the first that conflicts with an earlier one, or `count` if none does. space:
+ * `count` entries */
+size_t lock_set_conflict(struct byte_lock *locks, size_t held, size_t count,
+                         struct lock_set_entry *space);
+
+/* Releases, for each range, the owner's newest lock with exactly that range, preferring an
+ * exclusive one to shared ones over it, and removes it from locks[0..*count). Stops at the first
+ * range without such a lock, and returns the number of ranges before it. MS-FSA 2.1.5.8 space:
+ * *count entries */
+size_t lock_set_release(struct byte_lock *locks, size_t *count, uint64_t owner,
+                        const struct byte_range *ranges, size_t range_count,
+                        struct lock_set_entry *space);
 
 #endif

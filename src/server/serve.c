@@ -33,7 +33,7 @@
 #include "server/listeners.h"
 #include "server/signals.h"
 #include "store/embedded/sizes.h"
-#include "table/tables.h"
+#include "table/table.h"
 
 /* Time for requests in progress to finish after SIGTERM, and before the store is reopened. */
 #define STOP_GRACE_S           30

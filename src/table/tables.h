@@ -15,6 +15,7 @@
 
 #include "service/decision.h"
 #include "table/entity.h"
+#include "table/table.h"
 
 /* ---- resources ---- */
 
@@ -95,11 +96,5 @@ enum error entity_subject_optional(struct decision *d);
 
 extern const struct restore_functions table_restore; /* table_operations.c */
 extern const struct usage_functions table_usage;     /* table_operations.c */
-
-/* The Table service. */
-
-struct service;
-
-extern const struct service table_service;
 
 #endif

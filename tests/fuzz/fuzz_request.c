@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "file/file.h"
 #include "queue/queue.h"
-#include "table/tables.h"
+#include "table/table.h"
 
 /* What http/ lets into a head: text, and lines that are headers. */
 static bool are_headers(struct bytes lines)

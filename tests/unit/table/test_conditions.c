@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "table/tables.h"
+#include "table/table.h"
 
 static int setup(void **state)
 {

@@ -2,7 +2,7 @@
  * names and options are taken. rest/odata.h; decision: 144, 146, 261, 262, 263, 264 */
 #include "fixture.h"
 
-#include "table/tables.h"
+#include "table/table.h"
 
 #define ROW "abc(PartitionKey='p',RowKey='r')"
 

@@ -2,7 +2,7 @@
  * rest: Payload-Format-for-Table-Service-Operations, Setting-the-Prefer-Header */
 #include "fixture.h"
 
-#include "table/tables.h"
+#include "table/table.h"
 
 static int setup(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "table/tables.h"
+#include "table/table.h"
 
 #define PROPERTIES_MAX 15u
 #define VALUE_BASE64   87380u /* 65,535 bytes */

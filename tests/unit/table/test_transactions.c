@@ -2,7 +2,7 @@
  * service/batch.h; rest: Performing-Entity-Group-Transactions; decision: 146 */
 #include "fixture.h"
 
-#include "table/tables.h"
+#include "table/table.h"
 
 static int setup(void **state)
 {
