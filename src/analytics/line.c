@@ -1,5 +1,5 @@
-/* See analytics_private.h. Fields with client input are HTML-encoded and quoted, like the samples of the
- * reference. */
+/* See analytics_private.h. Fields with client input are HTML-encoded and quoted, like the samples
+ * of the reference. */
 #include "analytics/analytics_private.h"
 
 #include <assert.h>

@@ -18,7 +18,7 @@
 #include "check/report.h"
 #include "check/restore.h"
 #include "service/driver.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 #define LOST_AND_FOUND "lost+found"
 #define FOUND_TRIES    100u

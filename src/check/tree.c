@@ -3,7 +3,7 @@
 #include "base/endian.h"
 #include "file/pending_file.h"
 #include "check/records.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 struct node {
     struct store *store;

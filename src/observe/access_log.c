@@ -75,7 +75,7 @@ static void fill(const struct observed_request *request, uint64_t now_ns,
     access_event_identify(event, call);
 }
 
-/* ---- parts of a batch: stored when the response of a part is ready, logged after the batch ---- */
+/* ---- parts of a batch: stored when a part has its response, logged after the batch ---- */
 
 #define LOGS (1u << EVENTS_ACCESS | 1u << EVENTS_AUDIT)
 

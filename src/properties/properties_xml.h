@@ -1,6 +1,6 @@
 /* XML of service properties and access policies, and of deleted containers and shares. First the
- * Logging, HourMetrics and MinuteMetrics sections of a service's properties, and retention policies,
- * which other sections contain as well.
+ * Logging, HourMetrics and MinuteMetrics sections of a service's properties, and retention
+ * policies, which other sections contain as well.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Set-File-Service-Properties */
 #ifndef LAGRA_PROPERTIES_PROPERTIES_XML_H

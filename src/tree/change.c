@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 /* ---- building blocks ---- */
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "service/deferred_tasks.h"
 #include "service/small_record.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 /* Versions per step. Its number of partitions is limited by the parts of a decision. */
 #define VERSIONS_AT_ONCE 200

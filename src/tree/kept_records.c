@@ -1,8 +1,8 @@
-/* Records retained for snapshots, for the code that changes them: see tree.h, tree_private.h. */
+/* Records retained for snapshots, for the code that changes them: see tree.h, versions.h. */
 #include <assert.h>
 
 #include "base/codec.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 void version_keep(struct tree *tree, struct decision_part *part, struct bytes key, uint64_t written,
                   struct bytes value)

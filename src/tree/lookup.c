@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "service/small_record.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 enum tree_result tree_fail(struct tree *tree, enum store_result result)
 {

@@ -14,7 +14,7 @@
  *                 1 if it is closed; the
  *                 instant when it was reopened
  *   ""            retained generations    INNER "k"            u8 1; varint count, varints
- *   "c"           no records: tasks that delete versions are decided here (tree_private.h)
+ *   "c"           no records: tasks that delete versions are decided here (versions.h)
  *
  * Each version also has a record in the space's index: 8 be until, 8 be id, key of the record.
  *

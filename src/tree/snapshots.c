@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "service/deferred_tasks.h"
 #include "service/small_record.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 /* ---- create and delete ---- */
 

@@ -1,5 +1,5 @@
-/* Versions of records, retained for snapshots: see tree_private.h. */
-#include "tree/tree_private.h"
+/* Versions of records, retained for snapshots: see versions.h. */
+#include "tree/versions.h"
 
 #include "base/codec.h"
 #include "base/endian.h"

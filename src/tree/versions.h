@@ -1,6 +1,6 @@
-/* Declarations shared by the files of tree/. */
-#ifndef LAGRA_TREE_TREE_PRIVATE_H
-#define LAGRA_TREE_TREE_PRIVATE_H
+/* Declarations shared by the files of tree/, some also with `lagra check`. */
+#ifndef LAGRA_TREE_VERSIONS_H
+#define LAGRA_TREE_VERSIONS_H
 
 #include "tree/tree.h"
 
