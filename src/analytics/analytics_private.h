@@ -160,7 +160,7 @@ void retention_apply(struct analytics *analytics, struct monitored *monitored, i
 /* Memory for one step. */
 #define STEP_ARENA_MAX ((size_t)32 << 20)
 
-/* Formats a line of a Storage Analytics log. Pure. rest: Storage-Analytics-Log-Format */
+/* ---- lines of a log. rest: Storage-Analytics-Log-Format ---- */
 
 /* Writes a status message such as "SASClientOtherError", which is also the name of a metrics
  * column. */

@@ -34,7 +34,7 @@ void clock_not_before(instant floor);
  * and timeouts. */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_monotonic_ms(void);
-/* Like clock_monotonic_ms(), with the resolution of the kernel's tick, and cheaper. */
+/* Returns clock_monotonic_ms() with the resolution of the kernel's tick, at less cost. */
 uint64_t clock_coarse_ms(void);
 /* Returns the time since the machine started in ns, including suspension (CLOCK_BOOTTIME): for
  * timeouts that a process must see as expired after having been stopped. */

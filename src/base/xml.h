@@ -17,7 +17,7 @@ void xml_close(struct text *out, const char *name);
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);
-/* Write the date as instant_format_http() and instant_format_iso() do. */
+/* Writes the date as instant_format_http() does; the second as instant_format_iso() does. */
 void xml_element_http_date(struct text *out, const char *name, instant date);
 void xml_element_iso_date(struct text *out, const char *name, instant date);
 /* Writes character data, or an attribute value without line feeds, escaping & < > ". The output is

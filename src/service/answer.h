@@ -33,7 +33,8 @@ void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);
 void answer_string(struct answer *a, const char *name, const char *value);
 void answer_u64(struct answer *a, const char *name, uint64_t value);
-/* Add a header with a date, as instant_format_http() and instant_format_iso() write it. */
+/* Adds a header with a date, as instant_format_http() writes it; the second as instant_format_iso()
+ * does. */
 void answer_date(struct answer *a, const char *name, instant t);
 void answer_iso_date(struct answer *a, const char *name, instant t);
 /* Adds ETag and Last-Modified; see struct service, answer_etag. */
@@ -80,8 +81,6 @@ void answer_lease_outcome(struct answer *a, const struct lease_result *lease,
                           const struct guid *id);
 /* Adds LeaseStatus, LeaseState and LeaseDuration to an entry of a list. */
 void lease_xml(struct text *out, const struct lease *lease, instant now);
-
-/* Copy properties as response headers. */
 
 /* Adds x-ms-copy-id and x-ms-copy-status. */
 void answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status);

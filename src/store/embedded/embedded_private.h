@@ -98,9 +98,7 @@ struct read_view *embedded_frozen_snapshot(struct store *store, struct frozen_st
 enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                    void *context);
 
-/* Internal to embedded/: implements store_figures(). */
-
-/* As store_figures(). Any thread. */
+/* Implements store_figures(). Thread-safe. */
 bool embedded_figures(struct store *store, struct store_figures *ret_figures);
 
 #endif
