@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_usage.h"
 #include "admin/move_in.h"
 #include "admin/move_out.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "observe/access_log.h"
 #include "request/cell_list.h"
 #include "request/cell_parts.h"
+#include "request/cell_request.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
 #include "source/cell_source.h"
@@ -190,8 +192,10 @@ static struct peers *peers_of(struct cell *cell)
 
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
-    cell->followed =
-        (struct cell_accounts){ .peers = peers_of(cell), .store = store, .accounts = accounts };
+    cell->followed = (struct cell_accounts){ .peers = peers_of(cell),
+                                             .cell = cell->owner.record.cell,
+                                             .store = store,
+                                             .accounts = accounts };
     if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
         return true;
     fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
@@ -285,7 +289,10 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
         { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
+        { CELL_REQUEST_PATH, CELL_REQUEST_MAX, .run = cell_request_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
+        { CELL_BYTES_PATH, CELL_BYTES_BODY_MAX, .run = cell_bytes_serve },
+        { CELL_USAGE_PATH, CELL_USAGE_BODY_MAX, .run = cell_usage_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
         { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },

@@ -361,6 +361,7 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
+    run->endpoint_set.usage = run->usage;
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
     cell_serve(&run->cell);
     supervisor_notify("STATUS=serves a cell");
