@@ -23,6 +23,7 @@ void work_init_part(struct work *part, const struct work *whole, struct request 
     request->is_forwarded = came->is_forwarded;
     request->secure = came->secure;
     request->listener_tag = came->listener_tag;
+    request->placement = came->placement;
     work_init(part, whole->call.endpoint, whole->call.arena, request, response);
     part->answer.of_part = true;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "engine.h"
 #include "faults.h"
 #include "judge.h"
@@ -171,7 +172,7 @@ void queue_asked(unsigned slot, const struct ask *ask)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)
@@ -183,8 +184,7 @@ static uint64_t oldest_under_way(void)
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 static void keep_receipt(const struct shown *shown, const char *text)
@@ -391,15 +391,15 @@ bool queue_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor = queue_commit_of(engine_opened_at());
 
-    if (world->outcome == OUTCOME_RUNNING && !world->has_started) {
-        if (survivor < world->acknowledged)
+    if (world->outcome == OUTCOME_RUNNING && !commits_here()->has_started) {
+        if (survivor < commits_acknowledged())
             world_fail("after a %s commit %" PRIu64 " is the last, and %" PRIu64
                        " was acknowledged",
-                       world->power_lost ? "power cut" : "kill", survivor, world->acknowledged);
+                       world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
         world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged",
-                  survivor, world->commits, world->acknowledged);
+                  survivor, world->commits, commits_acknowledged());
         queue_roll_back(survivor);
-        world->commits = world->acknowledged = survivor;
+        commits_roll_back(survivor);
         queue_prune(survivor);
     }
     queue_clock_start(queue_wall_known(world->commits));

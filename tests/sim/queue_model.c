@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commits.h"
 #include "fleet_shared.h"
 #include "world.h"
 
@@ -70,6 +71,18 @@ uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
     while (to > from && ask->queue.op != QUEUE_LIST && model()->notes[to].queue != ask->container)
         to--;
     return to > from ? to : 0;
+}
+
+unsigned queue_cell_of(unsigned queue)
+{
+    const struct sim_queue *state = model()->queues[queue];
+
+    return state->exists ? commits_cell_of(state->since) : 0;
+}
+
+bool queue_is_here(unsigned queue)
+{
+    return commits_are_here(model()->queues[queue]->since);
 }
 
 uint64_t queue_commit_of(uint64_t sequence)
@@ -182,7 +195,7 @@ static void roll_back_message(struct sim_message *message, uint64_t commit,
                               const struct sim_queue *of)
 {
     (void)of;
-    while (message->state && message->state->since > commit)
+    while (message->state && commits_is_lost(message->state->since, commit))
         message->state = message->state->older;
 }
 
@@ -206,7 +219,7 @@ void queue_prune(uint64_t oldest_commit)
 void queue_roll_back(uint64_t commit)
 {
     for (unsigned q = 0; q < QUEUES; q++) {
-        while (model()->queues[q]->since > commit)
+        while (commits_is_lost(model()->queues[q]->since, commit))
             model()->queues[q] = model()->queues[q]->older;
         each_message(q, commit, roll_back_message);
     }

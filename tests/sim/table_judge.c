@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "table_compare.h"
 #include "table_model.h"
@@ -88,8 +89,7 @@ void table_judge_committed(unsigned slot_number)
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 /* ---- the answer of one that has committed ---- */
@@ -214,7 +214,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "table_compare.h"
 #include "table_judge.h"
@@ -51,12 +52,12 @@ static uint64_t find_survivor(const struct stock *stock)
             i++;
         if (!why)
             return commit;
-        if (commit > world->acknowledged)
+        if (commit > commits_acknowledged())
             continue;
         ask_format(&stock[i].ask, asked, sizeof asked);
         world_fail("after a %s the state is none that there was since commit %" PRIu64
                    ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s %.500s\n  %s",
-                   world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits,
+                   world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
                    asked, stock[i].answer.status, stock[i].answer.code,
                    (const char *)stock[i].answer.body, why);
     }
@@ -105,14 +106,13 @@ bool table_judge_take_stock(struct server *server, bool may_fail)
     }
     survivor = find_survivor(stock);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
-              world->commits, world->acknowledged);
+              world->commits, commits_acknowledged());
     table_roll_back(survivor);
     for (unsigned i = 0; i < STOCK_MAX; i++) {
         adopt(&stock[i], survivor);
         answer_release(&stock[i].answer);
     }
     table_prune(survivor);
-    world->commits = survivor;
-    world->acknowledged = survivor;
+    commits_roll_back(survivor);
     return true;
 }
