@@ -243,7 +243,9 @@ void admin_usage(struct admin_call *call)
             missing = missing > 0 ? missing : cells[i];
     }
     if (!is_counted)
-        admin_fail(call, 500, "InternalError", "Something could not be read; the log says what.");
+        admin_fail(
+            call, 500, "InternalError",
+            "Usage could not be determined because stored data could not be read; see the log.");
     else if (missing > 0)
         admin_fail(call, 503, "ServerBusy", "The owner of cell %u has not reported its usage.",
                    missing);

@@ -187,6 +187,25 @@ static bool start_admin(struct running *run)
     return admin_socket_start(&run->options, &run->admin);
 }
 
+static bool start_management(struct running *run, bool in_cluster)
+{
+    struct management of = {
+        .store = run->store,
+        .usage = run->usage,
+        .endpoints = &run->endpoint_set,
+        .servers = run->servers,
+        .services = in_cluster ? &front_relay_application : &service_application,
+        .admin = &run->admin.admin,
+        .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
+        .health = in_cluster ? &run->cell.application : NULL,
+        .health_tag = &run->cell.front.doors[SERVICE_BLOB],
+    };
+
+    for (size_t i = 0; i < SERVICES; i++)
+        of.service_tags[i] = in_cluster ? (void *)&run->cell.front.doors[i] : &run->endpoints[i];
+    return management_start(&run->options, &run->certificate, &of, &run->management);
+}
+
 /* Starts all listeners, then reports them: a script that waits for one finds the others, too. */
 static bool start_listeners(struct running *run)
 {
@@ -195,24 +214,12 @@ static bool start_listeners(struct running *run)
     run->admin.admin.accounts = run->credentials.accounts;
     run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
     run->admin.admin.tenure = tenure_of(run);
-    if (!management_start(
-            &run->options, &run->certificate,
-            &(struct management){ .store = run->store,
-                                  .usage = run->usage,
-                                  .endpoints = &run->endpoint_set,
-                                  .servers = run->servers,
-                                  .admin = &run->admin.admin,
-                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
-                                  .health = run->options.cluster ? &run->cell.application : NULL,
-                                  .health_tag = &run->cell.front.doors[SERVICE_BLOB] },
-            &run->management))
+    if (!start_management(run, run->options.cluster) ||
+        !smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
+                            run->pool, tenure_of(run), &run->smb) ||
+        !start_admin(run))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
-    if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
-                            run->pool, tenure_of(run), &run->smb))
-        return false;
-    if (!start_admin(run))
-        return false;
     for (size_t i = 0; i < SERVICES; i++) {
         if (!run->servers[i])
             continue;
