@@ -198,6 +198,7 @@ bool management_start(const struct options *options, const struct certificate *c
         return true;
     certificate_renewal_show(certificate);
     ret_port->management = *of;
+    ret_port->management.health_tag = of->service_tags[SERVICE_BLOB];
     ret_port->management.started_s = (uint64_t)time(NULL);
     ret_port->management.has_smb = options->smb.wanted;
     ret_port->management.names = bytes_from_string(options->management_names);

@@ -198,7 +198,6 @@ static bool start_management(struct running *run, bool in_cluster)
         .admin = &run->admin.admin,
         .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
         .health = in_cluster ? &run->cell.application : NULL,
-        .health_tag = &run->cell.front.doors[SERVICE_BLOB],
     };
 
     for (size_t i = 0; i < SERVICES; i++)
@@ -368,7 +367,6 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
-    run->endpoint_set.usage = run->usage;
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
     cell_serve(&run->cell);
     supervisor_notify("STATUS=serves a cell");
@@ -405,7 +403,7 @@ static bool start(struct running *run, const struct options *options,
            start_threads(run) &&
            (run->analytics = request_logs_start_analytics(options, &run->endpoint_set, run->store,
                                                           run->credentials.accounts)) &&
-           (run->usage =
+           (run->endpoint_set.usage = run->usage =
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
            (options->cluster || fit_limits(run)) &&
            seed_run(&options->seed, &run->endpoint_set, run->credentials.accounts) &&
