@@ -234,7 +234,7 @@ void admin_usage(struct admin_call *call)
                                                       .response_max = PEER_BODY_MAX,
                                                       .response_ms = RESPONSE_MS },
                               call->arena);
-    is_counted = count_own(&m, admin->usage);
+    is_counted = count_own(&m, admin->endpoints->usage);
     for (unsigned i = 0; i < count; i++) {
         struct peer_response response;
 

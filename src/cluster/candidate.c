@@ -76,6 +76,7 @@ static bool open_file(struct candidate *c)
 
             owner_file_identify(&c->file, c->of->address, &self);
             snprintf(self.forward, sizeof self.forward, "%s", c->of->forward);
+            snprintf(self.smb, sizeof self.smb, "%s", c->of->smb);
             lock_acquire(&c->lock);
             c->found.self = self;
             c->found.is_open = true;

@@ -122,6 +122,19 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
+bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1])
+{
+    const struct route_cell *known;
+
+    ret_host[0] = '\0';
+    lock_acquire(&route->lock);
+    known = cell_of(route, cell);
+    if (known && known->has_target && !known->is_ours)
+        memcpy(ret_host, known->smb, sizeof known->smb);
+    lock_release(&route->lock);
+    return ret_host[0];
+}
+
 /* Finds the cell with the fewest bytes that has an owner and is not drained. Returns NULL if there
  * is none. pins may be NULL. */
 static const struct route_cell *least_used(const struct route *route, const struct pins *pins)
@@ -268,8 +281,10 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         known->serves = has_target && record->serves;
         if (has_target)
             known->target = target;
-        if (record)
+        if (record) {
             known->used_bytes = record->used_bytes;
+            memcpy(known->smb, record->owner.smb, sizeof known->smb);
+        }
     }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);

@@ -15,6 +15,18 @@
 
 /* ---- the request ---- */
 
+/* Reads a source, whose length is known. */
+static struct bytes read_all(struct arena *arena, struct gather_source *source)
+{
+    size_t length = (size_t)source->length, done = 0, count = 1;
+    char *all = arena_bytes(arena, length);
+
+    while (done < length && count > 0 &&
+           source->read(source, all + done, length - done, &count) == OK)
+        done += count;
+    return bytes_of(all, done);
+}
+
 static struct bytes write_request(const struct endpoint *endpoint, struct arena *arena,
                                   const struct internal_request *asked)
 {
@@ -27,12 +39,13 @@ static struct bytes write_request(const struct endpoint *endpoint, struct arena 
     encode_bytes(&out, asked->path);
     encode_bytes(&out, asked->query);
     encode_u64(&out, asked->placement);
+    encode_u8(&out, asked->by_service);
     encode_u64(&out, asked->header_count);
     for (size_t i = 0; i < asked->header_count; i++) {
         encode_bytes(&out, asked->headers[i].name);
         encode_bytes(&out, asked->headers[i].value);
     }
-    encode_bytes(&out, asked->body);
+    encode_bytes(&out, asked->source ? read_all(arena, asked->source) : asked->body);
     return text_bytes(&out);
 }
 
@@ -44,6 +57,7 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
     const struct endpoint *endpoint;
     struct decoder in;
     uint64_t method, count;
+    uint8_t by_service;
 
     decoder_init(&in, body);
     if (decode_u8(&in) != VERSION)
@@ -53,8 +67,10 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
     *ret_asked = (struct internal_request){ .path = decode_bytes(&in), .headers = headers };
     ret_asked->query = decode_bytes(&in);
     ret_asked->placement = decode_u64(&in);
+    by_service = decode_u8(&in);
+    ret_asked->by_service = by_service == 1;
     count = decode_u64(&in);
-    in.bad = in.bad || count > HEADERS_MAX;
+    in.bad = in.bad || by_service > 1 || count > HEADERS_MAX;
     for (uint64_t i = 0; i < count && !in.bad; i++) {
         struct http_header *header = &headers[ret_asked->header_count++];
 
@@ -74,15 +90,38 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
     return endpoint;
 }
 
+/* A long body, which must not stay in memory. */
+struct long_body {
+    struct gather_source source; /* must be first */
+    struct bytes rest;
+};
+
+static enum error read_body(struct gather_source *source, char *to, size_t max, size_t *ret_count)
+{
+    struct long_body *body = (struct long_body *)(void *)source;
+
+    *ret_count = body->rest.len < max ? body->rest.len : max;
+    memcpy(to, body->rest.ptr, *ret_count);
+    body->rest = bytes_from(body->rest, *ret_count);
+    return OK;
+}
+
 int cell_request_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
 {
     struct http_header headers[HEADERS_MAX];
     struct internal_request asked;
     struct internal_response answer;
     const struct endpoint *endpoint = read_request(context, body, headers, &asked);
+    struct long_body lines = { .source = { .read = read_body } };
 
     if (!endpoint)
         return 400;
+    if (asked.body.len > STORE_INLINE_BYTES) {
+        lines.rest = asked.body;
+        lines.source.length = lines.source.max = asked.body.len;
+        asked.body = bytes_of("", 0);
+        asked.source = &lines.source;
+    }
     asked.is_divided = true;
     internal_request_run(endpoint, arena, &asked, &answer);
     encode_u8(ret_body, VERSION);
@@ -103,6 +142,7 @@ static bool read_response(struct bytes body, struct arena *arena,
     struct decoder in;
     uint64_t cell;
 
+    *ret_answer = (struct internal_response){ .error = OK };
     decoder_init(&in, body);
     if (decode_u8(&in) != VERSION)
         return false;

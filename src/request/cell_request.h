@@ -3,8 +3,8 @@
  * asked. The root knows the cell, chooses the cell of a new container, and merges lists.
  *
  * Request, a POST of /-/operator (cluster/peer.h), with base/codec.h: u8 1 (version), bytes:
- * service; u64 method, bytes: raw path, raw query; u64 incarnation of the placement, or 0; number of
- * headers, their names and values; bytes: the body.
+ * service; u64 method, bytes: raw path, raw query; u64 incarnation of the placement, or 0; u8 1 if
+ * it is on behalf of the service; number of headers, their names and values; bytes: the body.
  *
  * Response: u8 1; the error (problem_encode_error()); bytes: detail; u64 cell and u64 incarnation
  * of the placement after E_MisdirectedRequest; the response (response_record.h). */
@@ -14,10 +14,10 @@
 #include "request/internal_request.h"
 
 #define CELL_REQUEST_PATH "/-/operator"
-#define CELL_REQUEST_MAX  ((size_t)128 << 10)
+#define CELL_REQUEST_MAX  ((size_t)5 << 20)
 
-/* Runs a request like internal_request_run(), in the cell that has its container. Its body and its
- * headers are small. May wait for other machines. */
+/* Runs a request like internal_request_run(), in the cell that has its container. Its body has
+ * at most 4 MiB. May wait for other machines. */
 void cell_request_run(const struct endpoint *endpoint, struct arena *arena,
                       const struct internal_request *asked, struct internal_response *ret_answer);
 

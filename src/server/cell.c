@@ -40,6 +40,29 @@ static void name_address(const struct options *options, uint16_t port, char addr
     snprintf(address, ADDRESS_MAX, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
 }
 
+/* Names the host to which other front ends refer SMB clients; "" if they cannot. */
+static void name_smb_host(const struct options *options, char name[OWNER_SMB_MAX + 1])
+{
+    const char *host = options->smb_referral_host;
+
+    name[0] = '\0';
+    if (!options->smb.wanted)
+        return;
+    if (!host && strcmp(options->smb.host, running_reached_at(options->smb.host)) != 0)
+        host = gethostname(name, OWNER_SMB_MAX) == 0 ? name : "";
+    else if (!host)
+        host = options->smb.host;
+    if (!owner_smb_is_valid(host)) {
+        log_line(LOG_WARN,
+                 "other front ends cannot refer SMB clients to \"%s\", which is no host name or "
+                 "IPv4 address; set --smbReferralHost",
+                 host);
+        host = "";
+    }
+    if (host != name)
+        snprintf(name, OWNER_SMB_MAX + 1, "%s", host);
+}
+
 /* The cell may be written to by another now, so this process must terminate. */
 static void on_lost(void *context, const char *why)
 {
@@ -192,6 +215,7 @@ static struct peers *peers_of(struct cell *cell)
 
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
+    cell_accounts_stop(&cell->followed);
     cell->followed = (struct cell_accounts){ .peers = peers_of(cell),
                                              .cell = cell->owner.record.cell,
                                              .store = store,
@@ -224,11 +248,13 @@ void cell_stop(struct cell *cell, unsigned grace_s)
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals)
 {
-    char address[ADDRESS_MAX];
+    char address[ADDRESS_MAX], smb[OWNER_SMB_MAX + 1];
     struct standby_won won;
 
     name_address(options, blob_port, address);
-    cell->standby = standby_start(options, &cell->front, cell->servers, address, cell->forward);
+    name_smb_host(options, smb);
+    cell->standby =
+        standby_start(options, &cell->front, cell->servers, address, cell->forward, smb);
     if (!cell->standby)
         return CELL_FAILED;
     switch (standby_wait(cell->standby, signals, &won)) {
@@ -274,7 +300,7 @@ void cell_update_record(struct cell *cell, struct store *store)
 
 /* ---- requests of other front ends ---- */
 
-/* Returns the cells that the root's lists are merged with; NULL in other cells, and without a key. */
+/* Returns the cells that the root merges its lists with; NULL in other cells or without a key. */
 static const struct other_cells *others_of(struct cell *cell)
 {
     cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
@@ -338,6 +364,8 @@ void cell_show(struct cell *cell, struct admin *admin)
 {
     admin->route = cell->location ? &cell->front.route : NULL;
     admin->cell = cell->owner.record.cell;
+    admin->follows_root = cell->location && !cell_is_root(cell);
+    admin->tenure = cell->location ? &cell->owner.tenure : NULL;
 }
 
 void cell_serve(struct cell *cell)
@@ -353,7 +381,7 @@ void cell_serve(struct cell *cell)
     standby_serves(cell->standby, record->incarnation);
 }
 
-/* Front ends that read that the cell is free close their idle connections, and send nothing more. */
+/* Front ends that read that the cell is free close their idle connections and send nothing more. */
 static void give_up(struct cell *cell)
 {
     owner_release(&cell->owner);

@@ -78,6 +78,7 @@ const struct option_row option_rows[] = {
     { "cell",                  0,  "N",    "number of the cell to own, with --cluster (any free cell)", MEMBER(cell), SET_COUNT },
     { "clusterHost",           0,  "IP",   "with --cluster, address at which other front ends reach this one (127.0.0.1)", MEMBER(internal.host), SET_TEXT },
     { "clusterPort",           0,  "PORT", "with --cluster, port at which other front ends reach this one (10020; 0: any free port)",                 MEMBER(internal.port), SET_PORT },
+    { "smbReferralHost",       0,  "HOST", "with --cluster, name or IPv4 address of this front end to which SMB clients of other front ends are referred (--smbHost, or the machine's name)", MEMBER(smb_referral_host), SET_TEXT },
     { "fenceCommand",          0,  "FILE", "with --cluster, program that fences an unresponsive owner, such as lagra-fence-cephfs (default: wait for the file system's session timeout)", MEMBER(fence_command), SET_TEXT },
     { "extentMemoryLimit",     0,  "MIB",  "accepted for compatibility with Azurite; --inMemoryPersistence has no memory limit", 0, MEMORY_LIMIT },
     { "disableProductStyleUrl", 0, NULL,   "accept the account name only in the path, not in the host name", MEMBER(product_style_url), SET_FALSE },

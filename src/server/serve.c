@@ -32,6 +32,7 @@
 #include "server/sandbox.h"
 #include "server/listeners.h"
 #include "server/signals.h"
+#include "server/smb_endpoint.h"
 #include "store/embedded/sizes.h"
 #include "table/table.h"
 
@@ -83,7 +84,7 @@ struct running {
     struct usage_survey *usage;
     struct analytics *analytics;
     struct management_port management;
-    struct smb_listener smb;
+    struct smb_endpoint smb;
     struct admin_socket admin;
     struct cell cell; /* with --cluster */
     const struct signal_watch *signals;
@@ -171,8 +172,6 @@ static bool start_admin(struct running *run)
 
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
-    run->admin.admin.usage = run->usage;
-    cell_show(&run->cell, &run->admin.admin);
     run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
@@ -182,8 +181,7 @@ static bool start_admin(struct running *run)
                 &(struct admin_listener){ services[i]->name, run->options.listen[i].host,
                                           http_port(run->servers[i]), is_secure });
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i].port > 0)
-            admin_socket_add_listener(&run->admin, &others[i]);
+        admin_socket_add_listener(&run->admin, &others[i]);
     return admin_socket_start(&run->options, &run->admin);
 }
 
@@ -208,14 +206,11 @@ static bool start_management(struct running *run, bool in_cluster)
 /* Starts all listeners, then reports them: a script that waits for one finds the others, too. */
 static bool start_listeners(struct running *run)
 {
-    if (!start_services(run))
-        return false;
     run->admin.admin.accounts = run->credentials.accounts;
-    run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
-    run->admin.admin.tenure = tenure_of(run);
-    if (!start_management(run, run->options.cluster) ||
-        !smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
-                            run->pool, tenure_of(run), &run->smb) ||
+    cell_show(&run->cell, &run->admin.admin);
+    if (!start_services(run) || !start_management(run, run->options.cluster) ||
+        !smb_endpoint_start(&run->smb, &run->options, &run->limits.net, run->credentials.accounts,
+                            run->store, run->pool, tenure_of(run)) ||
         !start_admin(run))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
@@ -310,7 +305,7 @@ static void stop(struct running *run, unsigned grace_s)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     usage_survey_stop(run->usage);
-    smb_listener_stop(&run->smb, grace_s);
+    smb_endpoint_stop(&run->smb, grace_s);
     if (run->pool)
         decision_pool_free(run->pool);
     if (run->gather_pool)
@@ -352,14 +347,18 @@ static bool take_cell(struct running *run)
         !fit_limits(run) || !start_services(run) ||
         !cell_listen(&run->cell, &run->options, &run->limits) ||
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
-                             &run->cell.front.doors[SERVICE_BLOB], &run->management))
+                             &run->cell.front.doors[SERVICE_BLOB], &run->management) ||
+        !smb_endpoint_stand_by(&run->smb, &run->options, &run->limits.net, &run->credentials,
+                               &run->cell))
         return false;
     supervisor_notify("READY=1\nSTATUS=stands by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
-    if (result == CELL_OWNED)
+    if (result == CELL_OWNED) {
         management_end_stand_by(&run->management);
+        smb_endpoint_end_stand_by(&run->smb, &run->options);
+    }
     run->is_stopped = result == CELL_STOPPED;
     run->options.location = run->cell.location;
     return result == CELL_OWNED;

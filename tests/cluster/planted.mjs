@@ -53,6 +53,8 @@ const DEFECTS = [
         change: [['    exchange_answers_by(exchange, front->tenure);\n', '']] },
     { name: 'abandoned-request-forwarded', file: 'src/cluster/forward_send.c', forwarding: 'a front end that was paused',
         change: [['    if (transport_is_abandoned(exchange_connection(f->exchange)))\n        return abandon(f);', '    (void)abandon;']] },
+    { name: 'record-from-before-a-pause-used', file: 'src/cluster/forward.c', forwarding: 'a front end that was paused',
+        change: [['clock_boot_ns() >= asked_ns + FORWARD_FRESH_MS * NS_PER_MS', 'asked_ns == 0']] },
     { name: 'old-renewal-accepted', file: 'src/cluster/front.c', forwarding: 'the owner refuses a request under a renewal',
         change: [['is_owner(front, &envelope) && is_in_time(&envelope)', 'is_owner(front, &envelope) && (is_in_time(&envelope) || true)']] },
     { name: 'links-to-a-silent-owner-kept', file: 'src/server/standby.c', forwarding: 'without an owner a request waits',
