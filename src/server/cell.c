@@ -213,6 +213,11 @@ static struct peers *peers_of(struct cell *cell)
     return cell->key ? &cell->peers : NULL;
 }
 
+static bool is_root(const struct cell *cell)
+{
+    return cell->owner.record.cell == CLUSTER_ROOT;
+}
+
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
     cell_accounts_stop(&cell->followed);
@@ -220,7 +225,7 @@ bool cell_follow(struct cell *cell, struct store *store, struct accounts *accoun
                                              .cell = cell->owner.record.cell,
                                              .store = store,
                                              .accounts = accounts };
-    if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
+    if (!cell->followed.peers || is_root(cell) || cell_accounts_start(&cell->followed))
         return true;
     fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
     return false;
@@ -270,11 +275,6 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 }
 
 /* ---- placement ---- */
-
-bool cell_is_root(const struct cell *cell)
-{
-    return cell->owner.record.cell == CLUSTER_ROOT;
-}
 
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options)
@@ -355,7 +355,7 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
         cell->front.doors[i].tag = &endpoints[i];
         endpoints[i].peers = peers_of(cell);
-        endpoints[i].places = cell->key && cell_is_root(cell) ? &cell->front.route : NULL;
+        endpoints[i].places = cell->key && is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = others_of(cell);
     }
 }
@@ -364,7 +364,7 @@ void cell_show(struct cell *cell, struct admin *admin)
 {
     admin->route = cell->location ? &cell->front.route : NULL;
     admin->cell = cell->owner.record.cell;
-    admin->follows_root = cell->location && !cell_is_root(cell);
+    admin->follows_root = cell->location && !is_root(cell);
     admin->tenure = cell->location ? &cell->owner.tenure : NULL;
 }
 
