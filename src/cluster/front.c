@@ -327,7 +327,7 @@ void front_init(struct front *front, const struct http_application *service,
     route_init(&front->route);
     placements_init(&front->placements);
     lock_init(&front->lock, RANK_CELLS);
-    front_set_status(front, "stands by: no owner is known", "");
+    front_set_status(front, "standing by: no owner is known", "");
     front->forwards = key != NULL;
     for (unsigned i = 0; i < FORWARD_SERVICES; i++)
         front->doors[i] = (struct front_door){

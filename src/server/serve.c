@@ -351,7 +351,7 @@ static bool take_cell(struct running *run)
         !smb_endpoint_stand_by(&run->smb, &run->options, &run->limits.net, &run->credentials,
                                &run->cell))
         return false;
-    supervisor_notify("READY=1\nSTATUS=stands by for a cell");
+    supervisor_notify("READY=1\nSTATUS=standing by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);

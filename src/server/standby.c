@@ -341,7 +341,7 @@ static struct contender *refresh(struct standby *standby)
             won = c;
     }
     if (standby->owned == 0)
-        front_set_status(standby->front, "stands by: ", status);
+        front_set_status(standby->front, "standing by: ", status);
     return won;
 }
 

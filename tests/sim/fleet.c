@@ -101,7 +101,7 @@ unsigned fleet_cell_of(unsigned slot)
 {
     unsigned cell = fleet_is_running() && slot < CLIENTS_MAX ? world->fleet->wishes[slot].cell : 0;
 
-    return cell > 0 ? cell : 1;
+    return cell > 0 ? cell : commits_cell();
 }
 
 /* ---- processes ---- */

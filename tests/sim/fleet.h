@@ -132,7 +132,7 @@ int64_t fleet_boot_ns(unsigned number, int64_t ns);
 /* Returns the lead of the caller's wall clock over the world's. */
 int64_t fleet_wall_ns(void);
 
-/* Returns the cell in which the client's request was executed, or 1. */
+/* Returns the cell in which the client's request was executed, or that of the calling process. */
 unsigned fleet_cell_of(unsigned slot);
 /* Returns whether the present commit of the client's request only places a container in another cell. */
 bool fleet_commits_placement(unsigned slot);

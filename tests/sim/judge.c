@@ -609,6 +609,20 @@ struct stock {
     bool is_elsewhere; /* in another cell */
 };
 
+/* The root of a cluster has no such container, but a row that it may be in another cell. */
+static void read_misdirected(struct reply *answer)
+{
+    static const char *const codes[SIM_SERVICES] = { [SIM_BLOB] = "ContainerNotFound",
+                                                     [SIM_QUEUE] = "QueueNotFound",
+                                                     [SIM_TABLE] = "TableNotFound",
+                                                     [SIM_FILE] = "ShareNotFound" };
+
+    if (!commits_are_divided() || answer->status != 421)
+        return;
+    answer->status = 404;
+    (void)snprintf(answer->code, sizeof answer->code, "%s", codes[world->plan.service]);
+}
+
 bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
                           struct reply *ret_answer)
 {
@@ -619,6 +633,7 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
         uint64_t steps = world->wall_steps;
 
         request_send(server, SLOTS_MAX - 1, ask, ret_answer);
+        read_misdirected(ret_answer);
         if (steps != world->wall_steps) {
             answer_release(ret_answer);
             continue; /* it may have become too old, or too young */
@@ -777,15 +792,6 @@ static unsigned list_stock(struct stock *stock)
     return count;
 }
 
-/* The root of a cluster has no such container, but a row that it may be in another cell. */
-static void read_misdirected(struct reply *answer)
-{
-    if (!commits_are_divided() || answer->status != 421)
-        return;
-    answer->status = 404;
-    (void)snprintf(answer->code, sizeof answer->code, "ContainerNotFound");
-}
-
 bool judge_take_stock(struct server *server, bool may_fail)
 {
     static struct stock stock[STOCK_MAX];
@@ -804,7 +810,6 @@ bool judge_take_stock(struct server *server, bool may_fail)
             return false;
         }
         stock[i].kept = kept_of(SLOTS_MAX - 1);
-        read_misdirected(&stock[i].answer);
     }
     for (unsigned i = 0; i < count && world->was_damaged; i++) {
         if (!stock[i].answer.came || judge_says_cannot(&stock[i].answer)) {
@@ -823,7 +828,8 @@ bool judge_take_stock(struct server *server, bool may_fail)
     for (unsigned i = 0; i < count; i++)
         adopt(&stock[i], survivor);
     model_roll_back(survivor);
-    model_prune(survivor);
+    if (!commits_are_divided()) /* else requests to other cells are in progress */
+        model_prune(survivor);
     commits_roll_back(survivor);
     for (unsigned i = 0; i < count; i++)
         answer_release(&stock[i].answer);

@@ -36,7 +36,8 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 const KEEPS = ['--clients', '6', '--operations', '150'];
 
 /** Front ends of a cluster. */
-const FLEET = ['--fronts', '3'];
+const FLEET = ['--fronts', '3', '--cluster-cells', '1'];
+const CELLS = ['--fronts', '3', '--cluster-cells', '2'];
 
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
@@ -641,6 +642,21 @@ const DEFECTS = [
             ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
     { name: 'lease-of-the-owner-before-not-awaited', file: 'src/server/cell.c', args: FLEET,
         change: [['    if (now_ns < cell->serves_from_ns)\n        thread_sleep_ns(cell->serves_from_ns - now_ns);\n', '']] },
+    { name: 'stale-placement-trusted', file: 'src/service/placement.c', args: CELLS,
+        change: [['    if (!result && (incarnation > numbers[0] || d->now >= numbers[1]))', '    if (!result && incarnation > 0)']] },
+    { name: 'container-without-a-row', file: 'src/service/placement.c', args: CELLS,
+        change: [['    placement_write(d->changes, d->arena, d->result->placed);\n', '']] },
+    { name: 'row-removed-before-the-cell-released', file: 'src/service/placement_release.c', args: CELLS,
+        change: [['    case 409:\n        return STORE_OK;\n    default:\n        return STORE_BUSY;', '    case 409:\n        return STORE_OK;\n    default:\n        placement_remove(d->changes, &row);\n        return STORE_OK;']] },
+    { name: 'name-in-use-released', file: 'src/service/placement.c', args: CELLS,
+        change: [['    if (result || !is_unused_here || is_sealed)\n        return result;\n    *ret_release', '    if (result || is_sealed)\n        return result;\n    *ret_release']] },
+    { name: 'deleted-name-released', file: 'src/service/placement.c', args: CELLS,
+        change: [['    *ret_is_unused = result == STORE_NOT_FOUND;', '    *ret_is_unused = !result || result == STORE_NOT_FOUND;']] },
+    { name: 'list-without-a-cell', file: 'src/service/other_cells.c', args: CELLS,
+        change: [['fetch_pages(call, placed.cells, placed.cell_count)', 'fetch_pages(call, placed.cells, placed.cell_count - 1)']] },
+    { name: 'forwarded-twice-between-cells', file: 'src/cluster/forward.c', args: CELLS,
+        change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
+            ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    kept->count = left;\n    return true;', '    return true;']] },
     { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/handles/handle_open.c', args: SMB,

@@ -73,6 +73,13 @@ uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
     return to > from ? to : 0;
 }
 
+uint64_t queue_list_changed(unsigned queue, uint64_t from, uint64_t to)
+{
+    const struct sim_queue *state = queue_at(queue, to);
+
+    return state->since > from ? state->since : 0;
+}
+
 unsigned queue_cell_of(unsigned queue)
 {
     const struct sim_queue *state = model()->queues[queue];
@@ -87,10 +94,10 @@ bool queue_is_here(unsigned queue)
 
 uint64_t queue_commit_of(uint64_t sequence)
 {
-    uint64_t commit = world->commits;
+    uint64_t commit = commits_newest();
 
     while (commit > 0 && model()->notes[commit].sequence > sequence)
-        commit--;
+        commit = commits_previous(commit);
     return commit;
 }
 
@@ -114,10 +121,10 @@ static void push(struct sim_message *message, struct shown *shown, uint64_t comm
 void queue_apply(const struct ask *ask, struct queue_expected *expected, const unsigned char *id,
                  uint64_t inserted, struct commit_note note)
 {
-    uint64_t commit = ++world->commits;
+    uint64_t known = queue_wall_known(commits_newest()), commit = ++world->commits;
 
-    note.wall_known = note.wall_known > queue_wall_known(commit - 1) ? note.wall_known
-                                                                     : queue_wall_known(commit - 1);
+    if (note.wall_known < known)
+        note.wall_known = known;
     note_commit(commit, note);
     if (expected->changes_queue) {
         struct sim_queue *queue = world_alloc(sizeof *queue);

@@ -263,6 +263,8 @@ static void run_life(bool calm)
 
     world->outcome = OUTCOME_RUNNING;
     commits_set_cell(commits_are_divided() && world->life > 0 ? world->life : 1);
+    if (commits_are_divided() && commits_here()->has_started) /* nothing was lost since */
+        commits_here()->opened_at = 0;
     commits_here()->has_started = false;
     world->may_be_final = false;
     child = fork();
@@ -427,7 +429,7 @@ void run_draw_fleet(unsigned fronts, unsigned cells, struct plan *plan)
 {
     plan->fronts = fronts < FRONTS_MAX ? fronts : FRONTS_MAX;
     plan->cluster_cells = cells > 0 ? cells : draw_cells(plan);
-    if (plan->service != SIM_BLOB)
+    if (plan->service == SIM_FILE)
         plan->cluster_cells = 1;
     if (plan->cluster_cells > plan->fronts || plan->cluster_cells > CLUSTER_CELLS)
         plan->cluster_cells = plan->fronts < CLUSTER_CELLS ? plan->fronts : CLUSTER_CELLS;

@@ -11,6 +11,7 @@
 #include "table_model.h"
 #include "table_pages.h"
 #include "table_reply.h"
+#include "views.h"
 #include "world.h"
 
 /* A request under way. Dies with the process. */
@@ -180,6 +181,24 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     return first;
 }
 
+/* The list of tables in several cells. */
+static void judge_merged(const struct slot *slot, const struct reply *answer)
+{
+    static struct views views;
+    const char *first = NULL;
+
+    views_begin(&views, TABLES, slot->before, world->commits, table_list_changed);
+    while (views_next(&views)) {
+        const char *why = compare_at(slot, answer, world->commits);
+
+        if (!why)
+            views_fits(&views);
+        first = first ? first : why;
+    }
+    if (!views_acknowledge(&views))
+        fail(slot, answer, first);
+}
+
 /* A state between its beginning and its end must give this answer. */
 static void judge_view(const struct slot *slot, const struct reply *answer)
 {
@@ -190,6 +209,10 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 
     if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
+    if (commits_are_divided() && ask->op == TABLE_LIST) {
+        judge_merged(slot, answer);
+        return;
+    }
     for (;;) {
         uint64_t changed = table_changed_before(ask, slot->before, at);
         const char *why = compare_at(slot, answer, at);

@@ -31,6 +31,13 @@ static const struct table_version *table_at(unsigned table, uint64_t commit)
     return at ? at : &never;
 }
 
+uint64_t table_list_changed(unsigned table, uint64_t from, uint64_t to)
+{
+    uint64_t since = table_at(table, to)->since;
+
+    return since > from ? since : 0;
+}
+
 unsigned table_cell_of(unsigned table)
 {
     const struct table_version *newest = model->tables[table];

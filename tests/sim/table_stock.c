@@ -17,6 +17,12 @@ struct stock {
     struct reply answer;
 };
 
+/* Of several cells, each lists its own tables. */
+static bool is_asked(const struct stock *stock)
+{
+    return !commits_are_divided() || stock->ask.table.op != TABLE_LIST;
+}
+
 static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
 {
     if (!judge_ask_until_told(server, &stock->ask, may_fail, &stock->answer))
@@ -34,6 +40,14 @@ static bool was_told(const struct stock *stock)
 
 static const char *stock_differs(const struct stock *stock, uint64_t commit)
 {
+    if (!is_asked(stock))
+        return NULL;
+    if (commits_are_divided() && stock->answer.status == 404)
+        return table_is_here(stock->ask.table.table) && table_exists(stock->ask.table.table, commit)
+                   ? "a table is missing"
+                   : NULL;
+    if (!table_is_here(stock->ask.table.table))
+        return "a table of another cell is here";
     return was_told(stock)
                ? NULL
                : table_compare_answer(&stock->ask.table, &stock->answer, commit, commit);
@@ -44,7 +58,7 @@ static uint64_t find_survivor(const struct stock *stock)
 {
     char asked[300];
 
-    for (uint64_t commit = world->commits;; commit--) {
+    for (uint64_t commit = commits_newest();; commit = commits_previous(commit)) {
         const char *why = NULL;
         unsigned i = 0;
 
@@ -69,7 +83,8 @@ static void adopt(const struct stock *stock, uint64_t commit)
     static struct table_shown shown[TABLE_SHOWN_MAX];
     unsigned table = stock->ask.table.table, count;
 
-    if (stock->ask.table.op != TABLE_QUERY || was_told(stock) || stock->answer.status != 200 ||
+    if (!table_is_here(table) || stock->ask.table.op != TABLE_QUERY || was_told(stock) ||
+        stock->answer.status != 200 ||
         table_read_page((const char *)stock->answer.body, shown, &count))
         return;
     for (unsigned i = 0; i < count; i++) {
@@ -96,7 +111,7 @@ bool table_judge_take_stock(struct server *server, bool may_fail)
 
     list_stock(stock);
     for (unsigned i = 0; i < STOCK_MAX; i++) {
-        if (!ask_until_told(server, &stock[i], may_fail)) {
+        if (is_asked(&stock[i]) && !ask_until_told(server, &stock[i], may_fail)) {
             while (i > 0)
                 answer_release(&stock[--i].answer);
             return false;
@@ -112,7 +127,8 @@ bool table_judge_take_stock(struct server *server, bool may_fail)
         adopt(&stock[i], survivor);
         answer_release(&stock[i].answer);
     }
-    table_prune(survivor);
+    if (!commits_are_divided()) /* else requests to other cells are in progress */
+        table_prune(survivor);
     commits_roll_back(survivor);
     return true;
 }
