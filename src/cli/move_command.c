@@ -50,13 +50,13 @@ struct mover {
 static bool read_key(struct mover *m, const char **ret_problem)
 {
     char id[GUID_TEXT_SIZE];
-    uint8_t secret[NET_KEY_BYTES];
+    struct net_secrets secrets;
 
     guid_format(&m->cluster, id);
     *ret_problem = "it has no file `key`";
-    if (cluster_key_read(m->path, secret, ret_problem) == CLUSTER_KEY_READ)
-        m->key = net_key_new(id, secret, ret_problem);
-    explicit_bzero(secret, sizeof secret);
+    if (cluster_key_read(m->path, &secrets, ret_problem) == CLUSTER_KEY_READ)
+        m->key = net_key_new(id, &secrets, ret_problem);
+    explicit_bzero(&secrets, sizeof secrets);
     return m->key;
 }
 

@@ -247,6 +247,8 @@ static enum http_step on_internal_head(struct exchange *exchange)
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE ||
         exchange_connection(exchange)->ended)
         return HTTP_CUT;
+    if (!connection_key_is_valid(exchange_connection(exchange)))
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];

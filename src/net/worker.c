@@ -170,7 +170,7 @@ static enum turn take_turn(struct connection *connection)
 
         if (n < 0)
             return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
-        if (connection->server->has_key && !connection->is_outgoing)
+        if (connection->server->key && !connection->is_outgoing)
             connection_trust(connection);
     }
     return connection->protocol->turn(connection);

@@ -128,7 +128,7 @@ static void log_forwarded(const struct forward_logged *logged)
 static bool read_key(struct cell *cell, const struct options *options)
 {
     char id[GUID_TEXT_SIZE];
-    uint8_t secret[NET_KEY_BYTES];
+    struct net_secrets secrets;
     const char *problem = "";
     struct guid cluster;
 
@@ -137,9 +137,9 @@ static bool read_key(struct cell *cell, const struct options *options)
         return false;
     }
     guid_format(&cluster, id);
-    switch (cluster_key_read(options->cluster, secret, &problem)) {
+    switch (cluster_key_read(options->cluster, &secrets, &problem)) {
     case CLUSTER_KEY_READ:
-        cell->key = net_key_new(id, secret, &problem);
+        cell->key = net_key_new(id, &secrets, &problem);
         break;
     case CLUSTER_KEY_MISSING:
         log_line(LOG_WARN,
@@ -148,7 +148,7 @@ static bool read_key(struct cell *cell, const struct options *options)
     case CLUSTER_KEY_UNUSABLE:
         break;
     }
-    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(&secrets, sizeof secrets);
     if (!cell->key)
         fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
     return cell->key;
@@ -286,6 +286,7 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
 void cell_update_record(struct cell *cell, struct store *store)
 {
     char moved[OWNER_MOVE_MAX + 1];
+    uint32_t keys[NET_KEYS_MAX] = { 0 };
     struct store_figures now;
     uint64_t used;
 
@@ -296,6 +297,9 @@ void cell_update_record(struct cell *cell, struct store *store)
     route_set_used(&cell->front.route, cell->owner.record.cell, used);
     move_out_describe(moved, sizeof moved);
     owner_set_move(&cell->owner, moved);
+    if (cell->key)
+        net_key_ids(cell->key, keys);
+    owner_set_keys(&cell->owner, keys);
 }
 
 /* ---- requests of other front ends ---- */
