@@ -334,9 +334,9 @@ enum error limits_admit(struct call *call);
 bool limits_refused(enum error e);
 /* Runs state HELD. Returns CORS; WAITING. */
 enum state limits_hold(struct flow *flow);
-/* Checks the account's capacity limit. The operation and the caller must be known. Returns OK,
- * E_InsufficientAccountCapacity. */
-enum error limits_check_capacity(const struct call *call);
+/* Checks the account's capacity limit, and optionally reserves the bytes of the request. The
+ * operation and the caller must be known. Returns OK, E_InsufficientAccountCapacity. */
+enum error limits_check_capacity(const struct call *call, bool reserves);
 /* Checks the account's limit on containers, for an operation that creates one. May block. Returns
  * OK, E_InsufficientAccountContainers, or an error of the store. */
 enum error limits_check_containers(struct work *work);
@@ -357,6 +357,9 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* Runs state FIND_VERSION. Returns FIND_OPERATION; CORS: refused; WAITING. */
 enum state default_version_find(struct flow *flow);
+/* Chooses a cell for the container to be created. Only in the root; a name that is placed already
+ * stays in its cell. */
+void choose_cell(struct call *call);
 /* Runs state FIND_OPERATION: finds the operation and checks the headers. Returns FAULT, or a result
  * of operation_admit(). */
 enum state operation_find_step(struct flow *flow);
