@@ -13,7 +13,8 @@
  *     of one interval; an orderly stop writes it.
  * (3) A log blob is written once and not changed; an entity is updated by adding to its stored
  *     values.
- * (4) No other process writes metric entities. Blobs have unique names.
+ * (4) The owners of all cells of a cluster write into the root. Entities are changed only under
+ *     their ETag, and blobs have unique names. decision: 1105
  * (5) Clients can read and delete all of this, but not change it (decisions 510, 511).
  * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/monitoring.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H

@@ -146,6 +146,20 @@ static void on_done(struct exchange *exchange)
         forward_done(exchange);
 }
 
+/* ---- another port ---- */
+
+static enum http_step on_relay_head(struct exchange *exchange)
+{
+    return visit_head(exchange, exchange->request.listener_tag);
+}
+
+const struct http_application front_relay_application = {
+    .head = on_relay_head,
+    .body = visit_body,
+    .end = visit_end,
+    .done = visit_done,
+};
+
 /* ---- the internal endpoint ---- */
 
 static enum http_introduced introduce(struct bytes input, struct http_introduction *ret_said)

@@ -75,8 +75,6 @@ void access_event_put(struct access_event *event, const struct bytes texts[EVENT
 /* Sets the fields that identify the caller. */
 void access_event_identify(struct access_event *event, const struct call *call);
 
-/* Returns true if a request that took this long belongs in the log of slow requests. */
-bool access_log_is_slow(uint64_t ns);
 /* Formats an event of any of the three logs (event_format). */
 void access_line_write(enum event_log log, struct bytes event, struct text *to);
 

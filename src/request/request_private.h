@@ -270,15 +270,12 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
 /* Completes the body. Returns STORE_OK once it is durable (or in memory) and call->input.body is
  * complete. */
 enum store_result intake_finish(struct flow *flow);
-/* Computes the MD5 of a body in memory into the call's body. body_hash.c
- * returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed */
-enum store_result body_hash(struct flow *flow);
 /* Hashes the bodies that wait. Called as http_application.round. */
 void body_hash_round(void);
 /* Verifies Content-MD5 and x-ms-content-crc64 of the request against the received body. */
 enum error intake_check_sums(struct flow *flow);
 
-/* ---- after the body: after_body.c ---- */
+/* ---- after the body: gather.c ---- */
 
 /* Runs state FINISH_BODY.
  * returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or parses */
@@ -300,22 +297,15 @@ void answer_drop_scratch(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version. Returns OK
  * or the error of the request, with the problem set. */
 enum error route_request(struct call *call);
-/* Fills in only the account and the names. The endpoint has no accounts; see request_names.h. */
+/* Fills in only the account and the names. The endpoint has no accounts; see request.h. */
 enum error route_names(struct call *call);
 /* Like route_request(), for a part of a batch. Account, version and host are those of the batch.
  * The path may start with the account's name, as in path style, or omit it. decision: 61 */
 enum error route_part(struct call *part, const struct call *batch);
 
-/* ---- conditional headers: condition_headers.c ---- */
-
 /* Parses the conditional headers into the call's input.
  * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
 enum error route_conditions(struct call *call);
-/* Adds the rules of the request's version to the conditions. Called once the version and the
- * operation are known. Refuses unreadable dates unless the operation is a read, which ignores them.
- * decisions: 848, 881
- * returns  OK, E_InvalidHeaderValue */
-enum error conditions_of_operation(struct call *call);
 
 /* ---- account and names of a request: route_target.c ---- */
 
@@ -344,9 +334,9 @@ enum error limits_admit(struct call *call);
 bool limits_refused(enum error e);
 /* Runs state HELD. Returns CORS; WAITING. */
 enum state limits_hold(struct flow *flow);
-/* Checks the account's capacity limit. The operation and the caller must be known. Returns OK,
- * E_InsufficientAccountCapacity. */
-enum error limits_check_capacity(const struct call *call);
+/* Checks the account's capacity limit, and optionally reserves the bytes of the request. The
+ * operation and the caller must be known. Returns OK, E_InsufficientAccountCapacity. */
+enum error limits_check_capacity(const struct call *call, bool reserves);
 /* Checks the account's limit on containers, for an operation that creates one. May block. Returns
  * OK, E_InsufficientAccountContainers, or an error of the store. */
 enum error limits_check_containers(struct work *work);
@@ -367,6 +357,9 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* Runs state FIND_VERSION. Returns FIND_OPERATION; CORS: refused; WAITING. */
 enum state default_version_find(struct flow *flow);
+/* Chooses a cell for the container to be created. Only in the root; a name that is placed already
+ * stays in its cell. */
+void choose_cell(struct call *call);
 /* Runs state FIND_OPERATION: finds the operation and checks the headers. Returns FAULT, or a result
  * of operation_admit(). */
 enum state operation_find_step(struct flow *flow);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_usage.h"
 #include "admin/move_in.h"
 #include "admin/move_out.h"
 #include "base/log.h"
@@ -15,10 +16,11 @@
 #include "server/process.h"
 #include "server/running_servers.h"
 #include "observe/access_log.h"
-#include "request/cell_list.h"
 #include "request/cell_parts.h"
+#include "request/cell_request.h"
+#include "request/peer_requests.h"
 #include "service/placement_release.h"
-#include "request/request_names.h"
+#include "request/request.h"
 #include "source/cell_source.h"
 
 /* Lifetime of links to this owner once it has handed over. */
@@ -213,12 +215,19 @@ static struct peers *peers_of(struct cell *cell)
     return cell->key ? &cell->peers : NULL;
 }
 
+static bool is_root(const struct cell *cell)
+{
+    return cell->owner.record.cell == CLUSTER_ROOT;
+}
+
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
     cell_accounts_stop(&cell->followed);
-    cell->followed =
-        (struct cell_accounts){ .peers = peers_of(cell), .store = store, .accounts = accounts };
-    if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
+    cell->followed = (struct cell_accounts){ .peers = peers_of(cell),
+                                             .cell = cell->owner.record.cell,
+                                             .store = store,
+                                             .accounts = accounts };
+    if (!cell->followed.peers || is_root(cell) || cell_accounts_start(&cell->followed))
         return true;
     fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
     return false;
@@ -269,11 +278,6 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 
 /* ---- placement ---- */
 
-bool cell_is_root(const struct cell *cell)
-{
-    return cell->owner.record.cell == CLUSTER_ROOT;
-}
-
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options)
 {
@@ -317,7 +321,10 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
         { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
+        { CELL_REQUEST_PATH, CELL_REQUEST_MAX, .run = cell_request_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
+        { CELL_BYTES_PATH, CELL_BYTES_BODY_MAX, .run = cell_bytes_serve },
+        { CELL_USAGE_PATH, CELL_USAGE_BODY_MAX, .run = cell_usage_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
         { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },
@@ -354,7 +361,7 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
         cell->front.doors[i].tag = &endpoints[i];
         endpoints[i].peers = peers_of(cell);
-        endpoints[i].places = cell->key && cell_is_root(cell) ? &cell->front.route : NULL;
+        endpoints[i].places = cell->key && is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = others_of(cell);
     }
 }
@@ -363,6 +370,8 @@ void cell_show(struct cell *cell, struct admin *admin)
 {
     admin->route = cell->location ? &cell->front.route : NULL;
     admin->cell = cell->owner.record.cell;
+    admin->follows_root = cell->location && !is_root(cell);
+    admin->tenure = cell->location ? &cell->owner.tenure : NULL;
 }
 
 void cell_serve(struct cell *cell)
