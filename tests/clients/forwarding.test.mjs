@@ -16,7 +16,7 @@ import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } fro
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
-import { pskIdentity } from '../lib/peer_request.mjs';
+import { bootNs, pskIdentity } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
 import { freePorts } from '../lib/server.mjs';
@@ -583,9 +583,6 @@ test('the owner refuses a request under a renewal older than its lease', async (
 });
 
 /* ---- what others send ---- */
-
-/** The time since the machine was booted, to 10 ms, as the owner's clock has it. */
-const bootNs = () => BigInt(readFileSync('/proc/uptime', 'latin1').split(' ')[0].replace('.', '')) * 10_000_000n;
 
 function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 4, placement = 0, renewed = bootNs() } = {}) {
     const bytes = Buffer.alloc(72);
