@@ -60,12 +60,12 @@ enum error stored_accounts_list(struct store *store, struct arena *arena,
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
                           const char **ret_problem);
 
-/* Puts an account in force as a record of another cell has it (cell_accounts.h). Returns false if the record is malformed, or
- * cannot be put in force. Thread-safe. */
+/* Applies an account as defined by a record of another cell (cell_accounts.h). Returns false if
+ * the record is malformed or cannot be applied. Thread-safe. */
 bool stored_account_follow(struct accounts *accounts, struct bytes key, struct bytes value);
 
-/* Classifies a record of any partition, for `lagra check`: of an account (or their number), or
- * another. */
+/* Tells `lagra check` whether a record of any partition is an account record or the number of
+ * accounts. */
 enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAMAGED };
 enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
                                                 struct bytes value);

@@ -204,7 +204,7 @@ static bool count_once(struct usage_survey *survey, bool rests)
     return report != NULL;
 }
 
-/* Counts everything now, blocking for the disk. Calls are serialized. Returns STORE_OK, or STORE_CORRUPT,
+/* Runs a survey now; blocks on disk I/O. Calls are serialized. Returns STORE_OK, or STORE_CORRUPT,
  * STORE_IO without a report. */
 static enum store_result count_now(struct usage_survey *survey)
 {

@@ -9,8 +9,8 @@
  *
  * (1) Requests never wait for it. Events that do not fit are dropped and counted
  *     (base/event_log.h).
- * (2) Data collected but not written is limited, over all accounts. A kill loses at most the data
- *     of one interval; an orderly stop writes it.
+ * (2) The total amount of collected but unwritten data, across all accounts, is bounded. A kill
+ *     loses at most the data of one interval; an orderly stop writes it.
  * (3) A log blob is written once and not changed; an entity is updated by adding to its stored
  *     values.
  * (4) No other process writes metric entities. Blobs have unique names.

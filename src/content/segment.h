@@ -1,6 +1,6 @@
-/* Internal to content/: a segment, one record of the map of a content or of a run.
+/* Internal to content/: a segment, one record of the map of content or of a run.
  *
- *   key      1   'c' of a content, 'n' of a run
+ *   key      1   'c' of content, 'n' of a run
  *            8   id, be
  *            8   end offset, be (the offset after the last byte of the segment)
  *   payload  1   version (1)
@@ -19,13 +19,13 @@
  * disk" in store/README.md.
  *
  * Segment invariants, cited as "segment invariant N":
- *  (1) Segments of a content are contiguous; the last ends at its length.
+ *  (1) Segments of content are contiguous; the last ends at its length.
  *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading one is a small
  *  bounded step.
  *  (3) Two segments never end at the same offset: a segment without bytes is never ended, however
  *  many empty blocks it has.
  *  (4) A content of one body of at most SEGMENT_ONLY_MAX bytes is one segment.
- *  (5) Appended bytes start a segment, so each length that a content ever had is the end of a
+ *  (5) Appended bytes start a segment, so each length that content ever had is the end of a
  *  segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
@@ -89,7 +89,7 @@ void segment_writer_finish(struct segment_writer *writer);
 
 /* ---- reading ---- */
 
-/* A map of segments: a content's, or a run's. */
+/* A map of segments: the content's, or a run's. */
 struct segment_map {
     enum segment_owner owner;
     uint64_t id;
@@ -151,7 +151,7 @@ void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_P
 /* Returns the key of the segment with this end offset. */
 void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
-/* Logs a problem of a content or run; returns STORE_CORRUPT. */
+/* Logs a problem of content or run; returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

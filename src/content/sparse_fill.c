@@ -1,4 +1,4 @@
-/* Writes many ranges of a sparse content in one change: each unit is read once and written once,
+/* Writes many ranges of sparse content in one change: each unit is read once and written once,
  * however many ranges it contains. content_write() and content_clear() write one range, and a list
  * of changes may contain only one of these calls. */
 #include <assert.h>

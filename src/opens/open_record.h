@@ -81,14 +81,14 @@ struct open_set {
 
 /* Returns the open with the id, or NULL. */
 struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
-/* Reads the value of the record, for open_set_decode(). returns as read_view_get() */
+/* Reads the value of the record, for open_set_decode(). returns like read_view_get() */
 enum store_result open_set_get(struct read_view *before, struct arena *arena,
                                struct bytes *ret_value);
 /* Drops caching entries without an open and writes the set, or deletes the record if it is
  * empty. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
-/* Reads the locks of opens in the set. returns as open_set_get(), but STORE_OK if there is no
+/* Reads the locks of opens in the set. returns like open_set_get(), but STORE_OK if there is no
  * record */
 enum store_result byte_locks_read(struct read_view *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,

@@ -56,7 +56,7 @@ static enum state find_ready(struct flow *flow)
     enum store_result result;
 
     if (is_stopping(flow))
-        return is_not(flow, "the server stops\n");
+        return is_not(flow, "the server is stopping\n");
     if (store_wants_reopening(d->store))
         return is_not(flow, "the store is out of descriptors or memory\n");
     if (d->seen == 0)
@@ -67,7 +67,9 @@ static enum state find_ready(struct flow *flow)
     if (result)
         return is_not(flow, "what was written cannot be made durable\n");
     if (store_is_full(d->store))
-        return is_not(flow, "the disk is below its reserve: what grows is refused\n");
+        return is_not(
+            flow,
+            "free disk space is below the reserve: requests that need more space are refused\n");
     return answer_with(flow, 200, "ready\n");
 }
 

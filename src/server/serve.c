@@ -240,7 +240,8 @@ static bool check_start(const struct running *run)
                      START_MEMORY_BYTES))
         return false;
     if (!allocator_start())
-        fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
+        fprintf(stderr, "lagra: cannot start the allocator's background thread; freed memory will "
+                        "not be returned to the system\n");
     return true;
 }
 
@@ -348,7 +349,7 @@ static bool take_cell(struct running *run)
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
                              &run->cell.front.doors[SERVICE_BLOB], &run->management))
         return false;
-    supervisor_notify("READY=1\nSTATUS=stands by for a cell");
+    supervisor_notify("READY=1\nSTATUS=standing by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
@@ -444,7 +445,7 @@ static enum ending wait_for_ending(struct running *run, const struct signal_watc
     }
 }
 
-/* Keeps the ports for the restart, including those chosen freely. */
+/* Keeps the ports for the restart, including dynamically assigned ones. */
 static void keep_ports(const struct running *run, struct options *options)
 {
     for (size_t i = 0; i < SERVICES; i++)

@@ -51,8 +51,8 @@ size_t edm_value_size(const struct edm_value *value);
 /* Returns the size of a String with this number of code units. */
 size_t edm_text_size(size_t units);
 
-/* Writes "2017-01-05T03:26:33.347125Z", without trailing zeros or a zero fraction, as recorded.
- * Returns its length. */
+/* Writes "2017-01-05T03:26:33.347125Z", without trailing zeros or a zero fraction, as in the real
+ * service. Returns its length. */
 #define EDM_DATETIME_SIZE INSTANT_ISO_SIZE
 size_t edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
 

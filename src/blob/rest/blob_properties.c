@@ -11,7 +11,7 @@
 /* ---- headers that describe a blob ---- */
 
 /* Adds the headers for snapshots and versions. Lease headers are only sent for a base that was
- * requested by its name alone, as recorded. */
+ * requested by its name alone, as in the real service. */
 static void answer_ref(struct answer *a, const struct blob *blob)
 {
     char text[INSTANT_ISO_SIZE];
@@ -24,7 +24,7 @@ static void answer_ref(struct answer *a, const struct blob *blob)
             answer_lease(a, &blob->lease);
         return;
     }
-    /* In this version only, as recorded. decision: 32 */
+    /* In this version only, as in the real service. decision: 32 */
     if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09")) {
         instant_format_iso(blob->ref.at, text);
         answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));

@@ -107,7 +107,7 @@ static void add_date(struct text *out, const char *name, instant date)
     xml_element_string(out, name, text);
 }
 
-/* In an element's text, a quotation mark needs no escape, and recorded ones have none. */
+/* A quotation mark in the text of an element needs no escape, and the real service sends none. */
 static void add_text(struct text *out, struct bytes text)
 {
     struct bytes part;

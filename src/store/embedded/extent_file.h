@@ -28,7 +28,7 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
  * STORE_IO; logged. */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
 /* Opens an extent for reading only, bypassing the page cache if the file system can: at multiples
- * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns as
+ * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns like
  * extent_file_open(). */
 enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);
