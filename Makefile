@@ -8,7 +8,7 @@ CONSOLE ?= on
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test cluster-test sim mutants check asan ubsan tsan fuzz soak bench cells-bench docs deb deb-test reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test cluster-test cluster-soak sim mutants check asan ubsan tsan fuzz soak bench cells-bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,10 +69,15 @@ image-test: ## build the image of packaging/Containerfile with podman, and run i
 	@tools/prepare image
 	@tools/node tests/image/run.mjs
 
-cluster-test: ## cells on a CephFS that it starts: machines die, hang and are evicted under writers; two minutes (ARGS="--minutes 10", "hang")
+cluster-test: ## cells on a CephFS that it starts: machines die, hang and are evicted under writers; two minutes (ARGS="hang")
 	@tools/prepare cluster-test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/cluster/run.mjs --build build-test $(ARGS)
+
+cluster-soak: ## faults of clusters by lot: 200 machines, 20 OSDs, 10 MDS; an hour (ARGS="--seed 2 --minutes 10")
+	@tools/prepare cluster-test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/cluster/run.mjs --build build-test --campaign $(ARGS)
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

@@ -137,9 +137,9 @@ export function latency(results, work) {
     })), { x: 'requests a second; a point says how many connections', y: 'ms' });
 }
 
-/** What a page costs out of ever more blobs. */
+/** Draws the time to list a page by number of blobs. */
 export function sizes(results) {
-    return plot('A page of 5,000 out of ever more blobs', results, results.sizes.map(({ name, points }) => ({
+    return plot('Time to list a page of 5,000 blobs, by number of blobs in the container', results, results.sizes.map(({ name, points }) => ({
         name, points: points.map(({ count, p50_us }) => ({ x: count, y: p50_us / 1000, label: `${figure(p50_us / 1000)} ms` })),
     })), { x: 'blobs in the container', y: 'ms' });
 }

@@ -354,8 +354,8 @@ async function measureServers() {
     const idle = memoryMiB(lagra.pid, 'VmRSS');
 
     try {
-        console.log(`start to first answer: ${targets.map(({ name, startMs }) => `${name} ${number(startMs)} ms`).join(', ')}`);
-        console.log(`resident after start: Lagra ${number(idle)} MiB\n`);
+        console.log(`time from start to first response: ${targets.map(({ name, startMs }) => `${name} ${number(startMs)} ms`).join(', ')}`);
+        console.log(`resident memory after start: Lagra ${number(idle)} MiB\n`);
         for (const target of targets.filter(({ signed }) => signed))
             await prepare(target);
         measureWorks(targets);
@@ -363,7 +363,7 @@ async function measureServers() {
             measureLoads(targets);
         if (isWanted({ name: 'Batch delete' }))
             await measureBatches(able(targets.filter(({ signed }) => signed), { lately: true }));
-        console.log(`\nmost resident memory: ${targets.map(({ name, pid }) => `${name} ${number(memoryMiB(pid, 'VmHWM'))} MiB`).join(', ')}`);
+        console.log(`\npeak resident memory: ${targets.map(({ name, pid }) => `${name} ${number(memoryMiB(pid, 'VmHWM'))} MiB`).join(', ')}`);
         if (!without.has('million'))
             await measureMillion(lagra);
     } finally {

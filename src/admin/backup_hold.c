@@ -34,7 +34,7 @@ static void show_end(int64_t unix_s)
 {
     static const struct metric_family family = {
         "lagra_backup_last_end_timestamp_seconds",
-        "When the data that the last backup copied had been read, since 1970.", METRIC_GAUGE
+        "Unix time at which the last successful backup had read its data.", METRIC_GAUGE
     };
     static _Atomic int64_t shown_s;
 

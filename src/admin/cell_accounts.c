@@ -184,7 +184,7 @@ static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *
 
         entry.key = decode_bytes(&in);
         entry.value = decode_bytes(&in);
-        if (!entry.key.ptr || !entry.value.ptr || !store_entry(f, arena, &entry) ||
+        if (!entry.key.ptr || !entry.value.ptr || (f->store && !store_entry(f, arena, &entry)) ||
             (service.len == 0 && !stored_account_follow(f->accounts, entry.key, entry.value)))
             return false;
     }
@@ -192,6 +192,15 @@ static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *
         return false;
     *digest = of_root;
     return true;
+}
+
+/* Checked first, since a request would wait for an owner, and the end of the thread with it. */
+static bool root_has_owner(struct route *route)
+{
+    struct owner_target target;
+    uint64_t asked_ns;
+
+    return route_find(route, CLUSTER_ROOT, &target, &asked_ns) == ROUTE_FOUND;
 }
 
 static void follow(struct cell_accounts *f, uint64_t *digest, bool *has_failed)
@@ -204,7 +213,8 @@ static void follow(struct cell_accounts *f, uint64_t *digest, bool *has_failed)
     text_init(&body, arena, CELL_ACCOUNTS_BODY_MAX);
     encode_u8(&body, VERSION);
     encode_u64(&body, *digest);
-    is_done = peer_ask(f->peers,
+    is_done = root_has_owner(f->peers->route) &&
+              peer_ask(f->peers,
                        &(struct peer_request){ .cell = CLUSTER_ROOT,
                                                .path = CELL_ACCOUNTS_PATH,
                                                .body = text_bytes(&body),

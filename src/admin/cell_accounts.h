@@ -27,7 +27,7 @@ int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
 /* In another cell. */
 struct cell_accounts {
     struct peers *peers;
-    struct store *store;
+    struct store *store; /* or NULL if no cell is owned; accounts are then put in force only */
     struct accounts *accounts;
     struct thread thread;
     atomic_bool ends;

@@ -81,13 +81,14 @@ static void print_process(struct text *to, const struct management *management)
 
     read_pages(&all, &resident);
     const struct figure figures[] = {
-        { COUNTER("process_cpu_seconds_total", "Processor time, user and system."), cpu_seconds() },
-        { GAUGE("process_resident_memory_bytes", "Memory in use."), resident * page },
-        { GAUGE("process_virtual_memory_bytes", "Address space in use."), all * page },
-        { GAUGE("process_open_fds", "Descriptors that are open."), count_entries("/proc/self/fd") },
-        { GAUGE("process_max_fds", "Descriptors that may be open."), descriptors_max() },
-        { GAUGE("process_threads", "Threads."), count_entries("/proc/self/task") },
-        { GAUGE("process_start_time_seconds", "When it was started, since 1970."),
+        { COUNTER("process_cpu_seconds_total", "User and system CPU time."), cpu_seconds() },
+        { GAUGE("process_resident_memory_bytes", "Resident memory."), resident * page },
+        { GAUGE("process_virtual_memory_bytes", "Virtual memory."), all * page },
+        { GAUGE("process_open_fds", "Number of open file descriptors."),
+          count_entries("/proc/self/fd") },
+        { GAUGE("process_max_fds", "Limit of open file descriptors."), descriptors_max() },
+        { GAUGE("process_threads", "Number of threads."), count_entries("/proc/self/task") },
+        { GAUGE("process_start_time_seconds", "Unix time at which the process was started."),
           (double)management->started_s },
     };
     print_all(to, figures, sizeof figures / sizeof figures[0]);
@@ -97,17 +98,19 @@ static void print_process(struct text *to, const struct management *management)
 static void print_memory(struct text *to)
 {
     const struct figure figures[] = {
-        { GAUGE("lagra_memory_budget_bytes", "Memory that requests and background tasks may hold."),
+        { GAUGE("lagra_memory_budget_bytes",
+                "Memory that requests and background tasks can use together."),
           (double)MEMORY_BUDGET_BYTES },
-        { GAUGE("lagra_memory_large_request_bytes",
-                "Memory beyond it that the large request holds."),
+        { GAUGE("lagra_memory_large_request_bytes", "Memory beyond the budget, used by the one "
+                                                    "large request that is admitted at a time."),
           (double)memory_large_held() },
-        { COUNTER("lagra_memory_refused_total", "Charges that the memory budget did not cover."),
+        { COUNTER("lagra_memory_refused_total",
+                  "Refused charges to the memory budget, whose requests failed with 503."),
           (double)memory_budget_refusals() },
     };
 
     print_all(to, figures, sizeof figures / sizeof figures[0]);
-    text_printf(to, "# HELP lagra_memory_held_bytes Memory that the budget covers, by use.\n"
+    text_printf(to, "# HELP lagra_memory_held_bytes Memory charged to the memory budget, by use.\n"
                     "# TYPE lagra_memory_held_bytes gauge\n");
     for (enum memory_use use = 0; use < MEMORY_USES; use++)
         text_printf(to, "lagra_memory_held_bytes{use=\"%s\"} %zu\n", memory_use_name(use),
@@ -118,7 +121,7 @@ static void print_memory(struct text *to)
 
 static void print_connections(struct text *to, const struct management *management)
 {
-    text_printf(to, "# HELP lagra_connections Connections of each worker.\n"
+    text_printf(to, "# HELP lagra_connections Number of connections of each worker.\n"
                     "# TYPE lagra_connections gauge\n");
     for (size_t i = 0; i < management->endpoints->count; i++) {
         struct http_server *server = management->servers[i];
@@ -135,9 +138,10 @@ static void print_connections(struct text *to, const struct management *manageme
 static void print_store(struct text *to, struct store *store)
 {
     const struct figure states[] = {
-        { GAUGE("lagra_store_healthy", "0 once a write or sync of the store has failed."),
+        { GAUGE("lagra_store_healthy", "1, or 0 after a write or sync of the store has failed."),
           store_healthy(store) },
-        { GAUGE("lagra_store_full", "1 while what grows is refused."), store_is_full(store) },
+        { GAUGE("lagra_store_full", "1 while requests that need more disk space are refused."),
+          store_is_full(store) },
     };
     struct store_figures now;
 
@@ -145,27 +149,34 @@ static void print_store(struct text *to, struct store *store)
     if (!store_figures(store, &now))
         return;
     const struct figure figures[] = {
-        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data directory."),
+        { GAUGE("lagra_disk_free_bytes", "Free space on the disk of the data directory."),
           (double)now.disk_free_bytes },
-        { GAUGE("lagra_disk_reserve_bytes", "While less is free, what grows is refused."),
+        { GAUGE("lagra_disk_reserve_bytes",
+                "Free disk space below which requests that need more are refused."),
           (double)now.disk_reserve_bytes },
-        { GAUGE("lagra_store_piece_bytes", "Bytes of contents that records refer to."),
+        { GAUGE("lagra_store_piece_bytes", "Total size of the contents that records refer to."),
           (double)now.piece_bytes },
-        { GAUGE("lagra_store_extents", "Files of contents."), (double)now.extents },
-        { GAUGE("lagra_store_extents_open", "Those of them that are open."),
+        { GAUGE("lagra_store_extents", "Number of files that hold contents."),
+          (double)now.extents },
+        { GAUGE("lagra_store_extents_open", "Number of open files that hold contents."),
           (double)now.extents_open },
-        { GAUGE("lagra_store_record_bytes", "Files of records."), (double)now.record_bytes },
-        { GAUGE("lagra_store_memory_table_bytes", "Records that are in memory and in the log."),
+        { GAUGE("lagra_store_record_bytes", "Total size of the files that hold records."),
+          (double)now.record_bytes },
+        { GAUGE("lagra_store_memory_table_bytes",
+                "Size of the memtables, whose records are also in the log."),
           (double)now.memory_table_bytes },
-        { GAUGE("lagra_store_compaction_pending_bytes", "Records that are to be rewritten."),
+        { GAUGE("lagra_store_compaction_pending_bytes",
+                "Size of the records that wait for compaction."),
           (double)now.compaction_bytes },
-        { COUNTER("lagra_record_cache_hits_total", "Records that were found in memory."),
+        { COUNTER("lagra_record_cache_hits_total", "Lookups of records that were found in memory."),
           (double)now.cache_hits },
-        { COUNTER("lagra_record_cache_misses_total", "Records that were looked for in files."),
+        { COUNTER("lagra_record_cache_misses_total", "Lookups of records that had to read files."),
           (double)now.cache_misses },
-        { GAUGE("lagra_block_cache_bytes", "Parts of files of records that are in memory."),
+        { GAUGE("lagra_block_cache_bytes",
+                "Size of the cache for blocks of the files that hold records."),
           (double)now.block_cache_bytes },
-        { GAUGE("lagra_store_stalled", "1 while commits are slowed down for that."),
+        { GAUGE("lagra_store_stalled",
+                "1 while commits are slowed down because compactions are behind."),
           now.is_stalled },
     };
     print_all(to, figures, sizeof figures / sizeof figures[0]);
@@ -177,6 +188,7 @@ void figures_print(struct text *to, const struct management *management)
     print_memory(to);
     print_connections(to, management);
     print_store(to, management->store);
-    text_printf(to, "# HELP lagra_build_info What runs.\n# TYPE lagra_build_info gauge\n"
+    text_printf(to, "# HELP lagra_build_info Version of the server, as a label; always 1.\n# TYPE "
+                    "lagra_build_info gauge\n"
                     "lagra_build_info{version=\"" LAGRA_VERSION "\"} 1\n");
 }

@@ -7,11 +7,14 @@
 #include "cluster/peer.h"
 #include "service/restore.h"
 
-#define VERSION      1
-#define RESPONSE_MAX 256u
+#define VERSION        2
+#define RESPONSE_MAX   256u
 /* For requests that may wait for a disk, and whose failure loses the copied data. */
-#define PATIENCE_MS  30000u
-#define RECORDS_MAX  4096u
+#define PATIENCE_MS    30000u
+#define RECORDS_MAX    4096u
+/* The changes during a round of this length can be copied while clients wait. */
+#define ROUND_SHORT_MS 100u
+#define ROUNDS_MAX     10u
 
 static enum move_result fail(struct copier *c, const char *problem)
 {
@@ -47,13 +50,19 @@ static int ask(struct copier *c, const char *path, unsigned patience_ms, struct 
     return response.status;
 }
 
-static enum move_result begin_copy(struct copier *c, struct guid *ret_id,
-                                   struct moved_space *ret_space)
+static void write_clock(struct copier *c, struct text *body)
+{
+    uint64_t now = clock_now();
+
+    encode_u64(body, now);
+    encode_u64(body, store_time_passed(c->endpoint->store, now));
+}
+
+static enum move_result begin_copy(struct copier *c, struct space_copy *copy)
 {
     struct text body;
     struct bytes answer;
     struct decoder in;
-    uint64_t now = clock_now();
     int status;
 
     text_init(&body, c->arena, 256);
@@ -61,8 +70,7 @@ static enum move_result begin_copy(struct copier *c, struct guid *ret_id,
     encode_bytes(&body, c->move.service);
     encode_bytes(&body, c->move.account);
     encode_bytes(&body, c->move.key);
-    encode_u64(&body, now);
-    encode_u64(&body, store_time_passed(c->endpoint->store, now));
+    write_clock(c, &body);
     status = ask(c, MOVE_BEGIN_PATH, PEER_PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
         return fail(c, "the clocks of the two cells differ");
@@ -71,84 +79,149 @@ static enum move_result begin_copy(struct copier *c, struct guid *ret_id,
     decoder_init(&in, answer);
     if (decode_u8(&in) != VERSION)
         return fail(c, "the destination has another version");
-    decode_fixed(&in, ret_id->b, sizeof ret_id->b);
-    decode_fixed(&in, ret_space->space.b, sizeof ret_space->space.b);
-    decode_fixed(&in, ret_space->task.b, sizeof ret_space->task.b);
-    ret_space->due = decode_u64(&in);
+    decode_fixed(&in, copy->id.b, sizeof copy->id.b);
+    decode_fixed(&in, copy->to.space.b, sizeof copy->to.space.b);
+    decode_fixed(&in, copy->to.task.b, sizeof copy->to.task.b);
+    copy->to.due = decode_u64(&in);
     return decoder_ok(&in) ? MOVE_OK : fail(c, "the destination has another version");
+}
+
+static enum move_result end_copy(struct copier *c, const struct space_copy *copy)
+{
+    struct bytes answer;
+    struct text body;
+
+    text_init(&body, c->arena, 64);
+    encode_fixed(&body, copy->id.b, sizeof copy->id.b);
+    write_clock(c, &body);
+    return ask(c, MOVE_END_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer) == 200
+               ? MOVE_OK
+               : fail(c, "the destination cannot be reached");
 }
 
 /* ---- one space ---- */
 
-/* A copy in progress. */
+/* Data being sent. */
 struct sending {
     struct copier *copier;
-    struct guid id;
-    uint64_t records, bytes; /* of the spaces before */
+    const struct space_copy *copy;
+    uint64_t records, bytes; /* sent before */
 };
+
+static bool hold(struct copier *c, const struct space_copy *copy)
+{
+    return store_hold_space(c->endpoint->store, copy->from);
+}
 
 static bool send_batch(struct restoring *restoring, struct bytes batch)
 {
     struct sending *s = restoring->context;
+    const struct guid *id = &s->copy->id;
     struct arena *arena = arena_new(2 * MOVE_PUT_MAX);
     struct bytes answer;
     struct text body;
     int status;
 
-    text_init(&body, arena, batch.len + sizeof s->id.b);
-    encode_fixed(&body, s->id.b, sizeof s->id.b);
+    text_init(&body, arena, batch.len + sizeof id->b);
+    encode_fixed(&body, id->b, sizeof id->b);
     text_add(&body, batch);
     status = ask(s->copier, MOVE_PUT_PATH, PATIENCE_MS, text_bytes(&body), arena, &answer);
     arena_free(arena);
     atomic_store(s->copier->records, s->records + restoring->records);
     atomic_store(s->copier->bytes, s->bytes + restoring->bytes);
-    return status == 200;
+    return status == 200 &&
+           (!archive_has_many_changes(restoring->archive) || hold(s->copier, s->copy));
 }
 
-static enum move_result send_space(struct copier *c, struct sending *sending, struct guid space)
+/* Sends all of a space, or the changes to it. */
+static enum move_result send_space(struct copier *c, const struct space_copy *copy,
+                                   enum store_result (*read)(struct restoring *, struct guid))
 {
-    struct restoring restoring = { .archive = archive_of(c->endpoint->store),
+    struct sending sending = { .copier = c,
+                               .copy = copy,
+                               .records = atomic_load(c->records),
+                               .bytes = atomic_load(c->bytes) };
+    struct restoring restoring = { .archive = c->archive,
                                    .service = c->endpoint->service,
                                    .account = c->move.account,
                                    .send = send_batch,
-                                   .context = sending };
-    enum store_result result;
+                                   .context = &sending };
+    enum store_result result = read(&restoring, copy->from);
 
-    if (!restoring.archive)
-        return fail(c, "the engine has no files");
-    result = restoring_read_space(&restoring, space);
-    archive_close(restoring.archive);
     if (result == STORE_BUSY)
         return fail(c, "the destination cannot be reached, or does not accept the contents");
+    if (result == STORE_FULL)
+        return fail(c, "it changes faster than it can be copied");
     return result ? fail(c, store_result_text(result)) : MOVE_OK;
 }
 
-static enum move_result copy_space(struct copier *c, struct guid space)
+/* Sends changes until that takes little time, or no less than before. */
+static enum move_result catch_up(struct copier *c, const struct space_copy *copy)
+{
+    uint64_t took_ms = UINT64_MAX, before_ms;
+    enum move_result result = MOVE_OK;
+
+    for (unsigned i = 0; i < ROUNDS_MAX && !result; i++) {
+        uint64_t began_ms = clock_monotonic_ms();
+
+        before_ms = took_ms;
+        result = send_space(c, copy, restoring_read_changes);
+        took_ms = clock_monotonic_ms() - began_ms;
+        if (took_ms < ROUND_SHORT_MS || took_ms >= before_ms)
+            break;
+    }
+    return result;
+}
+
+/* Completes the last copy: from then on the space is held. */
+static enum move_result complete_copy(struct copier *c)
+{
+    const struct space_copy *copy = &c->copies[c->copy_count - 1];
+    enum move_result result = catch_up(c, copy);
+
+    if (!result && !hold(c, copy))
+        result = fail(c, "too many spaces are held");
+    if (!result)
+        result = send_space(c, copy, restoring_read_changes);
+    if (!result)
+        result = end_copy(c, copy);
+    archive_close(c->archive);
+    c->archive = NULL;
+    return result;
+}
+
+/* is_live: clients may write to it meanwhile, so it is completed later */
+static enum move_result copy_space(struct copier *c, struct guid space, bool is_live)
 {
     struct space_copy *copy = &c->copies[c->copy_count];
-    struct sending sending = { .copier = c,
-                               .records = atomic_load(c->records),
-                               .bytes = atomic_load(c->bytes) };
-    struct bytes answer;
-    enum move_result result;
+    enum move_result result = MOVE_OK;
 
-    if (c->copy_count == MOVE_SPACES_MAX || !store_hold_space(c->endpoint->store, space))
+    if (c->archive)
+        result = complete_copy(c);
+    if (result)
+        return result;
+    if (c->copy_count == MOVE_SPACES_MAX)
         return fail(c, "too many deleted containers of this name are retained");
-    c->copy_count++; /* it is held from here on */
-    copy->from = space;
-    result = begin_copy(c, &sending.id, &copy->to);
+    c->archive = archive_of(c->endpoint->store);
+    if (!c->archive || !archive_watch(c->archive, space))
+        return fail(c, "the engine cannot copy it");
+    *copy = (struct space_copy){ .from = space };
+    c->copy_count++;
+    result = begin_copy(c, copy);
     if (!result)
-        result = send_space(c, &sending, space);
-    if (!result && ask(c, MOVE_END_PATH, PATIENCE_MS, bytes_of(sending.id.b, sizeof sending.id.b),
-                       c->arena, &answer) != 200)
-        result = fail(c, "the destination cannot be reached");
-    return result;
+        result = send_space(c, copy, restoring_read_space);
+    if (result)
+        return result;
+    return is_live ? catch_up(c, copy) : complete_copy(c);
 }
 
 void copier_release(struct copier *c)
 {
     for (size_t i = 0; i < c->copy_count; i++)
         store_release_space(c->endpoint->store, c->copies[i].from);
+    if (c->archive)
+        archive_close(c->archive);
+    c->archive = NULL;
     c->copy_count = 0;
 }
 
@@ -168,19 +241,28 @@ struct reading {
     bool has_listed, is_bad;
 };
 
-static void add_name(struct copier *c, const struct guid *space)
+static void add_name(struct copier *c, const struct guid *space, bool is_live)
 {
-    for (size_t i = 0; i < c->named_count; i++)
-        if (guid_equal(&c->named[i], space))
-            return;
-    if (c->named_count < MOVE_SPACES_MAX)
-        c->named[c->named_count] = *space;
-    c->named_count++;
+    size_t i = 0;
+
+    while (i < c->named_count && i < MOVE_SPACES_MAX && !guid_equal(&c->named[i], space))
+        i++;
+    if (i == MOVE_SPACES_MAX) {
+        c->named_count = i + 1; /* too many */
+        return;
+    }
+    if (i == c->named_count) {
+        c->named_count++;
+        c->is_live[i] = false;
+    }
+    c->named[i] = *space;
+    c->is_live[i] = c->is_live[i] || is_live;
 }
 
 /* The value with the space of the destination, once that is known. */
 static struct bytes in_destination(struct reading *reading, const struct record *record)
 {
+    const struct restore_functions *restore = reading->copier->endpoint->service->restore;
     const struct space_copy *copy;
     char *value;
     struct guid space;
@@ -190,7 +272,7 @@ static struct bytes in_destination(struct reading *reading, const struct record 
         return record->value;
     }
     memcpy(space.b, record->value.ptr + RESTORE_SPACE_AT, sizeof space.b);
-    add_name(reading->copier, &space);
+    add_name(reading->copier, &space, restore->is_owner(record->key));
     copy = find_copy(reading->copier, &space);
     if (!copy)
         return record->value;
@@ -228,30 +310,37 @@ static enum store_result read_family(struct reading *reading, struct read_view *
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Tasks of the name itself, such as the end of the retention of a deleted container. */
-static enum store_result read_tasks(struct copier *c, struct moved *moved)
+static bool add_task(void *context, const struct archive_row *row)
 {
-    struct partition partition = partition_of(c);
-    struct arena_mark mark = arena_mark(c->arena);
-    struct deferred_task task, before;
-    const struct deferred_task *after = NULL;
-    enum store_result result;
+    struct copier *c = context;
 
-    while (!(result = store_task_peek(c->endpoint->store, after, c->arena, &task))) {
-        before = task;
-        after = &before;
-        if (!guid_equal(&task.partition.space, &partition.space) ||
-            !bytes_equal(task.partition.key, partition.key) || placement_is_own_task(task.kind)) {
-            arena_rewind(c->arena, mark); /* the store may have many other tasks */
-            continue;
-        }
-        if (moved->task_count == RECORDS_MAX)
-            return STORE_FULL;
-        moved->tasks[moved->task_count++] =
-            (struct moved_task){ task.due, task.kind, task.payload };
-        mark = arena_mark(c->arena);
+    if (!bytes_equal(row->partition_key, c->move.key) || placement_is_own_task(row->kind))
+        return true;
+    if (c->task_count < RECORDS_MAX)
+        c->tasks[c->task_count] =
+            (struct moved_task){ row->due, row->kind,
+                                 row->value.ptr ? arena_copy(c->kept, row->value) : row->value };
+    return ++c->task_count <= RECORDS_MAX;
+}
+
+/* Reads the tasks of the name itself, such as the end of the retention of a deleted container.
+ * Tasks are added together with a change of its records. */
+static enum store_result read_tasks(struct copier *c, struct moved *moved, uint64_t digest)
+{
+    enum store_result result = STORE_OK;
+    struct archive *archive;
+
+    if (!c->tasks || c->tasks_digest != digest) {
+        c->tasks = arena_array(c->kept, RECORDS_MAX, sizeof *c->tasks);
+        c->task_count = 0;
+        c->tasks_digest = digest;
+        archive = archive_of(c->endpoint->store);
+        result = archive_tasks(archive, partition_of(c).space, add_task, c);
+        archive_close(archive);
     }
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
+    moved->tasks = c->tasks;
+    moved->task_count = c->task_count;
+    return !result && c->task_count > RECORDS_MAX ? STORE_FULL : result;
 }
 
 static enum move_result read_name(struct copier *c, struct moved *moved, uint64_t *ret_digest)
@@ -267,7 +356,7 @@ static enum move_result read_name(struct copier *c, struct moved *moved, uint64_
         result = placement_digest(snapshot, c->arena, ret_digest);
     read_view_close(snapshot);
     if (!result)
-        result = read_tasks(c, moved);
+        result = read_tasks(c, moved, *ret_digest);
     if (result)
         return fail(c, store_result_text(result));
     if (reading.is_bad || c->named_count > MOVE_SPACES_MAX)
@@ -290,7 +379,7 @@ static enum move_result prepare(struct copier *c, const struct moved *moved)
         return fail(c, "it has too many snapshots and deleted containers that are retained");
     status = ask(c, MOVE_PREPARE_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
-        return fail(c, "an earlier move of this name to the same cell has not ended yet");
+        return fail(c, "an earlier move of this name has not ended in the destination");
     return status == 200 ? MOVE_OK : fail(c, "the destination cannot be reached");
 }
 
@@ -298,20 +387,20 @@ enum move_result copier_prepare(struct copier *c, uint64_t *ret_digest)
 {
     struct moved moved = {
         .records = arena_array(c->arena, RECORDS_MAX, sizeof *moved.records),
-        .tasks = arena_array(c->arena, RECORDS_MAX, sizeof *moved.tasks),
         .spaces = arena_array(c->arena, MOVE_SPACES_MAX, sizeof *moved.spaces),
     };
-    enum move_result result;
+    enum move_result result = c->archive ? complete_copy(c) : MOVE_OK;
     size_t copied = 0;
 
     c->named_count = 0;
-    result = read_name(c, &moved, ret_digest);
+    if (!result)
+        result = read_name(c, &moved, ret_digest);
     for (size_t i = 0; i < c->named_count && !result; i++)
         if (!find_copy(c, &c->named[i])) {
-            result = copy_space(c, c->named[i]);
+            result = copy_space(c, c->named[i], c->is_live[i]);
             copied++;
         }
-    if (result || copied > 0) /* the records read before the hold may be older than the contents */
+    if (result || copied > 0) /* the values that were read have other spaces */
         return result ? result : MOVE_AGAIN;
     for (size_t i = 0; i < c->named_count; i++)
         moved.spaces[moved.space_count++] = find_copy(c, &c->named[i])->to;

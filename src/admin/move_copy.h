@@ -1,5 +1,7 @@
 /* Source of a move: reads the records of a name, and copies its spaces to the destination
- * (move_in.h). */
+ * (move_in.h). The space of an existing container is copied while clients write to it, followed by
+ * rounds that copy the changes since the round before. Once a round is short, the space is held and
+ * the last changes are copied. decision: 1130 */
 #ifndef LAGRA_ADMIN_MOVE_COPY_H
 #define LAGRA_ADMIN_MOVE_COPY_H
 
@@ -18,7 +20,7 @@ enum move_result {
 };
 
 struct space_copy {
-    struct guid from;
+    struct guid from, id;
     struct moved_space to;
 };
 
@@ -26,20 +28,26 @@ struct copier {
     const struct endpoint *endpoint;
     struct move move;
     struct arena *arena; /* for one attempt */
+    struct arena *kept;  /* for all of them */
     const atomic_bool *ends;
     _Atomic uint64_t *records, *bytes; /* progress */
     struct space_copy copies[MOVE_SPACES_MAX];
     size_t copy_count;
+    struct archive *archive; /* reads the space of the last copy; NULL once that is complete */
     struct guid named[MOVE_SPACES_MAX]; /* spaces of the records that were read last */
+    bool is_live[MOVE_SPACES_MAX];      /* that of an existing container */
     size_t named_count;
-    const char *problem; /* static */
+    struct moved_task *tasks; /* of the name; NULL before they are read */
+    size_t task_count;
+    uint64_t tasks_digest; /* of the records of the name when the tasks were read */
+    const char *problem;   /* static */
 };
 
-/* Reads the records of the name, holds and copies its new spaces, and has the destination prepare
- * the records. *ret_digest is the digest of the prepared records. Returns MOVE_AGAIN if a space was
- * copied, so that the name must be read again. */
+/* Completes the copies, reads the records of the name, copies its new spaces, and has the
+ * destination prepare the records. *ret_digest is the digest of the prepared records. Returns
+ * MOVE_AGAIN if a space was copied: the next call completes it. */
 enum move_result copier_prepare(struct copier *copier, uint64_t *ret_digest);
-/* Releases all spaces. */
+/* Releases all spaces, and ends the copying. */
 void copier_release(struct copier *copier);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "service/server.h"
 
-#define VERSION               1
+#define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
 /* A cell does not move its clock further than this because of another cell's. */
@@ -116,18 +116,17 @@ static bool read_beginning(const struct endpoint_set *all, struct bytes body,
            ret_begin->name.len > 0;
 }
 
-/* What is decided here later has to be newer than all that is copied. */
-static bool follow_clock(const struct beginning *begin)
+/* Makes later decisions here newer than all copied data. now, passed: of the source */
+static bool follow_clock(const struct endpoint *endpoint, uint64_t now, uint64_t passed)
 {
-    uint64_t passed, difference;
+    uint64_t own, difference;
 
-    if (begin->now > clock_now() + CLOCK_AHEAD_MAX || begin->passed > begin->now)
+    if (now > clock_now() + CLOCK_AHEAD_MAX || passed > now)
         return false;
-    clock_not_before(begin->now);
-    passed = store_time_passed(begin->endpoint->store, begin->now);
-    difference = passed > begin->passed ? passed - begin->passed : begin->passed - passed;
-    return !begin->endpoint->service->restore->has_passed_times ||
-           difference <= PASSED_DIFFERENCE_MAX;
+    clock_not_before(now);
+    own = store_time_passed(endpoint->store, now);
+    difference = own > passed ? own - passed : passed - own;
+    return !endpoint->service->restore->has_passed_times || difference <= PASSED_DIFFERENCE_MAX;
 }
 
 int move_begin_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
@@ -139,14 +138,15 @@ int move_begin_serve(void *context, struct bytes body, struct arena *arena, stru
     (void)arena;
     if (!read_beginning(context, body, &begin))
         return 400;
-    if (!follow_clock(&begin))
+    if (!follow_clock(begin.endpoint, begin.now, begin.passed))
         return 409;
     copy = take_free(&old);
     if (!copy)
         return 503;
     if (old)
         restore_free(old, false);
-    if (!restore_begin(begin.endpoint, begin.account, begin.name, false, &restore)) {
+    if (!restore_begin(begin.endpoint, begin.account, begin.name, false, &restore) ||
+        !store_hold_space(begin.endpoint->store, restore->space)) {
         restore_free(restore, false);
         give(copy, NULL);
         return 503;
@@ -197,6 +197,8 @@ int move_end_serve(void *context, struct bytes body, struct arena *arena, struct
 {
     struct copy *copy = take_named(&body);
     struct restore *restore;
+    struct decoder in;
+    uint64_t now, passed;
     bool is_complete;
 
     (void)context;
@@ -205,7 +207,11 @@ int move_end_serve(void *context, struct bytes body, struct arena *arena, struct
     if (!copy)
         return 404;
     restore = copy->restore;
-    is_complete = restore_complete(restore);
+    decoder_init(&in, body);
+    now = decode_u64(&in);
+    passed = decode_u64(&in);
+    is_complete = decoder_ok(&in) && follow_clock(restore->endpoint, now, passed) &&
+                  restore_complete(restore);
     restore_free(restore, is_complete); /* its task would drop it */
     give(copy, NULL);
     return is_complete ? 200 : 500;

@@ -91,6 +91,7 @@ static void *run(void *argument)
 {
     struct copier copier = { .endpoint = job.endpoint,
                              .move = job.move,
+                             .kept = job.arena,
                              .ends = &job.ends,
                              .records = &job.records,
                              .bytes = &job.bytes };
@@ -98,6 +99,10 @@ static void *run(void *argument)
 
     (void)argument;
     job_gate_pass(JOB_BEGUN);
+    if (!move_cancel_earlier(job.endpoint, &job.move)) {
+        copier.problem = "an earlier move of it has not ended";
+        result = MOVE_FAILED;
+    }
     for (unsigned i = 0; i < ATTEMPTS_MAX && result == MOVE_AGAIN && !atomic_load(&job.ends); i++) {
         if (i > 1)
             thread_sleep_ns(PAUSE_MS * NS_PER_MS);

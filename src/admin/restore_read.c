@@ -139,19 +139,25 @@ static bool read_record(void *context, enum record_family family, const struct r
     return true;
 }
 
+static bool begin_partition(struct restoring *r, struct partition at)
+{
+    archive_select(r->archive, at);
+    r->piece_count = 0;
+    if (r->piece_room > 0)
+        memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
+    return add_partition(r, at.key);
+}
+
 static enum store_result read_partition(struct restoring *r, struct partition at)
 {
     struct pass pass = { .restoring = r };
     enum store_result result;
 
-    r->piece_count = 0;
-    if (r->piece_room > 0)
-        memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
-    if (!add_partition(r, at.key))
+    if (!begin_partition(r, at))
         return STORE_BUSY;
-    result = archive_records(r->archive, at, read_pieces, &pass);
+    result = archive_records(r->archive, read_pieces, &pass);
     if (!result && !pass.result)
-        result = archive_records(r->archive, at, read_record, &pass);
+        result = archive_records(r->archive, read_record, &pass);
     return result ? result : pass.result;
 }
 
@@ -252,9 +258,10 @@ enum store_result restoring_find(struct restoring *r, struct bytes name, struct 
 {
     struct arena *arena = arena_new(1u << 20);
     struct finding finding = { r->service, ret_space, false };
-    enum store_result result =
-        archive_records(r->archive, owner_of(r, arena, name), find_space, &finding);
+    enum store_result result;
 
+    archive_select(r->archive, owner_of(r, arena, name));
+    result = archive_records(r->archive, find_space, &finding);
     arena_free(arena);
     if (result)
         return result;
@@ -313,7 +320,8 @@ enum store_result restoring_read(struct restoring *r, struct bytes name, struct 
     enum store_result result;
 
     begin(r);
-    result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
+    archive_select(r->archive, owner_of(r, r->arena, name));
+    result = archive_records(r->archive, read_owner, r);
     return end(r, result ? result : read_space(r, space));
 }
 
@@ -321,4 +329,87 @@ enum store_result restoring_read_space(struct restoring *r, struct guid space)
 {
     begin(r);
     return end(r, read_space(r, space));
+}
+
+/* ---- changes ---- */
+
+/* Each record is removed before its new value follows, because the receiver has the old one's
+ * pieces. */
+static enum store_result read_changed_record(struct pass *pass, const struct archive_change *change)
+{
+    struct restoring *r = pass->restoring;
+    enum store_result result;
+
+    if (!begin_entry(r, RESTORE_REMOVE, change->key.len))
+        return STORE_BUSY;
+    encode_u8(&r->batch, (uint8_t)change->family);
+    encode_bytes(&r->batch, change->key);
+    result = archive_record(r->archive, change->family, change->key, read_record, pass);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Reads changed records of one family of a partition. */
+static enum store_result read_changed_records(struct restoring *r, struct guid space,
+                                              const struct archive_change *changes, size_t count)
+{
+    struct pass pass = { .restoring = r };
+    enum store_result result = STORE_OK;
+
+    if (!begin_partition(r, (struct partition){ space, changes[0].partition_key }))
+        return STORE_BUSY;
+    for (size_t i = 0; i < count && !result && !pass.result; i++) {
+        result = archive_record(r->archive, changes[i].family, changes[i].key, read_pieces, &pass);
+        result = result == STORE_NOT_FOUND ? STORE_OK : result;
+    }
+    for (size_t i = 0; i < count && !result && !pass.result; i++)
+        result = read_changed_record(&pass, &changes[i]);
+    return result ? result : pass.result;
+}
+
+static enum store_result read_changed_row(struct restoring *r, const struct archive_change *change)
+{
+    bool is_index = change->kind == CHANGED_INDEX;
+    enum store_result result =
+        archive_changed_row(r->archive, change, is_index ? read_index : read_task, r);
+
+    if (result != STORE_NOT_FOUND)
+        return result;
+    if (!is_index)
+        return STORE_OK; /* it is done: the receiver's will find nothing to do */
+    if (!add_partition(r, change->partition_key) ||
+        !begin_entry(r, RESTORE_UNINDEX, change->key.len))
+        return STORE_BUSY;
+    encode_bytes(&r->batch, change->key);
+    return STORE_OK;
+}
+
+static bool are_together(const struct archive_change *a, const struct archive_change *b)
+{
+    return a->kind == b->kind && a->family == b->family &&
+           bytes_equal(a->partition_key, b->partition_key);
+}
+
+static enum store_result read_changes(struct restoring *r, struct guid space)
+{
+    struct archive_change *changes;
+    size_t count, next;
+    enum store_result result = archive_take_changes(r->archive, r->arena, &changes, &count);
+
+    for (size_t i = 0; i < count && !result; i = next) {
+        next = i + 1;
+        while (changes[i].kind == CHANGED_RECORD && next < count &&
+               are_together(&changes[i], &changes[next]))
+            next++;
+        if (changes[i].kind == CHANGED_RECORD)
+            result = read_changed_records(r, space, &changes[i], next - i);
+        else
+            result = read_changed_row(r, &changes[i]);
+    }
+    return result ? result : archive_counters(r->archive, space, read_counter, r);
+}
+
+enum store_result restoring_read_changes(struct restoring *r, struct guid space)
+{
+    begin(r);
+    return end(r, read_changes(r, space));
 }

@@ -33,5 +33,8 @@ enum store_result restoring_read(struct restoring *restoring, struct bytes name,
 
 /* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */
 enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
+/* Reads and sends what has changed in the space that the archive watches, and all counters. Returns
+ * STORE_FULL if that is unknown. */
+enum store_result restoring_read_changes(struct restoring *restoring, struct guid space);
 
 #endif

@@ -89,6 +89,7 @@ bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct
 
 static bool commit(struct restore *r)
 {
+    static const struct store_access access = { .may_block = true, .holds_space = true };
     const struct partition at = { r->space, r->key };
     struct store *store = r->endpoint->store;
     enum store_result result = STORE_CONFLICT;
@@ -100,7 +101,7 @@ static bool commit(struct restore *r)
         struct read_view *snapshot = read_view_open(store, at, STORE_MAY_BLOCK);
 
         result = store_commit(store, &(struct commit_part){ snapshot, r->changes }, 1,
-                              clock_above(read_view_instant(snapshot)), STORE_MAY_BLOCK, &sequence);
+                              clock_above(read_view_instant(snapshot)), access, &sequence);
         read_view_close(snapshot);
     }
     r->changes = NULL;
@@ -117,7 +118,7 @@ static struct changes *changes_of(struct restore *r)
 /* A partition may be large: its records are committed in several parts. */
 static bool commit_if_much(struct restore *r)
 {
-    return changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
+    return !r->changes || changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
 }
 
 static void close_stage(struct restore *r)
@@ -210,6 +211,27 @@ static bool put_record(struct restore *r, struct decoder *in)
     return commit_if_much(r);
 }
 
+static bool remove_record(struct restore *r, struct decoder *in)
+{
+    enum record_family family = decode_u8(in) == RECORD_LISTED ? RECORD_LISTED : RECORD_INNER;
+    struct bytes key = decode_bytes(in);
+    struct read_view *before;
+    enum store_result result;
+    struct record record;
+
+    if (in->bad)
+        return fail(r, "a batch is cut");
+    before =
+        read_view_open(r->endpoint->store, (struct partition){ r->space, r->key }, STORE_MAY_BLOCK);
+    result = read_view_get(before, family, key, r->batch, &record);
+    if (!result) {
+        changes_release(changes_of(r), record.pieces, record.piece_count);
+        changes_delete(changes_of(r), family, key);
+    }
+    read_view_close(before);
+    return !result || result == STORE_NOT_FOUND || fail_store(r, result);
+}
+
 static bool put_owner(struct restore *r, struct decoder *in)
 {
     struct bytes key = decode_bytes(in), value = decode_bytes(in);
@@ -223,21 +245,40 @@ static bool put_owner(struct restore *r, struct decoder *in)
     return true;
 }
 
+/* Sets a counter of the space. */
+static bool put_counter(struct restore *r, struct bytes name, uint64_t sum)
+{
+    int64_t now = 0;
+    uint64_t sequence;
+    enum store_result result =
+        store_count(r->endpoint->store, r->space, name, STORE_MAY_BLOCK, &now, &sequence);
+
+    if (result)
+        return fail_store(r, result);
+    if ((uint64_t)now != sum)
+        changes_count(changes_of(r), name, (int64_t)(sum - (uint64_t)now));
+    return true;
+}
+
 static bool put_row(struct restore *r, enum restore_entry entry, struct decoder *in)
 {
     uint64_t due = entry == RESTORE_TASK ? decode_u64(in) : 0;
     uint64_t kind = entry == RESTORE_TASK ? decode_u64(in) : 0;
     struct bytes key = entry == RESTORE_TASK ? (struct bytes){ NULL, 0 } : decode_bytes(in);
     uint64_t sum = entry == RESTORE_COUNTER ? decode_u64(in) : 0;
-    struct bytes value = entry == RESTORE_COUNTER ? (struct bytes){ NULL, 0 } : decode_bytes(in);
+    struct bytes value = entry == RESTORE_INDEX || entry == RESTORE_TASK
+                             ? decode_bytes(in)
+                             : (struct bytes){ NULL, 0 };
 
     if (in->bad)
         return fail(r, "a row of the backup is malformed");
+    if (entry == RESTORE_COUNTER && !put_counter(r, key, sum))
+        return false;
     if (entry == RESTORE_INDEX)
         changes_index_put(changes_of(r), key, value);
-    else if (entry == RESTORE_COUNTER)
-        changes_count(changes_of(r), key, (int64_t)sum);
-    else
+    else if (entry == RESTORE_UNINDEX)
+        changes_index_delete(changes_of(r), key);
+    else if (entry == RESTORE_TASK)
         changes_defer(changes_of(r), due, (uint32_t)kind, value);
     return commit_if_much(r);
 }
@@ -260,9 +301,12 @@ static bool put_entry(struct restore *r, struct decoder *in)
         return entry == RESTORE_PIECE ? add_piece(r, data) : begin_partition(r, data);
     case RESTORE_RECORD:
         return put_record(r, in);
+    case RESTORE_REMOVE:
+        return remove_record(r, in);
     case RESTORE_INDEX:
     case RESTORE_COUNTER:
     case RESTORE_TASK:
+    case RESTORE_UNINDEX:
         return put_row(r, entry, in);
     case RESTORE_OWNER:
         break;
@@ -366,6 +410,8 @@ void restore_free(struct restore *r, bool published)
     close_stage(r);
     if (!published)
         (void)decide(r, attempt_drop); /* otherwise the deferred task does it */
+    if (r->is_move)
+        store_release_space(r->endpoint->store, r->space);
     arena_free(r->part);
     arena_free(r->batch);
     arena_free(r->arena);

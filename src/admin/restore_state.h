@@ -30,8 +30,10 @@ enum restore_entry {
     RESTORE_PIECE,     /* bytes */
     RESTORE_RECORD,    /* u8 family; key, value; number of pieces, index of each in the partition */
     RESTORE_INDEX,     /* key, value */
-    RESTORE_COUNTER,   /* name; u64 */
+    RESTORE_COUNTER,   /* name; u64: its sum */
     RESTORE_TASK,      /* u64 due, u64 kind; payload */
+    RESTORE_REMOVE,    /* u8 family; key: of a record that may exist */
+    RESTORE_UNINDEX,   /* key: of an index record that may exist */
 };
 
 struct restore {
@@ -39,7 +41,9 @@ struct restore {
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
-    bool is_move; /* from another cell: leases are kept */
+    /* From another cell: leases are retained, and the space is held until the restore is freed, so
+     * that no task changes it. */
+    bool is_move;
     struct guid id, space;
     struct deferred_task task; /* see (2) */
     uint64_t heard_ms;

@@ -40,20 +40,18 @@ struct scrubber {
 };
 
 static const struct metric_family read_family = { "lagra_scrub_bytes_total",
-                                                  "Bytes that scrubs have read.", METRIC_COUNTER };
+                                                  "Bytes read by scrubs.", METRIC_COUNTER };
 static const struct metric_family error_family = { "lagra_scrub_errors_total",
-                                                   "Records that scrubs have found damaged.",
+                                                   "Damaged records found by scrubs.",
                                                    METRIC_COUNTER };
 static const struct metric_family running_family = { "lagra_scrub_running",
-                                                     "1 while a scrub is under way.",
-                                                     METRIC_GAUGE };
+                                                     "1 while a scrub is running.", METRIC_GAUGE };
 static const struct metric_family end_family = {
-    "lagra_scrub_last_end_timestamp_seconds", "When the last scrub ended, since 1970; 0: none has.",
-    METRIC_GAUGE
+    "lagra_scrub_last_end_timestamp_seconds",
+    "Unix time at which the last scrub ended, or 0 if none has.", METRIC_GAUGE
 };
 static const struct metric_family last_errors_family = {
-    "lagra_scrub_last_errors", "Records that the last scrub has found damaged, to its end.",
-    METRIC_GAUGE
+    "lagra_scrub_last_errors", "Damaged records found by the last completed scrub.", METRIC_GAUGE
 };
 static struct {
     metric_slot bytes, errors, running, end, last_errors;

@@ -41,10 +41,10 @@ static void write_listeners(struct json_writer *out, const struct admin *admin)
 static const char *state_of(struct store *store)
 {
     if (!store_healthy(store))
-        return "failed: a write or sync has failed, reads are served";
+        return "failed: a write or sync has failed; only reads are served";
     if (store_wants_reopening(store))
-        return "short of descriptors or memory: being reopened";
-    return store_is_full(store) ? "full: what grows is refused" : "healthy";
+        return "out of descriptors or memory: being reopened";
+    return store_is_full(store) ? "full: requests that need more space are refused" : "healthy";
 }
 
 static void write_store(struct json_writer *out, const struct admin *admin)

@@ -382,19 +382,23 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
     if (!report)
         return;
     print_totals(report, to, "lagra_account_containers",
-                 "Containers, queues, tables or shares of an account.", CONTAINERS);
+                 "Number of containers, queues, tables or shares of an account.", CONTAINERS);
     print_totals(report, to, "lagra_account_objects",
-                 "Blobs, messages, entities or files of an account.", OBJECTS);
-    print_totals(report, to, "lagra_account_bytes", "Bytes of them.", BYTES_KEPT);
-    print_totals(report, to, "lagra_account_quota_bytes", "Quotas of an account's shares.", QUOTA);
-    print_shown(report, to, "lagra_container_objects", "The same of the largest containers.",
-                OBJECTS);
-    print_shown(report, to, "lagra_container_bytes", "Bytes of the largest containers.",
-                BYTES_KEPT);
-    print_shown(report, to, "lagra_container_quota_bytes", "Quotas of the largest shares.", QUOTA);
-    print_head(to, "lagra_usage_seconds", "How long it took to count that.");
+                 "Number of blobs, messages, entities or files of an account.", OBJECTS);
+    print_totals(report, to, "lagra_account_bytes", "Total size of the objects of an account.",
+                 BYTES_KEPT);
+    print_totals(report, to, "lagra_account_quota_bytes",
+                 "Sum of the quotas of an account's shares.", QUOTA);
+    print_shown(report, to, "lagra_container_objects",
+                "Number of objects in each of the largest containers.", OBJECTS);
+    print_shown(report, to, "lagra_container_bytes",
+                "Total size of the objects in each of the largest containers.", BYTES_KEPT);
+    print_shown(report, to, "lagra_container_quota_bytes", "Quota of each of the largest shares.",
+                QUOTA);
+    print_head(to, "lagra_usage_seconds", "Duration of the last usage survey.");
     text_printf(to, "lagra_usage_seconds %.3f\n", (double)report->took_ms / 1e3);
-    print_head(to, "lagra_usage_last_end_timestamp_seconds", "When it was counted, since 1970.");
+    print_head(to, "lagra_usage_last_end_timestamp_seconds",
+               "Unix time at which the last usage survey ended.");
     text_printf(to, "lagra_usage_last_end_timestamp_seconds %" PRIu64 "\n",
                 (uint64_t)((report->at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND));
     report_give(survey);
@@ -451,7 +455,9 @@ void admin_usage(struct admin_call *call)
     const struct survey_listener containers = { skip_total, add_container, &call->out };
 
     if (count_now(survey)) {
-        admin_fail(call, 500, "InternalError", "Something could not be read; the log says what.");
+        admin_fail(
+            call, 500, "InternalError",
+            "Usage could not be determined because stored data could not be read; see the log.");
         return;
     }
     json_write_name(&call->out, "accounts");

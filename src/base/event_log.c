@@ -78,12 +78,11 @@ static const char *const names[EVENT_LOGS] = {
     [EVENTS_SLOW] = "slow",
     [EVENTS_ANALYTICS] = "analytics",
 };
-static const struct metric_family written = { "lagra_log_events_total",
-                                              "Events that were written to a log.",
+static const struct metric_family written = { "lagra_log_events_total", "Events written to a log.",
                                               METRIC_COUNTER };
 static const struct metric_family left_out = {
-    "lagra_log_events_dropped_total", "Events lost because a ring was full or a write failed.",
-    METRIC_COUNTER
+    "lagra_log_events_dropped_total",
+    "Events dropped because a ring buffer was full or a write failed.", METRIC_COUNTER
 };
 
 /* ---- rings ---- */

@@ -19,7 +19,7 @@
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
  * deleted or not, or with previous versions always has a base record; a base that is gone for good
- * leaves an empty record, the anchor (blob_is_anchor(), version.h). decisions: 790, 791, 803 */
+ * leaves an empty record, the anchor (blob_is_anchor(), keep_blob.h). decisions: 790, 791, 803 */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
@@ -184,7 +184,7 @@ struct blob {
     struct bytes tags;
     struct copy_state copy;
     struct incremental_copy incremental;
-    /* Of a base; see version.h: */
+    /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
     uint64_t last_length;   /* if uncommitted, with versions: length of the last current version */
@@ -245,7 +245,7 @@ bool blocks_expired(instant last_put, instant now);
 /* Returns the time at which they expire. */
 instant blocks_expire_at(instant last_put);
 /* Advances the decision's clock beyond the version ids of the blob, which may be ahead of it
- * (version.h). */
+ * (keep_blob.h). */
 void blob_keep_above(struct decision *d, const struct blob *base);
 /* Starts a change of the properties or metadata of the call's blob: gives it a new ETag and
  * modification time and clears an expired or broken lease.

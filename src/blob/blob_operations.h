@@ -1,6 +1,5 @@
-/* Parameters and results of the operations on blobs, implemented in put_blob.c, block.c,
- * block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
- * delete_blob.c, undelete_blob.c, set_blob_tier.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on blobs, implemented in blob_operations.c,
+ * block_list.c, create_blob.c, delete_blob.c, website.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
@@ -230,5 +229,21 @@ struct set_blob_tier_result {
     bool is_pending; /* the blob stays archived until it is rehydrated */
 };
 OPERATION_DECLARE(set_blob_tier);
+
+/* The static website of an account: the blobs of its container "$web", which anyone may read at the
+ * host <account>.web.<domain>, whatever the public access of the container.
+ * rest: Set-Blob-Service-Properties "StaticWebsite"; docs: Static website hosting in Azure Storage;
+ * decision: 108 */
+
+struct website_parameters {
+    struct parameters base;
+    struct get_blob_parameters read;
+};
+struct website_result {
+    struct result base;
+    struct get_blob_result read;
+    bool is_error_document; /* the requested page does not exist: this is sent instead */
+};
+OPERATION_DECLARE(website);
 
 #endif

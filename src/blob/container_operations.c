@@ -1,7 +1,11 @@
 /* See container_operations.h. */
 #include "blob/container_operations.h"
 
+#include "base/endian.h"
+#include "properties/soft_delete.h"
 #include "service/placement.h"
+#include "service/recent_deletion.h"
+#include "service/small_record.h"
 
 /* ---- Create Container ---- */
 
@@ -83,4 +87,128 @@ enum error set_container_acl_decide(struct decision *d,
 void container_write_state(struct decision *d)
 {
     container_write_changed(d, &blob_state(d)->container);
+}
+
+/* ---- operations on the service ---- */
+
+/* Returns the same for the service, a container or a blob; reads nothing.
+ * rest: Get-Account-Information */
+enum error get_account_information_decide(struct decision *d,
+                                          const struct get_account_information_parameters *p,
+                                          struct get_account_information_result *r)
+{
+    (void)d;
+    (void)p;
+    (void)r;
+    return OK;
+}
+
+/* Every container is a partition of the account's space. rest: List-Containers2 */
+enum error list_containers_decide(struct decision *d, const struct list_containers_parameters *p,
+                                  struct list_containers_result *r)
+{
+    return listing_of_space(d, blob_account_space(d->input->account), &p->listing, p->from, p->sink,
+                            &r->next);
+}
+
+/* Delete Container, Restore Container, and the expiry of soft-deleted containers.
+ *
+ * If soft delete is on, a deleted container is kept for some days: its record moves to a key with
+ * the time of the deletion, so that the name is free, and its blobs stay as they are. A write that
+ * found the container before the deletion may still commit; it counts as earlier.
+ * rest: Delete-Container, Restore-Container; semantics 3.4; decisions: 62, 811 */
+
+static const struct lease no_lease;
+
+static void keep_deleted(struct decision *d, uint32_t days)
+{
+    struct container container = blob_state(d)->container;
+    char payload[8];
+
+    be64_put(payload, d->now);
+    container.expires = d->now + days * TICKS_PER_DAY;
+    container.task = changes_defer(d->changes, container.expires, TASK_EXPIRE_CONTAINER,
+                                   bytes_of(payload, sizeof payload));
+    container.lease = no_lease;
+    container.etag = d->subject.etag = etag_after(container.etag, d->now);
+    container.modified = d->subject.modified = d->now;
+    container_write_deleted(d->changes, d->arena, d->now, &container);
+}
+
+/* Deletes or keeps the container's record and space in one change. All its blobs disappear with it,
+ * whatever their leases. Does nothing if the container was deleted a moment ago. */
+enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
+                                   struct delete_container_result *r)
+{
+    struct service_properties properties;
+    enum store_result result;
+
+    (void)p;
+    (void)r;
+    if (!d->subject.exists)
+        return OK;
+    result = service_properties_guard(d, "blob", &properties);
+    if (result)
+        return decision_fail_store(d, result);
+    decision_read_clock(d);
+    if (properties.container_retention_days > 0)
+        keep_deleted(d, properties.container_retention_days);
+    else
+        changes_drop_space(d->changes, blob_state(d)->container.space);
+    if (properties.container_retention_days == 0)
+        result = placement_deleted(d);
+    if (result)
+        return decision_fail_store(d, result);
+    recent_deletion_write(d->changes, d->arena, d->now);
+    container_delete_record(d->changes);
+    return OK;
+}
+
+/* Restores a soft-deleted container and its blobs, without its lease.
+ *
+ * Returns OK, E_ContainerAlreadyExists, E_ContainerNotFound.
+ * No wait of 30 seconds after the deletion is needed (semantics 5, ContainerBeingDeleted). */
+enum error restore_container_decide(struct decision *d,
+                                    const struct restore_container_parameters *p,
+                                    struct restore_container_result *r)
+{
+    struct container container;
+    enum store_result result = container_read(d->before, d->arena, &container);
+
+    (void)r;
+    if (!result)
+        return E_ContainerAlreadyExists;
+    if (result == STORE_NOT_FOUND)
+        result = container_read_deleted(d->before, d->arena, p->deleted, &container);
+    if (result == STORE_NOT_FOUND)
+        return placement_missing(d, d->before, E_ContainerNotFound);
+    if (!result && container.expires <= d->now)
+        return E_ContainerNotFound;
+    if (result)
+        return decision_fail_store(d, result);
+    changes_task_done(d->changes,
+                      &(struct deferred_task){ .due = container.expires, .id = container.task });
+    container_delete_deleted(d->changes, d->arena, p->deleted);
+    container_write_changed(d, &container);
+    return OK;
+}
+
+enum store_result expire_container(struct decision *d, const struct deferred_task *task,
+                                   const struct endpoint *endpoint)
+{
+    struct container container;
+    enum store_result result;
+    instant deleted;
+
+    (void)endpoint;
+    if (task->payload.len != sizeof deleted)
+        return record_is_unknown("a task of a deleted container", task->payload);
+    deleted = be64_get(task->payload.ptr);
+    result = container_read_deleted(d->before, d->arena, deleted, &container);
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK
+                                         : result; /* restored: its task is about to be deleted */
+    container_delete_deleted(d->changes, d->arena, deleted);
+    changes_drop_space(d->changes, container.space);
+    return placement_deleted(d);
 }

@@ -1,11 +1,11 @@
-/* Parameters and results of the operations on containers, implemented in container_operations.c,
- * delete_container.c, lease.c, list_blobs.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on the service and its containers, implemented in
+ * container_operations.c, list_blobs.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_CONTAINER_OPERATIONS_H
 #define LAGRA_BLOB_CONTAINER_OPERATIONS_H
 
 #include "blob/blob.h"
-#include "blob/listing.h"
 #include "service/deferred_tasks.h"
+#include "service/listing.h"
 
 struct create_container_parameters {
     struct parameters base;
@@ -54,7 +54,7 @@ struct restore_container_parameters {
 OPERATION_NO_RESULT(restore_container);
 OPERATION_DECLARE(restore_container);
 
-/* Stored, see expire_blocks.h. Drops a soft-deleted container when it expires. */
+/* Stored, see uncommitted.h. Drops a soft-deleted container when it expires. */
 enum { TASK_EXPIRE_CONTAINER = 0x140 };
 task_fn expire_container;
 
@@ -85,5 +85,33 @@ struct list_blobs_result {
     struct listing_place next; /* start of the next page; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_blobs);
+
+/* ---- operations on the service; properties/service_properties.h has those of all services ---- */
+
+OPERATION_NO_PARAMETERS(get_account_information);
+OPERATION_NO_RESULT(get_account_information);
+OPERATION_DECLARE(get_account_information);
+
+struct list_containers_parameters {
+    struct parameters base;
+    struct listing listing;
+    struct listing_place from;
+    struct listing_sink *sink;
+};
+struct list_containers_result {
+    struct result base;
+    struct listing_place next; /* start of the next page; name.ptr NULL: none */
+};
+OPERATION_DECLARE(list_containers);
+
+/* The consumer of the entries of List Blobs, like struct listing_sink. The arguments point into
+ * memory of the iterator. */
+struct blob_sink {
+    bool full;
+    void (*begin)(struct blob_sink *sink, instant now);
+    void (*add)(struct blob_sink *sink, struct bytes name, const struct blob *blob);
+    /* Adds a BlobPrefix, for all blobs whose names begin with it. */
+    void (*add_group)(struct blob_sink *sink, struct bytes prefix);
+};
 
 #endif

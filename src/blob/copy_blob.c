@@ -12,7 +12,7 @@
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
 #include "blob/tier.h"
-#include "blob/version.h"
+#include "blob/keep_blob.h"
 
 /* ---- the future destination ---- */
 

@@ -1,6 +1,6 @@
 /* Delete Blob: deletes the base, its snapshots, or one snapshot or version: permanently or, if soft
  * delete is on, softly: then everything but its lease and its uncommitted blocks is kept until it
- * expires. With versioning, the base stays as a previous version (version.h).
+ * expires. With versioning, the base stays as a previous version (keep_blob.h).
  *
  * All snapshots are deleted in one commit of bounded size, so that nobody sees some of them deleted
  * (snapshot_changes.h). Until their records are changed, deleted ones hold their content, or their
@@ -10,7 +10,7 @@
 #include "blob/contents.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
-#include "blob/version.h"
+#include "blob/keep_blob.h"
 
 /* Refuses to delete a base without its snapshots. rest: Delete-Blob; semantics 5 */
 static enum error refuse_if_snapshots(struct decision *d)
@@ -283,4 +283,34 @@ enum error delete_blob_permanently_decide(struct decision *d,
         return E_BlobSnapshotNotSoftDeleted;
     result = snapshot_end(d, snapshot);
     return result ? decision_fail_content(d, result) : OK;
+}
+
+/* Undelete Blob: restores a soft-deleted blob, except for its lease, and all its soft-deleted
+ * snapshots, with the same ETags and dates. rest: Undelete-Blob; recorded; decision: 790 */
+
+/* Fails if there is no blob and nothing that could be restored. */
+enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_parameters *p,
+                                struct undelete_blob_result *r)
+{
+    const struct blob_state *state = blob_state(d);
+    struct snapshots_changed changed = { .any = false };
+    struct ended_contents ended = { .count = 0 };
+    struct blob base = state->blob;
+    bool restores = state->is_kept && base.deletion.expires > d->now;
+    enum error e = OK;
+
+    (void)p;
+    (void)r;
+    if ((state->found || state->is_kept) && base.has_deleted)
+        e = snapshots_change(d, MARK_RESTORED, 0, &ended, &changed);
+    if (e)
+        return e;
+    if (!restores && !changed.any)
+        return d->subject.exists ? OK : E_BlobNotFound;
+    if (restores)
+        base.deletion = (struct blob_deletion){ .at = 0 };
+    if (changed.any)
+        base.without_snapshots = false;
+    blob_change(d, &state->blob, &base);
+    return OK;
 }

@@ -6,7 +6,6 @@
 
 #include "blob/create_blob.h"
 #include "blob/keep_blob.h"
-#include "blob/version.h"
 
 /* The maximum number of snapshots that a page blob can have had. */
 #define EPOCH_MAX (UINT32_MAX - 2)

@@ -6,13 +6,13 @@
 #include "blob/blob.h"
 #include "service/deferred_tasks.h"
 
-/* Stored, see expire_blocks.h. */
+/* Stored, see uncommitted.h. */
 enum { TASK_EXPIRE_DELETED = 0x130 };
 
 struct retention {
     instant expires;       /* of a blob deleted now; 0: soft delete is off */
     bool allows_permanent; /* soft-deleted blobs may be deleted for good before they expire */
-    bool is_versioned;     /* old states are kept as versions (version.h) */
+    bool is_versioned;     /* old states are kept as versions (keep_blob.h) */
 };
 
 /* Reads the account's current policy. The decision need not see a policy that is set while it runs:

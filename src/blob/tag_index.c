@@ -1,6 +1,8 @@
 /* See tag_index.h. */
 #include "blob/tag_index.h"
 
+#include "blob/tag_operations.h"
+
 #define SEPARATOR "\x01"
 #define AFTER     "\x02"
 
@@ -49,8 +51,10 @@ static bool next_tag(struct decoder *in, struct tag *ret_tag)
     return !in->bad;
 }
 
-void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
-                      struct bytes are)
+/* Updates the index when the tags of a base blob change, or the blob is created or deleted. Both
+ * are encoded; ptr NULL if there are none. */
+static void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
+                             struct bytes are)
 {
     struct decoder in;
     struct tag tag;
@@ -67,4 +71,47 @@ void tag_index_update(struct changes *changes, struct arena *arena, struct bytes
     decoder_init(&in, are);
     while (next_tag(&in, &tag))
         changes_index_put(changes, tag_index_key(arena, tag.name, tag.value), are);
+}
+
+/* ---- changes of blobs, which update the index ---- */
+
+/* Returns the tags by which searches find the blob. */
+static struct bytes indexed_tags(const struct blob *blob)
+{
+    if (!blob || !blob_ref_is_base(blob->ref) || blob->uncommitted || blob->deletion.at > 0)
+        return bytes_of(NULL, 0);
+    return blob->tags;
+}
+
+void blob_change(struct decision *d, const struct blob *was, const struct blob *now)
+{
+    tag_index_update(d->changes, d->arena, indexed_tags(was), indexed_tags(now));
+    if (now)
+        blob_write(d->changes, d->arena, now);
+    else
+        changes_delete(d->changes, RECORD_LISTED, blob_record_key(d->arena, was->ref));
+}
+
+/* ---- Get Blob Tags, Set Blob Tags ---- */
+
+/* Also works for snapshots, versions and archived blobs. rest: Get-Blob-Tags */
+enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_parameters *p,
+                                struct get_blob_tags_result *r)
+{
+    (void)p;
+    r->tags = blob_state(d)->blob.tags;
+    return OK;
+}
+
+/* Replaces all tags. ETag and Last-Modified do not change, and the blob may be archived.
+ * rest: Set-Blob-Tags */
+enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_parameters *p,
+                                struct set_blob_tags_result *r)
+{
+    struct blob blob = blob_state(d)->blob;
+
+    (void)r;
+    blob.tags = p->tags;
+    blob_change(d, &blob_state(d)->blob, &blob);
+    return OK;
 }

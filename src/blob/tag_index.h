@@ -10,11 +10,6 @@
 
 #include "blob/blob.h"
 
-/* Updates the index when the tags of a base blob change, or the blob is created or deleted. Both
- * are encoded; ptr NULL if there are none. */
-void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
-                      struct bytes are);
-
 /* Return prefixes of the keys of a tag: with any value, and with this value. tag_index_after()
  * returns the key at which greater values begin. */
 struct bytes tag_index_prefix(struct arena *arena, struct bytes name);

@@ -1,4 +1,4 @@
-/* Parameters and results of the operations on index tags, implemented in blob_tags.c, find_blobs.c,
+/* Parameters and results of the operations on index tags, implemented in tag_index.c, find_blobs.c,
  * and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_TAG_OPERATIONS_H
 #define LAGRA_BLOB_TAG_OPERATIONS_H
@@ -27,7 +27,7 @@ OPERATION_DECLARE_PARSE(set_blob_tags);
 #define FIND_RECORDS_MAX    20000
 #define FIND_CONTAINERS_MAX 1000
 
-/* Receives the entries of a page, like the sinks of listing.h. */
+/* Receives the entries of a page, like the sinks of container_operations.h. */
 struct tagged_sink {
     bool full;
     void (*begin)(struct tagged_sink *sink);

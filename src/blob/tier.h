@@ -32,7 +32,7 @@ const char *access_tier_text(enum access_tier tier);
 /* Returns "rehydrate-pending-to-hot" and so on, for a blob that is being rehydrated. */
 const char *archive_status_text(const struct blob *blob);
 
-/* Stored, see expire_blocks.h. */
+/* Stored, see uncommitted.h. */
 enum { TASK_REHYDRATE = 0x110 };
 
 /* Adds the task of a blob or snapshot whose rehydrated_at is set. */

@@ -1,8 +1,8 @@
-/* Finds the blob for a page of a static website, and its bytes. See website.h.
+/* Finds the blob for a page of a static website, and its bytes. See blob_operations.h.
  *
  * The decision starts at the account's partition, which has the service properties, and moves to
  * the blob's, from which the bytes are read. */
-#include "blob/website.h"
+#include "blob/blob_operations.h"
 
 #include "properties/service_properties.h"
 

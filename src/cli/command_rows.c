@@ -177,7 +177,7 @@ const struct command_row command_rows[] = {
     { "cluster drain", "DIR CELL",        "move everything in a cell to other cells, and create nothing new there", 2, 2, cluster_drain_options, cluster_drain_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
-    { "config", "check [--json] [options]",        "print the options in force, and where each was set", 0, 0, NULL, NULL },
+    { "config", "check [--json] [options]",        "print the effective options, and where each was set", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] [options]", "exit with 0 if a server with these options is ready (or running)", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] --running", "check all servers on this machine or in this container", 0, 0, NULL, NULL },
     { "check", "[--json] DIR",            "check the data directory of a stopped server", 0, 0, NULL, NULL },

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/owner_record.h"
+
 /* Returns true if requests can arrive over TLS, directly or through a proxy. */
 static bool may_be_secure(const struct options *options)
 {
@@ -80,6 +82,16 @@ static enum options_result check_internal(const struct options *options)
     return OPTIONS_WRONG;
 }
 
+/* Checks the host that is published to other front ends for SMB referrals. */
+static bool check_referral_host(const char *host)
+{
+    if (!host || (host[0] && owner_smb_is_valid(host)))
+        return true;
+    fprintf(stderr,
+            "lagra: --smbReferralHost requires a host name or an IPv4 address, not \"%s\"\n", host);
+    return false;
+}
+
 /* Refuses options that conflict with --cluster: a front end must be able to end at once, and learns
  * its data directory only later. */
 static enum options_result check_cluster(const struct option_settings *settings,
@@ -96,12 +108,13 @@ static enum options_result check_cluster(const struct option_settings *settings,
         return OPTIONS_WRONG;
     }
     if (options->cluster)
-        return check_internal(options);
-    if (options->cell == 0 && !options->fence_command && !settings_have(settings, "clusterHost") &&
-        !settings_have(settings, "clusterPort"))
+        return check_referral_host(options->smb_referral_host) ? check_internal(options)
+                                                               : OPTIONS_WRONG;
+    if (options->cell == 0 && !options->fence_command && !options->smb_referral_host &&
+        !settings_have(settings, "clusterHost") && !settings_have(settings, "clusterPort"))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost and --clusterPort require "
-                    "--cluster\n");
+    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost, --clusterPort and "
+                    "--smbReferralHost require --cluster\n");
     return OPTIONS_WRONG;
 }
 

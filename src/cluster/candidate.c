@@ -76,6 +76,7 @@ static bool open_file(struct candidate *c)
 
             owner_file_identify(&c->file, c->of->address, &self);
             snprintf(self.forward, sizeof self.forward, "%s", c->of->forward);
+            snprintf(self.smb, sizeof self.smb, "%s", c->of->smb);
             lock_acquire(&c->lock);
             c->found.self = self;
             c->found.is_open = true;
@@ -129,6 +130,7 @@ static void write_record(struct candidate *c)
     record.move[0] = '\0';
     record.lease_ms = LEASE_MS;
     record.renewed = clock_wall();
+    record.renewed_ns = began_ns;
     record.owner = c->found.self;
     if (owner_file_write(&c->file, &record)) {
         end_failed(c, CANDIDATE_FAILED, "its file `owner` cannot be written");

@@ -21,6 +21,7 @@ struct candidacy {
     struct guid cluster;
     const char *address;  /* "host:port", for the record */
     const char *forward;  /* internal endpoint, for the record; "" if none */
+    const char *smb;      /* host for SMB referrals, for the record; "" if none */
     atomic_bool is_taken; /* set by the winning candidate; the others then only watch */
     atomic_bool ends;     /* all candidates must end */
 };

@@ -22,8 +22,9 @@
 #define PORT_AT        36u
 #define LENGTH_AT      38u
 #define PLACEMENT_AT   40u
+#define RENEWED_AT     48u
 
-static const struct bytes begin = BYTES("LgFw\2");
+static const struct bytes begin = BYTES("LgFw\3");
 
 size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX])
 {
@@ -47,6 +48,7 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     }
     be16_put(to + LENGTH_AT, (uint16_t)length);
     be64_put(to + PLACEMENT_AT, said->placement);
+    be64_put(to + RENEWED_AT, envelope->renewed_ns);
     if (length > 0)
         memcpy(to + ENVELOPE_BYTES, said->authority.ptr, length);
     return ENVELOPE_BYTES + length;
@@ -69,12 +71,14 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     said->is_forwarded = flags & WAS_FORWARDED;
     said->expects = flags & ANNOUNCES;
     said->placement = be64_get(from + PLACEMENT_AT);
+    envelope->renewed_ns = be64_get(from + RENEWED_AT);
     memcpy(said->client, from + ADDRESS_AT, ADDRESS_SIZE);
     said->port = be16_get(from + PORT_AT);
     if (!said->client_is_known &&
         (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
         return false;
-    if (envelope->service == ENVELOPE_OF_PEER && (flags != 0 || said->placement > 0))
+    if (envelope->service == ENVELOPE_OF_PEER &&
+        (flags != 0 || said->placement > 0 || envelope->renewed_ns > 0))
         return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
         return false;

@@ -69,7 +69,8 @@ static enum http_step find_link(struct forward *f)
         f->rests = false;
         return await_owner(f);
     }
-    if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns))
+    if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns) ||
+        clock_boot_ns() >= asked_ns + FORWARD_FRESH_MS * NS_PER_MS)
         return await_owner(f);
     f->target = target;
     if (!forward_prepare(f))

@@ -32,6 +32,9 @@
 #include "http/http.h"
 
 #define FORWARD_PATIENCE_MS 3000u
+/* Maximum age of the last read of the owner's record. A front end that was paused reads it again
+ * before it sends anything, because the owner would refuse an older renewal. */
+#define FORWARD_FRESH_MS    1000u
 /* Status returned by the internal endpoint of a front end that does not own the cell, or not under
  * the requested incarnation. No service returns it. rfc: 9110 15.5.20 */
 #define FORWARD_NOT_OWNER   421

@@ -23,8 +23,7 @@ static const struct metric_family links = { "lagra_forward_connections_total",
                                             METRIC_COUNTER };
 static const struct metric_family again = {
     "lagra_forward_waits_total",
-    "Requests that were tried again with an owner, or waited for one, before anything was sent",
-    METRIC_COUNTER
+    "Requests that waited for an owner, or were retried, before anything was sent", METRIC_COUNTER
 };
 
 static const char *const results[FORWARD_RESULTS] = { "responded", "busy", "lost", "abandoned" };

@@ -19,7 +19,7 @@ enum http_step forward_refuse(struct forward *f)
     if (is_probe(f))
         return refusal_respond(
             exchange, 503, "text/plain",
-            bytes_from_string("stands by: the owner of the cell cannot be reached\n"));
+            bytes_from_string("standing by: the owner of the cell cannot be reached\n"));
     return refusal_busy(exchange, f->of->is_json);
 }
 

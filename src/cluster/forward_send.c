@@ -30,6 +30,7 @@ bool forward_prepare(struct forward *f)
         .service = f->of->service,
         .cell = f->target.cell,
         .incarnation = f->target.incarnation,
+        .renewed_ns = f->target.renewed_ns,
         .said = { .is_tls = request->secure,
                   .is_forwarded = request->is_forwarded,
                   .expects = f->to->is_divided && has_body(f) && is_announced(f),
@@ -145,10 +146,22 @@ void forward_end_chunks(struct forward *f)
     f->has_last_chunk = true;
 }
 
+/* Ends a request whose client has given up, and may have repeated it at another front end. */
+static enum http_step abandon(struct forward *f)
+{
+    link_drop(f->link);
+    f->link = NULL;
+    return HTTP_CUT;
+}
+
 enum http_step forward_send(struct forward *f, struct bytes run, size_t *ret_taken)
 {
-    ssize_t n = send_some(f, run, ret_taken);
+    ssize_t n;
 
+    *ret_taken = 0;
+    if (transport_is_abandoned(exchange_connection(f->exchange)))
+        return abandon(f);
+    n = send_some(f, run, ret_taken);
     if (n == TRANSPORT_WAITS)
         return pause_exchange(f);
     if (n >= 0)

@@ -8,6 +8,7 @@
 #include "cluster/lease.h"
 #include "cluster/refusal.h"
 #include "cluster/visit.h"
+#include "net/connection.h"
 
 #define PATH_LIVE "/-/live"
 #define STEP_MS   2u
@@ -173,6 +174,13 @@ static bool is_owner(struct front *front, const struct envelope *envelope)
            envelope->cell == front->cell && envelope->incarnation == front->incarnation;
 }
 
+/* Returns true while the lease lasts that the front end knew when its client was still waiting.
+ * Later the client may have repeated its request elsewhere (lease invariant 5). */
+static bool is_in_time(const struct envelope *envelope)
+{
+    return clock_boot_ns() - envelope->renewed_ns < LEASE_MS * NS_PER_MS;
+}
+
 static bool is_loopback(const uint8_t address[ADDRESS_SIZE])
 {
     static const uint8_t v6[ADDRESS_SIZE] = { [ADDRESS_SIZE - 1] = 1 };
@@ -221,8 +229,10 @@ static enum http_step on_internal_head(struct exchange *exchange)
     const struct front_door *door;
     bool is_executed;
 
-    if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
-        return HTTP_CUT; /* malformed header */
+    /* A link that has ended: the clients of its front end repeat their requests. */
+    if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE ||
+        exchange_connection(exchange)->ended)
+        return HTTP_CUT;
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];
@@ -231,7 +241,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     if (exchange->server_is_busy)
         return refusal_busy(exchange, door->forwarding.is_json);
     count_executing(exchange, front);
-    is_executed = is_owner(front, &envelope);
+    is_executed = is_owner(front, &envelope) && is_in_time(&envelope);
     forward_count_received(envelope.service, is_executed);
     if (!is_executed)
         return refuse(exchange, front, &envelope);
@@ -303,7 +313,7 @@ void front_init(struct front *front, const struct http_application *service,
     route_init(&front->route);
     placements_init(&front->placements);
     lock_init(&front->lock, RANK_CELLS);
-    front_set_status(front, "stands by: no owner is known", "");
+    front_set_status(front, "standing by: no owner is known", "");
     front->forwards = key != NULL;
     for (unsigned i = 0; i < FORWARD_SERVICES; i++)
         front->doors[i] = (struct front_door){

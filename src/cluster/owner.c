@@ -47,6 +47,7 @@ static enum renewal renew(struct owner *owner)
         return RENEWAL_LOST;
     record.renewal++;
     record.renewed = clock_wall();
+    record.renewed_ns = began_ns;
     record.used_bytes = atomic_load(&owner->used_bytes);
     record.serves = atomic_load(&owner->serves);
     lock_acquire(&owner->lock);

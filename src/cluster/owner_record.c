@@ -8,11 +8,11 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     4u
+#define VERSION     5u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
-#define FIELDS_MAX  1024u
+#define FIELDS_MAX  1280u
 #define ARENA_BYTES ((size_t)64 << 10)
 
 /* ---- write ---- */
@@ -39,6 +39,8 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->version));
     encode_u8(out, record->serves);
     encode_bytes(out, bytes_from_string(record->move));
+    encode_u64(out, record->renewed_ns);
+    encode_bytes(out, bytes_from_string(owner->smb));
 }
 
 static uint32_t crc_of(const char *slot)
@@ -95,6 +97,14 @@ static bool decode_string(struct decoder *d, char *to, size_t max)
     return true;
 }
 
+bool owner_smb_is_valid(const char *host)
+{
+    size_t length =
+        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._");
+
+    return length <= OWNER_SMB_MAX && !host[length];
+}
+
 static bool decode_number(struct decoder *d, uint64_t max, uint64_t *ret_value)
 {
     *ret_value = decode_u64(d);
@@ -137,8 +147,11 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
            (version < 3 || decode_number(d, UINT64_MAX, &record->used_bytes)) &&
            (version < 4 ||
             (decode_string(d, owner->version, OWNER_VERSION_MAX) &&
-             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX))) &&
-           decoder_ok(d) && (record->is_held || !record->serves) &&
+             decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
+             decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
+           (version < 5 || decode_string(d, owner->smb, OWNER_SMB_MAX)) &&
+           owner_smb_is_valid(owner->smb) && decoder_ok(d) &&
+           (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

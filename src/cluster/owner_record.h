@@ -7,8 +7,8 @@
  *   12  2  length of the fields, big-endian
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
  *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
- *          also used_bytes; since version 4 also version, serves,
- *          move
+ *          also used_bytes; since version 4 also version, serves, move, renewed_ns; since version 5
+ *          also smb
  *   ..     zeros
  *
  * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
@@ -29,6 +29,7 @@
 #define OWNER_FORWARD_MAX  63u
 #define OWNER_VERSION_MAX  32u
 #define OWNER_MOVE_MAX     160u
+#define OWNER_SMB_MAX      253u
 #define OWNER_LEASE_MAX_MS 60000u
 #define OWNER_CELL_MAX     9999u
 
@@ -43,6 +44,8 @@ struct owner_identity {
     /* "192.0.2.1:10020", where other front ends forward requests (address_read()); "" if nowhere */
     char forward[OWNER_FORWARD_MAX + 1];
     char version[OWNER_VERSION_MAX + 1]; /* of its program; "" if unknown */
+    /* host to which SMB clients of other front ends are referred; "" if none */
+    char smb[OWNER_SMB_MAX + 1];
 };
 
 struct owner_record {
@@ -57,8 +60,13 @@ struct owner_record {
     uint64_t used_bytes; /* of contents and records in the cell, as last counted by the owner */
     bool serves;         /* the owner executes requests; false while it opens the store */
     char move[OWNER_MOVE_MAX + 1]; /* what the owner is moving to another cell; "" if nothing */
+    /* Start of the renewal by the owner's clock_boot_ns(), compared only by that owner. */
+    uint64_t renewed_ns;
 };
 
+/* Returns true for "", and for a host name or an IPv4 address of at most OWNER_SMB_MAX characters;
+ * false for an IPv6 address, which the path of a referral cannot contain. */
+bool owner_smb_is_valid(const char *host);
 /* Encodes the record into a slot and fills all OWNER_SLOT_BYTES of it. */
 void owner_record_write(const struct owner_record *record, char slot[OWNER_SLOT_BYTES]);
 /* Decodes a slot. Returns false if it contains anything other than a record written by

@@ -24,7 +24,8 @@ struct peer_call {
     struct peers *peers;
     struct arena *arena;
     struct peer_request request;
-    uint64_t deadline_ns;
+    uint64_t patient_until_ns;  /* no attempt starts later */
+    uint64_t deadline_ns;       /* of the current step */
     struct owner_target target; /* of the last attempt */
     struct net_stream *stream;  /* or NULL */
     bool is_sent;               /* some of it may have been */
@@ -157,6 +158,7 @@ static void send_once(struct peer_call *call)
     struct bytes head;
 
     assert(!call->stream);
+    call->deadline_ns = call->patient_until_ns;
     call->is_sent = call->is_complete = call->is_closing = false;
     found = route_find(call->peers->route, call->request.cell, &call->target, &asked_ns);
     call->is_given_up = found == ROUTE_CLOSED;
@@ -169,6 +171,8 @@ static void send_once(struct peer_call *call)
     call->is_complete =
         net_stream_send(call->stream, head, call->deadline_ns, &call->is_sent) &&
         net_stream_send(call->stream, call->request.body, call->deadline_ns, &call->is_sent);
+    if (call->is_complete)
+        call->deadline_ns += call->request.response_ms * NS_PER_MS;
 }
 
 /* ---- receiving ---- */
@@ -290,7 +294,7 @@ struct peer_call *peer_begin(struct peers *peers, const struct peer_request *req
     call->peers = peers;
     call->arena = arena;
     call->request = *request;
-    call->deadline_ns = clock_boot_ns() + patience_ns(request);
+    call->patient_until_ns = clock_boot_ns() + patience_ns(request);
     send_once(call);
     return call;
 }
@@ -319,7 +323,7 @@ static enum peer_result wait_for(struct peer_call *call, bool is_streamed,
         if (!has_response && call->is_sent && !call->request.is_repeatable)
             return PEER_LOST;
         if (call->is_given_up ||
-            clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->deadline_ns)
+            clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->patient_until_ns)
             return !has_response && call->is_sent ? PEER_LOST : PEER_NO_OWNER;
         thread_sleep_ns(PAUSE_MS * NS_PER_MS);
         send_once(call);

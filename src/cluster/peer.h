@@ -44,6 +44,7 @@ struct peer_request {
     struct bytes body;    /* valid until peer_end() */
     size_t response_max;  /* of the response's body; at most PEER_BODY_MAX */
     unsigned patience_ms; /* from peer_begin() to the end of the response; 0: PEER_PATIENCE_MS */
+    unsigned response_ms; /* in addition, once the entire request was sent */
     bool is_repeatable;   /* executing it twice is the same as executing it once */
 };
 

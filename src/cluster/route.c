@@ -114,10 +114,25 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
                                                                                 : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
-        *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
+        *ret_asked_ns = known->asked_ns;
+        if (known->is_ours)
+            *ret_asked_ns = ret_target->renewed_ns = clock_boot_ns();
     }
     lock_release(&route->lock);
     return found;
+}
+
+bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1])
+{
+    const struct route_cell *known;
+
+    ret_host[0] = '\0';
+    lock_acquire(&route->lock);
+    known = cell_of(route, cell);
+    if (known && known->has_target && !known->is_ours)
+        memcpy(ret_host, known->smb, sizeof known->smb);
+    lock_release(&route->lock);
+    return ret_host[0];
 }
 
 /* Finds the cell with the fewest bytes that has an owner and is not drained. Returns NULL if there
@@ -239,7 +254,9 @@ void route_wake(struct route *route)
 
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {
-    *ret_target = (struct owner_target){ .cell = record->cell, .incarnation = record->incarnation };
+    *ret_target = (struct owner_target){ .cell = record->cell,
+                                         .incarnation = record->incarnation,
+                                         .renewed_ns = record->renewed_ns };
     return record->is_held && address_read(bytes_from_string(record->owner.forward),
                                            ret_target->address, &ret_target->port);
 }
@@ -264,8 +281,10 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         known->serves = has_target && record->serves;
         if (has_target)
             known->target = target;
-        if (record)
+        if (record) {
             known->used_bytes = record->used_bytes;
+            memcpy(known->smb, record->owner.smb, sizeof known->smb);
+        }
     }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);

@@ -19,6 +19,7 @@ struct owner_target {
     uint64_t incarnation;
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
+    uint64_t renewed_ns; /* last renewal that was read, by the owner's clock */
 };
 
 /* A cell of the cluster. */
@@ -30,7 +31,8 @@ struct route_cell {
     struct owner_target target;
     uint64_t refused;  /* last incarnation known to have left the cell, whatever the record says */
     uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
-    uint64_t used_bytes; /* of the cell, as counted by its owner */
+    uint64_t used_bytes;         /* of the cell, as counted by its owner */
+    char smb[OWNER_SMB_MAX + 1]; /* of the owner; "" if none */
 };
 
 struct route {
@@ -68,6 +70,9 @@ unsigned route_unserved(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
  * ret_asked_ns  start of the last read of its record, by clock_boot_ns() */
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
+/* Copies the host to which SMB clients are referred for a cell of another owner. Returns false if
+ * the cell has no owner, or its owner does not serve SMB. Thread-safe. */
+bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1]);
 /* Chooses the cell for a new container of the account; 0 means the root. Returns the cell to which
  * the account is pinned, even if it is missing or has no owner, unless it is drained. Otherwise
  * returns the cell with the fewest bytes among those that have an owner and are not drained.

@@ -211,5 +211,7 @@ enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 
 extern const struct service file_service;
+extern const struct restore_functions file_restore; /* share_usage.c */
+extern const struct usage_functions file_usage;     /* share_usage.c */
 
 #endif

@@ -2,8 +2,9 @@
 #include "file/file_operations.h"
 
 #include "file/file_content.h"
-#include "opens/change_notification.h"
 #include "file/share_usage.h"
+#include "file/smb_properties.h"
+#include "opens/change_notification.h"
 
 struct file_shown file_show(const struct file_state *state)
 {
@@ -140,4 +141,71 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
     (void)p;
     (void)r;
     return file_remove(d, &state->place, &state->file);
+}
+
+/* Hard and symbolic links, which SMB shares do not support. rest: Create-Hard-Link,
+ * Create-Symbolic-Link, Read-Symbolic-Link "Protocol availability" */
+
+/* Always fails, but only after the share was found and the caller authorized.
+ * returns E_UnsupportedQueryParameter
+ * decision: 615 */
+enum error link_decide(struct decision *d, const struct link_parameters *p, struct link_result *r)
+{
+    (void)r;
+    problem_set_field(d->problem, "QueryParameterName", bytes_from_string("restype"));
+    problem_add_field(d->problem, "QueryParameterValue", p->restype);
+    problem_add_field(d->problem, "Reason", bytes_from_string("Only a share for NFS has links."));
+    return E_UnsupportedQueryParameter;
+}
+
+/* ---- smb properties ---- */
+
+static void apply_time(const struct smb_time *given, instant now, instant *time)
+{
+    if (given->kind == TIME_NOW)
+        *time = now;
+    else if (given->kind == TIME_GIVEN)
+        *time = given->at;
+}
+
+enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file)
+{
+    if (given->has_attributes)
+        file->attributes =
+            given->attributes | (file->kind == TREE_DIRECTORY ? ATTRIBUTE_DIRECTORY : 0);
+    apply_time(&given->created, d->now, &file->created);
+    apply_time(&given->written, d->now, &file->written);
+    apply_time(&given->changed, d->now, &file->changed);
+    return permission_settle(d, &given->permission, file);
+}
+
+/* ---- Lease File. rest: Lease-File; semantics 3.5 ---- */
+
+/* Checks the lease id, which is optional for a break. decision: 339 */
+static enum error check_named(struct decision *d, const struct lease_request *request)
+{
+    const struct guid *given = d->input->lease_id;
+
+    if (request->action != LEASE_BREAK || !given ||
+        lease_state(&d->lease, d->now) == LEASE_AVAILABLE || guid_equal(&d->lease.id, given))
+        return OK;
+    return E_LeaseIdMismatchWithLeaseOperationOnFile;
+}
+
+/* Changes the lease, but neither ETag nor modification time. The row's column refuses an acquire
+ * while a handle has write or delete access. */
+enum error lease_file_decide(struct decision *d, const struct lease_file_parameters *p,
+                             struct lease_file_result *r)
+{
+    struct file_state *state = file_state(d);
+    struct file file = state->file;
+    enum error e = check_named(d, &p->request);
+
+    if (!e)
+        e = lease_perform(LEASE_OF_FILE, &file.lease, &p->request, d->now, &r->lease);
+    if (e)
+        return e;
+    file_write(d, state->part, &file);
+    r->id = file.lease.id;
+    return OK;
 }

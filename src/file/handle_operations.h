@@ -1,5 +1,5 @@
 /* List Handles and Force Close Handles: SMB clients' opens (opens/open_state.h) of a file or directory,
- * or of everything below a directory. list_handles.c, force_close.c, rest/handles.c
+ * or of everything below a directory. handle_operations.c, rest/handles.c
  *
  * Share snapshots have no recorded handles. */
 #ifndef LAGRA_FILE_HANDLE_OPERATIONS_H
@@ -8,9 +8,6 @@
 #include "file/file.h"
 #include "opens/handle_index.h"
 #include "service/listing.h"
-
-/* Fails if `recursive` is set for a file. returns OK, E_InvalidHeaderValue */
-enum error handle_check_recursive(struct decision *d, bool recursive);
 
 /* Receives the handles of List Handles, like the sinks of service/listing.h. */
 struct handle_sink {

@@ -11,7 +11,7 @@
  * rest: List-Directories-and-Files; decisions: 332, 866 */
 #include "file/entry_file.h"
 #include "file/file_operations.h"
-#include "file/pending_set.h"
+#include "file/pending_file.h"
 
 struct page {
     struct decision *d;

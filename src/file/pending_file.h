@@ -61,4 +61,12 @@ enum error pending_file_fail(struct decision *d, struct bytes description);
  * returns OK, E_FileLockConflict, as file_resize() */
 enum error pending_file_abort(struct decision *d);
 
+/* Internal to file/: finds the entries of a page that have a pending delete, by the index of the
+ * share's space (open_record.h). */
+
+/* Removes entries with a pending delete from *page. May miss deletes that became pending after
+ * the page was read. Costs one index read if none is pending.
+ * returns STORE_OK, as index_iterator_next() */
+enum store_result pending_leave_out(struct decision *d, struct tree_page *page);
+
 #endif

@@ -1,5 +1,5 @@
 /* Operations on shares: parameters and results. The functions are in share_operations.c,
- * delete_share.c, list_shares.c, and rest/. */
+ * delete_share.c, and rest/. */
 #ifndef LAGRA_FILE_SHARE_OPERATIONS_H
 #define LAGRA_FILE_SHARE_OPERATIONS_H
 

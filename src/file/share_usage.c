@@ -1,9 +1,14 @@
 #include "file/share_usage.h"
 
-#include <assert.h>
-
 #include "base/log.h"
+#include "file/file.h"
+#include "file/file_record.h"
+#include "service/restore.h"
+#include "service/usage.h"
+#include "service/names.h"
 #include "service/small_record.h"
+
+#include <assert.h>
 
 #define FILES_MAX 2
 
@@ -181,3 +186,108 @@ enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret
 
     return read_others(&sums, false, ret_bytes);
 }
+
+/* ---- Storage usage of a share, for operators: service/usage.h ---- */
+
+#define GIB_SHIFT 30
+
+static bool is_share(const struct space_record *record, struct guid *ret_space,
+                     uint64_t *ret_quota_bytes)
+{
+    struct share_key key;
+    struct share share;
+
+    if (!bytes_is(record->record_key, "s") ||
+        !share_decode(record->record_key, record->value, &share, &key))
+        return false;
+    *ret_space = share.space;
+    *ret_quota_bytes = (uint64_t)share.quota_gib << GIB_SHIFT;
+    return true;
+}
+
+/* Checks for a soft-deleted share. Its snapshots are in the same space and not counted
+ * separately. */
+static bool is_kept_share(const struct space_record *record, struct guid *ret_space)
+{
+    struct share_key key;
+    struct share share;
+
+    if (!share_decode(record->record_key, record->value, &share, &key) || key.deleted == 0 ||
+        key.snapshot != 0)
+        return false;
+    *ret_space = share.space;
+    return true;
+}
+
+/* Counts the node of a file: tree/record.h. Nodes only in snapshots have other record keys. */
+static void count_file(const struct space_record *record, struct usage *usage)
+{
+    if (bytes_is(record->record_key, "n") && record->value.len > 1)
+        usage->objects += record->value.ptr[1] == TREE_FILE;
+}
+
+/* Adds the share's own byte counters. */
+static enum store_result sum_bytes(struct store *store, struct arena *arena, struct guid space,
+                                   struct usage *usage)
+{
+    enum store_result result = STORE_OK;
+
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS && !result; i++) {
+        struct read_view *before =
+            read_view_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
+        uint64_t sum = 0;
+
+        result = share_usage_sum(before, arena, &sum);
+        usage->bytes += sum;
+        read_view_close(before);
+    }
+    return result;
+}
+
+const struct usage_functions file_usage = {
+    .container = is_share, .kept = is_kept_share, .record = count_file, .sum = sum_bytes
+};
+
+/* ---- Restore of shares with their snapshots from a backup: service/restore.h ---- */
+
+static const struct lease no_lease;
+
+/* Returns true for keys of shares and snapshots that are not soft-deleted. */
+static bool is_owner(struct bytes key)
+{
+    struct share_key read;
+
+    return share_key_read(key, &read) && read.deleted == 0;
+}
+
+static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
+                      struct guid space)
+{
+    struct share_key key;
+    struct share share;
+
+    (void)name;
+    if (!share_decode(record->key, record->value, &share, &key))
+        return false;
+    share.space = space;
+    share.lease = no_lease;
+    share_write(d->changes, d->arena, key, &share);
+    return true;
+}
+
+static struct bytes without_lease(struct arena *arena, enum record_family family,
+                                  const struct record *record)
+{
+    struct file file;
+
+    if (family != RECORD_INNER || !bytes_is(record->key, "f") ||
+        !file_decode(record->value, &file) || file.lease.kind == no_lease.kind)
+        return record->value;
+    file.lease = no_lease;
+    return file_encode(arena, &file);
+}
+
+const struct restore_functions file_restore = { .check_name = name_check,
+                                                .is_owner = is_owner,
+                                                .put_owner = put_owner,
+                                                .without_lease = without_lease };

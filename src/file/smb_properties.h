@@ -4,7 +4,7 @@
 #define LAGRA_FILE_SMB_PROPERTIES_H
 
 #include "file/file_record.h"
-#include "file/permission.h"
+#include "file/permission_operations.h"
 
 enum smb_time_kind { TIME_KEPT, TIME_NOW, TIME_GIVEN };
 struct smb_time {

@@ -2,7 +2,7 @@
 #include "handles/handle_info.h"
 #include "handles/handle_private.h"
 #include "opens/change_notification.h"
-#include "file/permission.h"
+#include "file/permission_operations.h"
 #include "acl/permission_store.h"
 
 /* Maps generic rights to those of files in ACEs that apply to the node itself. Inherit-only ACEs

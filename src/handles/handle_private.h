@@ -1,4 +1,4 @@
-/* Internal to file/: functions shared by the attempts of SMB commands. */
+/* Internal to handles/: functions shared by the attempts of SMB commands. */
 #ifndef LAGRA_HANDLES_HANDLE_PRIVATE_H
 #define LAGRA_HANDLES_HANDLE_PRIVATE_H
 

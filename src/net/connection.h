@@ -190,6 +190,10 @@ bool transport_is_connected(int fd);
 
 /* returns  1..size, 0 at the end of the stream, TRANSPORT_WAITS or TRANSPORT_FAILED */
 ssize_t transport_receive(struct connection *connection, char *to, size_t size);
+/* Returns true if the client has closed the connection: after a reset, or if its stream has ended
+ * and it has sent nothing for a second. A client that only shuts down its side of the connection
+ * sends its request just before. */
+bool transport_is_abandoned(const struct connection *connection);
 /* Sends the parts in order. After TRANSPORT_WAITS, or if not all was sent, the next call must start
  * with the first byte that was not sent, through either function.
  *

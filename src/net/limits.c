@@ -132,7 +132,7 @@ static const char *request_lateness(const struct connection *connection, uint64_
     if (age > connection->server->limits.idle_s * 1000ull)
         return "no request in time";
     if (atomic_load(&connection->server->stopping))
-        return "the server stops";
+        return "the server is stopping";
     return NULL;
 }
 
@@ -207,7 +207,7 @@ static const char *outgoing_lateness(const struct connection *connection, int ph
     if (phase == PHASE_REQUEST && age > OUTGOING_IDLE_MS)
         return "not needed";
     if (phase == PHASE_REQUEST && atomic_load(&connection->server->stopping))
-        return "the server stops";
+        return "the server is stopping";
     return NULL;
 }
 

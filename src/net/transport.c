@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -21,7 +22,8 @@
 /* Number of unexpected bytes read from a client before closing, so that the kernel does not reset the
  * connection and the client loses its response (rfc: 9112 9.6). linger.c reads more of other
  * connections. */
-#define DRAIN_READS 4
+#define DRAIN_READS  4
+#define ABANDONED_MS 1000u
 
 bool transport_is_connected(int fd)
 {
@@ -109,6 +111,19 @@ ssize_t transport_receive_header(struct connection *connection, struct proxy_hea
     }
     episode_goes_on(EPISODE_PROXY, connection->peer);
     return TRANSPORT_FAILED;
+}
+
+bool transport_is_abandoned(const struct connection *connection)
+{
+    struct pollfd poller = { .fd = connection->fd, .events = POLLRDHUP };
+    struct tcp_info info = { 0 };
+    socklen_t size = sizeof info;
+
+    if (poll(&poller, 1, 0) <= 0)
+        return false;
+    return (poller.revents & (POLLHUP | POLLERR)) ||
+           (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+            info.tcpi_last_data_recv >= ABANDONED_MS);
 }
 
 static size_t total_of(const struct iovec *parts, size_t count)

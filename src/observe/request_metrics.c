@@ -8,27 +8,26 @@
 #include "base/metrics.h"
 #include "observe/slowest.h"
 
-static const struct metric_family requests = {
-    "lagra_requests_total", "Requests by operation and by error code, or Success.", METRIC_COUNTER
-};
+static const struct metric_family requests = { "lagra_requests_total",
+                                               "Requests by operation and error code, or Success.",
+                                               METRIC_COUNTER };
 static const struct metric_family durations = {
-    "lagra_request_duration_seconds", "From a request's head to the last byte of its answer.",
-    METRIC_HISTOGRAM
+    "lagra_request_duration_seconds",
+    "Time from the request headers to the last byte of the response.", METRIC_HISTOGRAM
 };
 static const struct metric_family first_bytes = {
-    "lagra_request_first_byte_seconds", "From a request's head to the first byte of its answer.",
-    METRIC_HISTOGRAM
+    "lagra_request_first_byte_seconds",
+    "Time from the request headers to the first byte of the response.", METRIC_HISTOGRAM
 };
-static const struct metric_family in_flight = { "lagra_requests_in_flight",
-                                                "Requests that are not answered yet.",
+static const struct metric_family in_flight = { "lagra_requests_in_flight", "Requests in progress.",
                                                 METRIC_GAUGE };
 static const struct metric_family received = { "lagra_request_body_bytes_total",
-                                               "Bytes of the bodies of requests.", METRIC_COUNTER };
+                                               "Bytes of request bodies.", METRIC_COUNTER };
 static const struct metric_family sent = { "lagra_response_body_bytes_total",
-                                           "Bytes of the bodies of answers.", METRIC_COUNTER };
+                                           "Bytes of response bodies.", METRIC_COUNTER };
 static const struct metric_family repeated = {
-    "lagra_decisions_repeated_total",
-    "Decisions that were made again, since what they were made on had changed.", METRIC_COUNTER
+    "lagra_decisions_repeated_total", "Decisions that were repeated because of concurrent changes.",
+    METRIC_COUNTER
 };
 
 #define ROWS_MAX 192u

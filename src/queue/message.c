@@ -2,6 +2,7 @@
 #include "queue/message.h"
 
 #include "base/codec.h"
+#include "base/encode.h"
 #include "base/endian.h"
 #include "base/log.h"
 #include "service/small_record.h"
@@ -414,4 +415,33 @@ void message_forward(struct changes *changes, struct arena *arena, const struct 
     moved.forwarded = true;
     put_order(changes, arena, &moved);
     small_record_write(changes, arena, forward_key(key, &message->id), &place, 1);
+}
+
+/* ---- the text of a pop receipt: base64 of u8 1 (version); place, be64; changes, be32 ---- */
+
+#define RECEIPT_VERSION 1
+#define RECEIPT_BYTES   13
+#define TEXT_BYTES      20
+
+struct bytes receipt_text(struct arena *arena, struct receipt receipt)
+{
+    char raw[RECEIPT_BYTES] = { RECEIPT_VERSION };
+
+    be64_put(raw + 1, receipt.place);
+    be32_put(raw + 9, receipt.changes);
+    return base64_encode(arena, bytes_of(raw, sizeof raw));
+}
+
+bool receipt_parse(struct arena *arena, struct bytes text, struct receipt *ret_receipt)
+{
+    struct bytes raw;
+
+    if (text.len != TEXT_BYTES)
+        return false;
+    raw = base64_decode(arena, text);
+    if (raw.len != RECEIPT_BYTES || raw.ptr[0] != RECEIPT_VERSION)
+        return false;
+    ret_receipt->place = be64_get(raw.ptr + 1);
+    ret_receipt->changes = be32_get(raw.ptr + 9);
+    return true;
 }

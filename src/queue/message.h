@@ -29,7 +29,21 @@
 #define LAGRA_QUEUE_MESSAGE_H
 
 #include "queue/queue.h"
-#include "queue/receipt.h"
+
+/* Pop receipts, returned by a get, an update and a put, and required by an update or delete. A
+ * receipt is a version stamp of a message: its position in the order, and its number of
+ * changes. So it changes with each get and each update, and stays valid until the next of them,
+ * even when the message becomes visible again. It does not identify the message: the id is always
+ * needed with it, as in Azure. rest: Get-Messages, Update-Message; decision: 121 */
+struct receipt {
+    instant place;
+    uint32_t changes;
+};
+
+/* Returns the receipt as opaque text. */
+struct bytes receipt_text(struct arena *arena, struct receipt receipt);
+/* Returns false if the text was not created by receipt_text(). */
+bool receipt_parse(struct arena *arena, struct bytes text, struct receipt *ret_receipt);
 
 /* "Fri, 31 Dec 9999 23:59:59 GMT", as recorded for messages that never expire. */
 #define MESSAGE_NEVER UINT64_C(3155378975990000000)

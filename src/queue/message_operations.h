@@ -1,8 +1,10 @@
-/* Parameters and results of the operations on messages. Functions: message_operations.c,
- * get_messages.c, and the files with these names in rest/. */
+/* Parameters and results of the operations on messages. Functions: message_operations.c and
+ * rest/message_operations.c. */
 #ifndef LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 #define LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "queue/message.h"
 
 #define MESSAGE_MAX_BYTES    65536u /* of text. rest: Put-Message; decision: 124 */

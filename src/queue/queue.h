@@ -38,7 +38,7 @@ void queue_signed_names(const struct resource *resource, struct bytes *ret_queue
 /* Checks the names. Returns OK, E_InvalidResourceName, E_OutOfRangeInput. */
 enum error queue_check_names(const struct resource *resource);
 
-/* ---- queues: queue_record.c ---- */
+/* ---- queues: queue_operations.c ---- */
 
 struct queue {
     struct guid space; /* of its messages */
@@ -51,12 +51,10 @@ struct queue {
 enum store_result queue_read(struct read_view *snapshot, struct arena *arena,
                              struct queue *ret_queue);
 void queue_write(struct decision *d, const struct queue *queue);
-/* Deletes the record (not the messages: changes_drop_space()). */
-void queue_delete_record(struct changes *changes);
 /* Decodes a record returned by an iterator; points into value. */
 bool queue_decode(struct bytes value, struct queue *ret_queue);
 
-/* ---- results of locate() and subjects: d->state; subject.c ---- */
+/* ---- results of locate() and subjects: d->state ---- */
 
 struct queue_state {
     struct subject_state base;
@@ -80,7 +78,7 @@ enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;
 
-extern const struct restore_functions queue_restore; /* queue_record.c */
-extern const struct usage_functions queue_usage;     /* queue_record.c */
+extern const struct restore_functions queue_restore; /* queue_operations.c */
+extern const struct usage_functions queue_usage;     /* queue_operations.c */
 
 #endif

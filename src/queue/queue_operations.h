@@ -1,5 +1,5 @@
 /* Parameters and results of the operations on queues. Functions: queue_operations.c,
- * rest/queue_operations.c, rest/list_queues.c; operations common to all services are in
+ * rest/queue_operations.c; operations common to all services are in
  * properties/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
 #define LAGRA_QUEUE_QUEUE_OPERATIONS_H

@@ -21,11 +21,18 @@ static enum state parse(struct flow *flow)
  * and a third of those for one source. Further requests fail with ServerBusy. */
 #define GATHERS_WAITING_MAX 512
 
-static struct decision_pool *gather_pool(const struct flow *flow)
+enum state flow_to_gather_pool(struct flow *flow, state_fn *step, state_fn *refused)
 {
     const struct endpoint *endpoint = flow->work.call.endpoint;
+    struct decision_pool *pool = endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
 
-    return endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
+    if (!decision_pool_has_capacity(pool, &flow->driver.job.owner, GATHERS_WAITING_MAX)) {
+        episode_refused(EPISODE_GATHER);
+        return refused(flow);
+    }
+    flow->state = POOLED;
+    flow_run_in(flow, pool, step);
+    return WAITING;
 }
 
 static enum state refuse(struct flow *flow, enum error e)
@@ -46,17 +53,15 @@ static enum state gather(struct flow *flow)
     return e ? refuse(flow, e) : parse(flow);
 }
 
+static enum state refuse_gather(struct flow *flow)
+{
+    return refuse(flow, E_ServerBusy);
+}
+
 static enum state gather_in_pool(struct flow *flow)
 {
     flow->driver.job.owner = flow->work.call.gathers_for;
-    if (!decision_pool_has_capacity(gather_pool(flow), &flow->driver.job.owner,
-                                    GATHERS_WAITING_MAX)) {
-        episode_refused(EPISODE_GATHER);
-        return refuse(flow, E_ServerBusy);
-    }
-    flow->state = POOLED;
-    flow_run_in(flow, gather_pool(flow), gather);
-    return WAITING;
+    return flow_to_gather_pool(flow, gather, refuse_gather);
 }
 
 enum state body_finish(struct flow *flow)

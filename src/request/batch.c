@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "request/cell_parts.h"
 #include "request/control.h"
 
 /* Longer batches run in the pool, so that other requests do not wait for the worker. */
@@ -13,6 +14,8 @@
 /* Once the parts of the group hold this much memory together, they are committed before another
  * part joins. */
 #define GROUP_HELD_MAX      ((size_t)4 << 20)
+/* How often parts are sent to other cells, which may not have their containers any more. */
+#define SENT_MAX            16u
 
 struct batch {
     struct batch_parameters *asked;
@@ -25,7 +28,9 @@ struct batch {
     struct response response;       /* to the current part */
     size_t group[COMMIT_PARTS_MAX]; /* parts that are decided and will be committed together */
     size_t group_count;
-    size_t alone; /* parts before this index are committed separately */
+    size_t alone;             /* parts before this index are committed separately */
+    unsigned elsewhere_count; /* parts to be sent to other cells */
+    unsigned sent_count;      /* how often parts were sent */
 };
 
 static void assert_batch(const struct batch *batch)
@@ -120,13 +125,11 @@ static enum error route_parts(struct flow *flow)
     batch->answers = arena_array(work->call.arena, batch->asked->count, sizeof *batch->answers);
     for (size_t i = 0; i < batch->asked->count; i++) {
         struct work *part = &batch->works[i];
-        enum error e, found = OK;
+        enum error e;
 
         work_init_part(part, work, &batch->asked->parts[i].request, &batch->response);
-        part->error = route_part(&part->call, &work->call);
-        if (part->error)
+        if (work_route_part(part, &work->call))
             continue;
-        part->call.operation = operation_find(part->call.service, &part->call, &found);
         e = batch->functions->admit(&work->call, batch->asked, &part->call);
         if (e)
             return e;
@@ -273,15 +276,21 @@ enum state batch_part_decided(struct flow *flow, bool has_changes)
 
 /* ---- one part ---- */
 
-/* Finds the first part that is neither done nor in the group. Commits the group if no part can join
+static bool is_pending(const struct batch *batch, size_t index)
+{
+    const struct work *part = &batch->works[index];
+
+    return !batch->answers[index].ptr && !part->is_grouped && !part->is_elsewhere;
+}
+
+/* Finds the first part that is not done, in the group, or for another cell. Commits the group if no part can join
  * it. */
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;
 
     for (;;) {
-        while (batch->next < batch->asked->count &&
-               (batch->answers[batch->next].ptr || batch->works[batch->next].is_grouped))
+        while (batch->next < batch->asked->count && !is_pending(batch, batch->next))
             batch->next++;
         if (batch->group_count == 0 ||
             (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->asked->count &&
@@ -298,24 +307,17 @@ enum state batch_next(struct flow *flow)
 
     find_next(flow);
     assert_batch(batch);
-    if (batch->next == batch->asked->count)
-        return conclude(flow, batch->answers, batch->asked->count);
+    if (batch->next == batch->asked->count) {
+        flow_set_current(flow, &flow->work);
+        return batch->elsewhere_count > 0 ? BATCH_ELSEWHERE
+                                          : conclude(flow, batch->answers, batch->asked->count);
+    }
     part = &batch->works[batch->next];
     flow_set_current(flow, part);
     if (batch->group_count == 0)
         arena_rewind(batch->scratch, batch->fresh);
-    work_move(part, batch->scratch);
     part->decision.access = flow->work.decision.access;
-    if (!part->error)
-        part->error = route_authenticate(&part->call);
-    if (!part->error)
-        part->error = prepare_head(&part->call, &part->decision);
-    if (part->error)
-        return PART_DONE;
-    /* Parts have no bodies. */
-    assert(!part->call.operation->functions->parse && !part->call.operation->functions->gather);
-    part->decision.attempt = arena_mark(batch->scratch);
-    return PART_FOUND;
+    return work_begin_part(part, batch->scratch) ? PART_DONE : PART_FOUND;
 }
 
 /* Returns true if one of the parts before this one was executed. */
@@ -327,42 +329,45 @@ static bool has_executed(const struct batch *batch, size_t index)
     return false;
 }
 
+/* Leaves a part to the owner of another cell. Retains the memory that its log entries need. */
+static enum state leave(struct batch *batch, struct work *part)
+{
+    deciding_end(&part->decision);
+    arena_rewind(batch->scratch, part->decision.attempt);
+    batch->fresh = arena_mark(batch->scratch);
+    batch->elsewhere_count++;
+    part->is_elsewhere = true;
+    return PART;
+}
+
 /* Handles a part whose container is in another cell of the cluster. If the container is that of the
- * complete batch, the batch goes to that cell. A batch of an account is executed in one cell, and
- * its parts for other cells are refused. Returns PART_DONE unless the batch goes to the other cell.
- * decision: 998 */
+ * complete batch, the batch goes to that cell; in a batch of an account, only the part does.
+ * Returns PART_DONE if the part is refused. decision: 998, 1100 */
 static enum state misdirected(struct flow *flow, struct work *part)
 {
-    if (flow->work.call.input.resource->level == 0) {
-        part->error = E_NotImplemented;
-        return PART_DONE;
-    }
-    if (has_executed(flow->batch, index_of(flow->batch, part))) {
+    const struct placement where = part->problem.elsewhere;
+    bool of_account = flow->work.call.input.resource->level == 0;
+
+    if (of_account && flow->work.call.endpoint->peers && where.cell > 0 &&
+        flow->batch->sent_count < SENT_MAX)
+        return leave(flow->batch, part);
+    if (of_account || has_executed(flow->batch, index_of(flow->batch, part))) {
         part->error = E_ServerBusy; /* the container was moved in the meantime */
         return PART_DONE;
     }
-    flow->work.problem.elsewhere = part->problem.elsewhere;
+    flow->work.problem.elsewhere = where;
     flow->work.error = part->error;
     deciding_end(&part->decision);
     flow_set_current(flow, &flow->work);
     return CORS;
 }
 
-enum state batch_part_done(struct flow *flow)
+/* Completes a part whose response was rendered here or in another cell. */
+static void complete(struct flow *flow, struct work *part)
 {
     struct batch *batch = flow->batch;
-    struct work *part = flow->current;
     size_t index = index_of(batch, part);
 
-    if (part->error == E_MisdirectedRequest && misdirected(flow, part) != PART_DONE)
-        return CORS;
-    response_init(part->answer.response, part->decision.arena);
-    part->answer.now = part->decision.now;
-    if (part->error)
-        answer_error(&part->answer, part->error, &part->problem);
-    else
-        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
-    assert(!part->answer.content.wanted); /* parts cannot send blob content */
     answer_common(part);
     control_reply(part);
     observe_part(&flow->work.logged, &flow->work.call, &part->answer);
@@ -370,7 +375,72 @@ enum state batch_part_done(struct flow *flow)
     deciding_end(&part->decision);
     decision_saw(&flow->work.decision, part->decision.seen);
     assert(batch->answers[index].ptr && part->decision.part_count == 0);
+}
+
+enum state batch_part_done(struct flow *flow)
+{
+    struct work *part = flow->current;
+
+    if (part->error == E_MisdirectedRequest) {
+        enum state next = misdirected(flow, part);
+
+        if (next != PART_DONE)
+            return next;
+    }
+    work_answer_part(part);
+    complete(flow, part);
     return PART;
+}
+
+/* ---- parts for other cells ---- */
+
+/* Ends the wait for other cells. Parts that they have not executed are decided again. */
+static enum state continue_parts(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+
+    for (size_t i = 0; i < batch->asked->count; i++) {
+        struct work *part = &batch->works[i];
+
+        if (!part->is_elsewhere)
+            continue;
+        part->is_elsewhere = false;
+        if (part->error == E_MisdirectedRequest) {
+            part->error = OK;
+            continue;
+        }
+        if (part->answer.response == &batch->response)
+            work_answer_part(part);
+        complete(flow, part);
+    }
+    batch->elsewhere_count = 0;
+    batch->next = 0;
+    return PART;
+}
+
+static enum state run_elsewhere(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+
+    batch->sent_count++;
+    return cell_parts_run(&flow->work.call, batch->asked, batch->works) ? continue_parts(flow)
+                                                                        : CUT;
+}
+
+static enum state refuse_elsewhere(struct flow *flow)
+{
+    for (size_t i = 0; i < flow->batch->asked->count; i++)
+        if (flow->batch->works[i].is_elsewhere)
+            flow->batch->works[i].error = E_ServerBusy;
+    return continue_parts(flow);
+}
+
+enum state batch_send(struct flow *flow)
+{
+    flow->driver.job.owner = (struct pool_owner){
+        .account = pool_owner_number(0, flow->work.call.account_name),
+    };
+    return flow_to_gather_pool(flow, run_elsewhere, refuse_elsewhere);
 }
 
 /* ---- multipart/mixed bodies ---- */

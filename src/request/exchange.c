@@ -191,6 +191,8 @@ static enum state enter(struct flow *flow)
         return flow_to_pool(flow, begin_batch);
     case BATCH_IN_POOL:
         return flow_to_pool(flow, run_all_parts);
+    case BATCH_ELSEWHERE:
+        return batch_send(flow);
     case DECIDE_IN_POOL:
         return flow_to_pool(flow, run_pooled);
     case APPLIED:
@@ -224,33 +226,20 @@ static enum state enter(struct flow *flow)
 static enum request_stage stage_of(const struct flow *flow)
 {
     static const enum request_stage stages[] = {
-        [HEALTH] = AT_HEAD,
-        [HELD] = AT_HEAD,
-        [FIND_VERSION] = AT_HEAD,
-        [FIND_OPERATION] = AT_HEAD,
-        [FAULT] = AT_HEAD,
-        [ADMIT] = AT_HEAD,
-        [EARLY_CHECK] = AT_HEAD,
-        [WANT_BODY] = AT_BODY,
-        [FINISH_BODY] = AT_STAGED,
-        [PARSED] = AT_STAGED,
-        [BATCH] = AT_DECIDE,
-        [BATCH_BEGIN_IN_POOL] = AT_DECIDE,
-        [BATCH_IN_POOL] = AT_DECIDE,
-        [PART] = AT_DECIDE,
-        [PART_FOUND] = AT_DECIDE,
-        [DECIDE] = AT_DECIDE,
-        [DECIDE_IN_POOL] = AT_DECIDE,
-        [APPLIED] = AT_DECIDE,
-        [PART_DONE] = AT_DECIDE,
-        [BATCH_APPLIED] = AT_DECIDE,
-        [CORS] = AT_SYNC,
-        [DURABLE] = AT_SYNC,
-        [ANSWER] = AT_ANSWER,
-        [BODY] = AT_ANSWER,
-        [RESPOND] = AT_ANSWER,
-        [CUT] = AT_ANSWER,
-        [WAITING] = AT_HEAD,
+        [HEALTH] = AT_HEAD,          [HELD] = AT_HEAD,
+        [FIND_VERSION] = AT_HEAD,    [FIND_OPERATION] = AT_HEAD,
+        [FAULT] = AT_HEAD,           [ADMIT] = AT_HEAD,
+        [EARLY_CHECK] = AT_HEAD,     [WANT_BODY] = AT_BODY,
+        [FINISH_BODY] = AT_STAGED,   [PARSED] = AT_STAGED,
+        [BATCH] = AT_DECIDE,         [BATCH_BEGIN_IN_POOL] = AT_DECIDE,
+        [BATCH_IN_POOL] = AT_DECIDE, [BATCH_ELSEWHERE] = AT_DECIDE,
+        [PART] = AT_DECIDE,          [PART_FOUND] = AT_DECIDE,
+        [DECIDE] = AT_DECIDE,        [DECIDE_IN_POOL] = AT_DECIDE,
+        [APPLIED] = AT_DECIDE,       [PART_DONE] = AT_DECIDE,
+        [BATCH_APPLIED] = AT_DECIDE, [CORS] = AT_SYNC,
+        [DURABLE] = AT_SYNC,         [ANSWER] = AT_ANSWER,
+        [BODY] = AT_ANSWER,          [RESPOND] = AT_ANSWER,
+        [CUT] = AT_ANSWER,           [WAITING] = AT_HEAD,
     };
 
     return flow->state == POOLED ? flow->observed.times.stage : stages[flow->state];

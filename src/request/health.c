@@ -65,11 +65,10 @@ static enum state find_ready(struct flow *flow)
     if (result == STORE_WAIT)
         return flow_wait(flow);
     if (result)
-        return is_not(flow, "what was written cannot be made durable\n");
+        return is_not(flow, "written data cannot be made durable\n");
     if (store_is_full(d->store))
         return is_not(
-            flow,
-            "free disk space is below the reserve: requests that need more space are refused\n");
+            flow, "free disk space is below the reserve; requests that need more are refused\n");
     return answer_with(flow, 200, "ready\n");
 }
 

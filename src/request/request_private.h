@@ -50,7 +50,8 @@ struct work {
     struct logged_part *logged; /* parts of a batch that have a response */
     /* part of a batch that was decided and will be committed with others */
     bool is_grouped;
-    enum error error; /* error instead of a result; OK if none */
+    bool is_elsewhere; /* part of a batch that the owner of another cell executes */
+    enum error error;  /* error instead of a result; OK if none */
     struct cors cors;
     struct answer answer;
     struct decision decision; /* must be last; see struct flow */
@@ -73,10 +74,15 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
  * from the batch's request. */
 void work_init_part(struct work *part, const struct work *whole, struct request *request,
                     struct response *response);
+/* Routes a part and finds its operation, which may be NULL. Returns the error of the part. */
+enum error work_route_part(struct work *part, const struct call *whole);
+/* Moves a part to this arena, authenticates it and checks its headers. Returns the error of the
+ * part. */
+enum error work_begin_part(struct work *part, struct arena *arena);
+/* Renders the response to a part, without the headers of all responses. */
+void work_answer_part(struct work *part);
 /* Resets the error and calls deciding_check(). */
 enum error work_check(struct work *work);
-/* Moves the work to another arena for later allocations, and resets its response. */
-void work_move(struct work *work, struct arena *arena);
 
 /* ---- request body: body_intake.c ---- */
 
@@ -113,6 +119,7 @@ enum state {
     BATCH,               /* check, route and admit the operations of a batch */
     BATCH_BEGIN_IN_POOL, /* like BATCH, in the pool, where it may block */
     BATCH_IN_POOL,       /* run the parts in the pool */
+    BATCH_ELSEWHERE,     /* send the parts for other cells to their owners */
     PART,                /* select the next part of the batch */
     PART_FOUND,          /* part is authenticated and checked */
     DECIDE,              /* the driver decides and commits (driver.h) */
@@ -210,6 +217,10 @@ void flow_run_in(struct flow *flow, struct decision_pool *pool, state_fn *step);
 /* Like flow_run_in_pool(), from within a step; the result of `step` is the next state. Returns
  * WAITING. */
 enum state flow_to_pool(struct flow *flow, state_fn *step);
+/* Runs `step` like flow_to_pool(), in the pool for steps that may wait for other machines. The
+ * caller has set driver.job.owner. Returns the result of `refused` if too many requests wait for
+ * that pool. */
+enum state flow_to_gather_pool(struct flow *flow, state_fn *step, state_fn *refused);
 
 /* Suspends the exchange until everything that the response reports is durable: data read, changes
  * committed and the CORS rules. durable.c
@@ -223,8 +234,12 @@ enum state durable_await(struct flow *flow);
  *          BATCH_APPLIED: refused with a batch response; CORS: refused */
 enum state batch_begin(struct flow *flow);
 /* Makes the next unfinished part the current one.
- * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: all parts are done */
+ * returns PART_FOUND; PART_DONE: refused; BATCH_ELSEWHERE: only parts for other cells are left;
+ *         BATCH_APPLIED: all parts are done */
 enum state batch_next(struct flow *flow);
+/* Has the owners of other cells execute the parts for them.
+ * returns WAITING; then PART; CUT: it is not known which of them were executed */
+enum state batch_send(struct flow *flow);
 /* Called once the current part was decided in the pool. Adds its changes to the group if they may
  * be committed together. If the part depends on changes of the group, it is decided again.
  * returns PART; DECIDE: the driver continues with the part */

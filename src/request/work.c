@@ -23,11 +23,32 @@ void work_init_part(struct work *part, const struct work *whole, struct request 
     request->is_forwarded = came->is_forwarded;
     request->secure = came->secure;
     request->listener_tag = came->listener_tag;
+    request->placement = came->placement;
     work_init(part, whole->call.endpoint, whole->call.arena, request, response);
     part->answer.of_part = true;
 }
 
-void work_move(struct work *work, struct arena *arena)
+enum error work_check(struct work *work)
+{
+    assert(work->call.operation);
+    work->error = OK;
+    return deciding_check(&work->decision);
+}
+
+/* ---- parts of a batch ---- */
+
+enum error work_route_part(struct work *part, const struct call *whole)
+{
+    enum error found = OK;
+
+    part->error = route_part(&part->call, whole);
+    if (!part->error)
+        part->call.operation = operation_find(part->call.service, &part->call, &found);
+    return part->error;
+}
+
+/* Moves the work to another arena for later allocations, and resets its response. */
+static void move(struct work *work, struct arena *arena)
 {
     assert(work->decision.part_count == 0 && !work->is_grouped);
     work->call.arena = arena;
@@ -36,9 +57,28 @@ void work_move(struct work *work, struct arena *arena)
     response_init(work->answer.response, arena);
 }
 
-enum error work_check(struct work *work)
+enum error work_begin_part(struct work *part, struct arena *arena)
 {
-    assert(work->call.operation);
-    work->error = OK;
-    return deciding_check(&work->decision);
+    move(part, arena);
+    if (!part->error)
+        part->error = route_authenticate(&part->call);
+    if (!part->error)
+        part->error = prepare_head(&part->call, &part->decision);
+    if (part->error)
+        return part->error;
+    /* Parts have no bodies. */
+    assert(!part->call.operation->functions->parse && !part->call.operation->functions->gather);
+    part->decision.attempt = arena_mark(arena);
+    return OK;
+}
+
+void work_answer_part(struct work *part)
+{
+    response_init(part->answer.response, part->decision.arena);
+    part->answer.now = part->decision.now;
+    if (part->error)
+        answer_error(&part->answer, part->error, &part->problem);
+    else
+        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
+    assert(!part->answer.content.wanted); /* parts cannot send blob content */
 }

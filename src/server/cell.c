@@ -16,6 +16,7 @@
 #include "server/running_servers.h"
 #include "observe/access_log.h"
 #include "request/cell_list.h"
+#include "request/cell_parts.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
 #include "source/cell_source.h"
@@ -35,6 +36,29 @@ static void name_address(const struct options *options, uint16_t port, char addr
     if (strcmp(host, running_reached_at(host)) != 0 && gethostname(name, sizeof name - 1) == 0)
         host = name;
     snprintf(address, ADDRESS_MAX, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+/* Names the host to which other front ends refer SMB clients; "" if they cannot. */
+static void name_smb_host(const struct options *options, char name[OWNER_SMB_MAX + 1])
+{
+    const char *host = options->smb_referral_host;
+
+    name[0] = '\0';
+    if (!options->smb.wanted)
+        return;
+    if (!host && strcmp(options->smb.host, running_reached_at(options->smb.host)) != 0)
+        host = gethostname(name, OWNER_SMB_MAX) == 0 ? name : "";
+    else if (!host)
+        host = options->smb.host;
+    if (!owner_smb_is_valid(host)) {
+        log_line(LOG_WARN,
+                 "other front ends cannot refer SMB clients to \"%s\", which is no host name or "
+                 "IPv4 address; set --smbReferralHost",
+                 host);
+        host = "";
+    }
+    if (host != name)
+        snprintf(name, OWNER_SMB_MAX + 1, "%s", host);
 }
 
 /* The cell may be written to by another now, so this process must terminate. */
@@ -189,6 +213,7 @@ static struct peers *peers_of(struct cell *cell)
 
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
+    cell_accounts_stop(&cell->followed);
     cell->followed =
         (struct cell_accounts){ .peers = peers_of(cell), .store = store, .accounts = accounts };
     if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
@@ -219,11 +244,13 @@ void cell_stop(struct cell *cell, unsigned grace_s)
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals)
 {
-    char address[ADDRESS_MAX];
+    char address[ADDRESS_MAX], smb[OWNER_SMB_MAX + 1];
     struct standby_won won;
 
     name_address(options, blob_port, address);
-    cell->standby = standby_start(options, &cell->front, cell->servers, address, cell->forward);
+    name_smb_host(options, smb);
+    cell->standby =
+        standby_start(options, &cell->front, cell->servers, address, cell->forward, smb);
     if (!cell->standby)
         return CELL_FAILED;
     switch (standby_wait(cell->standby, signals, &won)) {
@@ -269,7 +296,7 @@ void cell_update_record(struct cell *cell, struct store *store)
 
 /* ---- requests of other front ends ---- */
 
-/* Returns the cells that the root's lists are merged with; NULL in other cells, and without a key. */
+/* Returns the cells that the root merges its lists with; NULL in other cells or without a key. */
 static const struct other_cells *others_of(struct cell *cell)
 {
     cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
@@ -283,6 +310,7 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
 {
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
+        { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
@@ -344,7 +372,7 @@ void cell_serve(struct cell *cell)
     standby_serves(cell->standby, record->incarnation);
 }
 
-/* Front ends that read that the cell is free close their idle connections, and send nothing more. */
+/* Front ends that read that the cell is free close their idle connections and send nothing more. */
 static void give_up(struct cell *cell)
 {
     owner_release(&cell->owner);

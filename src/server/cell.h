@@ -63,8 +63,9 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
                     const struct server_options *options);
 /* Returns true if the owned cell is the root. */
 bool cell_is_root(const struct cell *cell);
-/* Starts to copy the root's accounts, unless the owned cell is the root. Returns false after
- * printing why on stderr. Main thread. */
+/* Starts to copy the root's accounts, unless the owned cell is the root, instead of an earlier copy
+ * of the same front end. store: NULL while it stands by. Returns false after printing why on
+ * stderr. Main thread. */
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
 /* Updates what the owner record says about the cell: used bytes and the move in progress. Called
  * periodically. Main thread. */
@@ -80,7 +81,7 @@ void cell_show(struct cell *cell, struct admin *admin);
 /* Waits until the previous owner's lease has ended, then executes requests. After cell_join(). Main
  * thread. */
 void cell_serve(struct cell *cell);
-/* Ends moves of containers in progress, before the store is closed. No request is executed any more. */
+/* Ends moves in progress, before the store is closed. No request is executed any more. */
 void cell_stop_moves(void);
 /* Stops forwarding: requests of other front ends in progress get grace_s to finish, and later ones
  * are refused. Called before the services stop. Main thread. */

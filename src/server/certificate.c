@@ -240,7 +240,7 @@ void certificate_renewal_show(const struct certificate *certificate)
 {
     static const struct metric_family family = {
         "lagra_certificate_expires_timestamp_seconds",
-        "When the certificate expires, or the first one of its chain, since 1970.", METRIC_GAUGE
+        "Unix time of the earliest expiry of a certificate in the chain.", METRIC_GAUGE
     };
     static int64_t shown_s;
 

@@ -227,6 +227,15 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
     return add_development(options, loopback, credentials->accounts);
 }
 
+bool credentials_stand_by(const struct options *options, bool loopback,
+                          struct credentials *credentials)
+{
+    if (credentials->named || (!loopback && !options->allow_development_account))
+        return true;
+    credentials->named = true;
+    return add_development(options, loopback, credentials->accounts);
+}
+
 static void note_change(const char *what)
 {
     log_line(LOG_INFO, "%s", what);

@@ -27,6 +27,10 @@ void free_secret(char *text);
  * returns  false after printing why on stderr */
 bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials);
+/* Adds the development account like credentials_open_stored(), which then does not add it again,
+ * while a front end stands by and has no store. Returns false after printing why on stderr. */
+bool credentials_stand_by(const struct options *options, bool loopback,
+                          struct credentials *credentials);
 /* Adds the accounts of the store, once it is open, and the development account if no account is
  * named and the options allow it. Returns false after printing why on stderr. */
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,

@@ -73,6 +73,7 @@ struct options {
     struct listen_options internal; /* endpoint for forwarded requests of other front ends */
     unsigned cell;                  /* cell to own; 0: any free cell */
     const char *fence_command;      /* or NULL; cluster/fence.h */
+    const char *smb_referral_host;  /* or NULL; smb_endpoint.h */
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;

@@ -32,6 +32,7 @@
 #include "server/sandbox.h"
 #include "server/listeners.h"
 #include "server/signals.h"
+#include "server/smb_endpoint.h"
 #include "store/embedded/sizes.h"
 #include "table/table.h"
 
@@ -83,7 +84,7 @@ struct running {
     struct usage_survey *usage;
     struct analytics *analytics;
     struct management_port management;
-    struct smb_listener smb;
+    struct smb_endpoint smb;
     struct admin_socket admin;
     struct cell cell; /* with --cluster */
     const struct signal_watch *signals;
@@ -208,8 +209,8 @@ static bool start_listeners(struct running *run)
             &run->management))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
-    if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
-                            run->pool, tenure_of(run), &run->smb))
+    if (!smb_endpoint_start(&run->smb, &run->options, &run->limits.net, run->credentials.accounts,
+                            run->store, run->pool, tenure_of(run)))
         return false;
     if (!start_admin(run))
         return false;
@@ -305,7 +306,7 @@ static void stop(struct running *run, unsigned grace_s)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     usage_survey_stop(run->usage);
-    smb_listener_stop(&run->smb, grace_s);
+    smb_endpoint_stop(&run->smb, grace_s);
     if (run->pool)
         decision_pool_free(run->pool);
     if (run->gather_pool)
@@ -347,14 +348,18 @@ static bool take_cell(struct running *run)
         !fit_limits(run) || !start_services(run) ||
         !cell_listen(&run->cell, &run->options, &run->limits) ||
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
-                             &run->cell.front.doors[SERVICE_BLOB], &run->management))
+                             &run->cell.front.doors[SERVICE_BLOB], &run->management) ||
+        !smb_endpoint_stand_by(&run->smb, &run->options, &run->limits.net, &run->credentials,
+                               &run->cell))
         return false;
     supervisor_notify("READY=1\nSTATUS=standing by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           *blob ? http_port(*blob) : run->options.listen[SERVICE_BLOB].port,
                           run->signals);
-    if (result == CELL_OWNED)
+    if (result == CELL_OWNED) {
         management_end_stand_by(&run->management);
+        smb_endpoint_end_stand_by(&run->smb, &run->options);
+    }
     run->is_stopped = result == CELL_STOPPED;
     run->options.location = run->cell.location;
     return result == CELL_OWNED;

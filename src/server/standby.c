@@ -45,7 +45,7 @@ struct standby {
     struct front *front;
     struct http_server *const *servers;
     struct candidacy candidacy;
-    char address[STANDBY_ADDRESS_MAX], forward[ADDRESS_TEXT_MAX];
+    char address[STANDBY_ADDRESS_MAX], forward[ADDRESS_TEXT_MAX], smb[OWNER_SMB_MAX + 1];
     uint32_t owned;        /* the owned cell, or 0 */
     bool is_open;          /* the file of a cell could be opened */
     bool has_ended;        /* set by standby_stop() if no thread was left behind */
@@ -215,7 +215,7 @@ static bool start(struct standby *standby)
 
 struct standby *standby_start(const struct options *options, struct front *front,
                               struct http_server *const *servers, const char *address,
-                              const char *forward)
+                              const char *forward, const char *smb)
 {
     struct standby *standby = xcalloc(1, sizeof *standby);
 
@@ -225,8 +225,10 @@ struct standby *standby_start(const struct options *options, struct front *front
     standby->candidacy.path = options->cluster;
     standby->candidacy.address = standby->address;
     standby->candidacy.forward = standby->forward;
+    standby->candidacy.smb = standby->smb;
     snprintf(standby->address, sizeof standby->address, "%s", address);
     snprintf(standby->forward, sizeof standby->forward, "%s", forward);
+    snprintf(standby->smb, sizeof standby->smb, "%s", smb);
     if (start(standby))
         return standby;
     standby_stop(standby);
@@ -339,7 +341,7 @@ static struct contender *refresh(struct standby *standby)
             won = c;
     }
     if (standby->owned == 0)
-        front_set_status(standby->front, "stands by: ", status);
+        front_set_status(standby->front, "standing by: ", status);
     return won;
 }
 

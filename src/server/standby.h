@@ -32,10 +32,11 @@ enum standby_result {
  *
  * servers           of the services; their connections to lost owners are closed
  * address, forward  addresses of the Blob service and the internal endpoint, for the record
+ * smb               host for SMB referrals, or "", for the record
  * returns           NULL after printing why on stderr */
 struct standby *standby_start(const struct options *options, struct front *front,
                               struct http_server *const *servers, const char *address,
-                              const char *forward);
+                              const char *forward, const char *smb);
 /* Waits until a cell is owned, because it was free, its owner died, or --fenceCommand fenced its
  * silent owner. Main thread, which handles signals during the wait. */
 enum standby_result standby_wait(struct standby *standby, const struct signal_watch *signals,

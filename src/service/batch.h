@@ -39,6 +39,7 @@
 struct batch_part {
     struct bytes id;        /* id for the response; ptr NULL if it has none */
     struct request request; /* method, target, headers; no body */
+    struct bytes text;      /* the request as received; not set in transactions */
     struct bytes body;      /* for parts of transactions; ptr NULL if none */
 };
 

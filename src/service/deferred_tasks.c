@@ -168,16 +168,14 @@ static enum error run_once(struct store *store, const struct deferred_task *task
 /* ---- metrics ---- */
 
 static const struct metric_family runs_family = { "lagra_tasks_total",
-                                                  "Deferred tasks that were run, by outcome.",
+                                                  "Runs of deferred tasks, by outcome.",
                                                   METRIC_COUNTER };
-static const struct metric_family late_family = {
-    "lagra_task_late_seconds", "How long after they were due deferred tasks were run.",
-    METRIC_HISTOGRAM
-};
-static const struct metric_family left_family = {
-    "lagra_tasks_left", "Deferred tasks that had failed when they were looked at last.",
-    METRIC_GAUGE
-};
+static const struct metric_family late_family = { "lagra_task_late_seconds",
+                                                  "Delay of deferred tasks after their due time.",
+                                                  METRIC_HISTOGRAM };
+static const struct metric_family left_family = { "lagra_tasks_left",
+                                                  "Failed deferred tasks that wait for a retry.",
+                                                  METRIC_GAUGE };
 static struct {
     metric_slot done, failed, late, left;
 } slots;

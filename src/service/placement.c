@@ -5,6 +5,7 @@
 #include "base/endian.h"
 #include "service/operation.h"
 #include "service/placement_private.h"
+#include "service/recent_deletion.h"
 #include "service/small_record.h"
 
 /* Delay before the first check of a row. If the container does not exist by then, its front end has
@@ -125,21 +126,32 @@ enum store_result placement_is_used(struct read_view *of, bool *ret_is_used)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+/* Finds out whether nothing here prevents the name from being in another cell: no container, and no
+ * recent deletion, whose record is needed by a second Delete Container. */
+static enum store_result is_unused(struct decision *d, bool *ret_is_unused)
+{
+    bool is_used = true;
+    enum store_result result = placement_is_used(d->before, &is_used);
+
+    *ret_is_unused = false;
+    if (result || is_used)
+        return result;
+    result = recent_deletion_find(d->before, d->arena, d->now);
+    *ret_is_unused = result == STORE_NOT_FOUND;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
 /* Finds out whether the container may be placed in another cell. The service's own names, such as
  * $root and $logs, are in the root. So is a name with a retained deleted container in the root,
  * because Restore Container needs both in one cell. */
 static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)
 {
     struct bytes name = d->partition.key;
-    enum store_result result = STORE_OK;
-    bool is_used = true;
 
     *ret_may = false;
     if (d->input->place_in == 0 || (name.len > 0 && name.ptr[0] == '$'))
         return STORE_OK;
-    result = placement_is_used(d->before, &is_used);
-    *ret_may = !result && !is_used;
-    return result;
+    return is_unused(d, ret_may);
 }
 
 enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
@@ -204,13 +216,13 @@ enum store_result placement_release(struct decision *d, uint64_t incarnation,
                                     enum placement_release *ret_release)
 {
     enum store_result result;
-    bool is_used, is_sealed = false;
+    bool is_unused_here, is_sealed = false;
 
     *ret_release = PLACEMENT_IN_USE;
-    result = placement_is_used(d->before, &is_used);
-    if (!result && !is_used)
+    result = is_unused(d, &is_unused_here);
+    if (!result && is_unused_here)
         result = placement_sealed(d, d->before, incarnation, &is_sealed);
-    if (result || is_used || is_sealed)
+    if (result || !is_unused_here || is_sealed)
         return result;
     *ret_release = PLACEMENT_RELEASED;
     result = placement_write_released(d, incarnation);

@@ -64,7 +64,7 @@ enum store_result placement_count(struct store *store, struct guid space, uint32
 
 enum placement_release {
     PLACEMENT_RELEASED,
-    PLACEMENT_IN_USE, /* the container exists, or is deleted and retained */
+    PLACEMENT_IN_USE, /* the container exists, is deleted and retained, or was deleted recently */
 };
 /* Releases the name up to this incarnation, unless it is in use. Called in cells other than the
  * root. */

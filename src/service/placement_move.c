@@ -226,6 +226,7 @@ enum error placement_seal(struct decision *d, void *of)
     if (!may)
         return OK;
     changes_delete(d->changes, RECORD_INNER, placement_own_key);
+    changes_delete(d->changes, RECORD_INNER, move_cancelled_key);
     for (size_t i = 0; i < seal->dropped_count; i++)
         changes_drop_space(d->changes, seal->dropped[i]);
     write_sealed(d, &seal->move);

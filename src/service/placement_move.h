@@ -17,8 +17,9 @@
  *   (5) finish    source: deletes "v", and releases the name up to `before` (placement.h)
  *
  * A task of the source repeats (3) to (5) until they are done. A task of the destination asks the
- * source to cancel a prepared move that was not sealed. So exactly one cell has the container,
- * whichever process is killed and when.
+ * source to cancel a prepared move that was not sealed; a later move from the same source replaces
+ * it, because that source has cancelled all earlier ones first. So exactly one cell has the
+ * container, whichever process is killed and when.
  *
  * In each cell the space of an account has counters "v" of seals and "vf" of finished moves, and in
  * the root also "vs" of switches. A list could miss a name if one of them changes while it is
@@ -130,6 +131,10 @@ int move_switch_serve(void *context, struct bytes body, struct arena *arena, str
 /* Cancels a move at the source, so that it cannot be sealed. Returns 409 if it is sealed
  * already. */
 int move_cancel_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+
+/* Cancels all moves of the name before this one, in the source. Returns false if one of them is
+ * sealed, or the store fails. */
+bool move_cancel_earlier(const struct endpoint *endpoint, const struct move *move);
 
 task_fn move_finish_task;
 task_fn move_check_incoming_task;

@@ -25,22 +25,27 @@ struct step {
     int status;
 };
 
+static int run_in(const struct endpoint *endpoint, struct arena *arena, attempt_fn *attempt,
+                  struct step *step)
+{
+    enum error e;
+
+    step->status = 200;
+    e = deciding_run_in(endpoint->store, endpoint->service, arena, attempt, step);
+    return e ? 503 : step->status;
+}
+
 static int run(void *context, struct bytes body, struct arena *arena, attempt_fn *attempt,
                struct step *step)
 {
     const struct endpoint *endpoint;
-    enum error e;
 
     step->body = body;
     decoder_init(&step->in, body);
     if (!move_read(&step->in, &step->move))
         return 400;
     endpoint = endpoint_find(context, step->move.service);
-    if (!endpoint)
-        return 400;
-    step->status = 200;
-    e = deciding_run_in(endpoint->store, endpoint->service, arena, attempt, step);
-    return e ? 503 : step->status;
+    return endpoint ? run_in(endpoint, arena, attempt, step) : 400;
 }
 
 static void open_name(struct decision *d, const struct move *move)
@@ -138,19 +143,34 @@ static enum store_result read_incoming(struct decision *d, struct move *ret_move
     return STORE_OK;
 }
 
-/* Finds conflicts with a move. Returns STORE_NOT_FOUND if no other move is sealed or prepared here
- * and the name is not in use. The same move may be prepared again after the name was changed. */
-static enum store_result find_conflict(struct decision *d, const struct move *move)
+/* Drops the spaces of an earlier move from the same cell, which has promised not to seal it.
+ * Returns STORE_NOT_FOUND if no move is prepared here that has to stay. The same move may be
+ * prepared again after the name was changed. */
+static enum store_result replace_incoming(struct decision *d, const struct move *move)
 {
     struct move other;
     struct moved moved;
+    enum store_result result = read_incoming(d, &other, &moved);
+
+    if (result || other.incarnation == move->incarnation)
+        return result ? result : STORE_NOT_FOUND;
+    if (other.from != move->from || other.incarnation > move->incarnation)
+        return STORE_OK;
+    for (size_t i = 0; i < moved.space_count; i++)
+        changes_drop_space(d->changes, moved.spaces[i].space);
+    return STORE_NOT_FOUND;
+}
+
+/* Finds conflicts with a move. Returns STORE_NOT_FOUND if no other move is sealed or prepared here
+ * and the name is not in use. */
+static enum store_result find_conflict(struct decision *d, const struct move *move)
+{
+    struct move other;
     bool used = false;
     enum store_result result = move_read_sealed(d->before, d->arena, &other);
 
     if (result == STORE_NOT_FOUND)
-        result = read_incoming(d, &other, &moved);
-    if (!result && other.incarnation == move->incarnation)
-        result = STORE_NOT_FOUND;
+        result = replace_incoming(d, move);
     if (result != STORE_NOT_FOUND)
         return result;
     result = placement_is_used(d->before, &used);
@@ -307,6 +327,18 @@ static enum error attempt_cancel(struct decision *d, void *of)
         result = STORE_OK;
     }
     return ended(d, result);
+}
+
+bool move_cancel_earlier(const struct endpoint *endpoint, const struct move *move)
+{
+    struct arena *arena = arena_new(MOVE_PREPARE_MAX);
+    struct step step = { .move = *move };
+    int status;
+
+    step.move.incarnation--;
+    status = run_in(endpoint, arena, attempt_cancel, &step);
+    arena_free(arena);
+    return status == 200;
 }
 
 int move_cancel_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)

@@ -26,3 +26,18 @@ void problem_set_header(struct problem *problem, const char *name, struct bytes 
     if (value.ptr)
         problem_add_field(problem, "HeaderValue", value);
 }
+
+void problem_encode_error(struct text *out, enum error e)
+{
+    encode_u64(out, (uint64_t)e);
+    encode_bytes(out, bytes_from_string(error_code(e)));
+}
+
+enum error problem_decode_error(struct decoder *in)
+{
+    uint64_t number = decode_u64(in);
+    struct bytes code = decode_bytes(in);
+
+    in->bad = in->bad || number >= ERROR_COUNT || !bytes_is(code, error_code((enum error)number));
+    return in->bad ? E_InternalError : (enum error)number;
+}

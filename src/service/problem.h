@@ -3,7 +3,7 @@
 #ifndef LAGRA_SERVICE_PROBLEM_H
 #define LAGRA_SERVICE_PROBLEM_H
 
-#include "base/arena.h"
+#include "base/codec.h"
 #include "base/errors.h"
 
 #define PROBLEM_FIELDS_MAX 4
@@ -48,5 +48,11 @@ void problem_set_field(struct problem *problem, const char *name, struct bytes v
 void problem_add_field(struct problem *problem, const char *name, struct bytes value);
 /* Sets HeaderName and, unless value.ptr is NULL, HeaderValue. */
 void problem_set_header(struct problem *problem, const char *name, struct bytes value);
+
+/* Encodes an error for another front end, by its number and its code. Several errors have one code,
+ * and the number means the same in a front end of another version only if the code does. */
+void problem_encode_error(struct text *out, enum error e);
+/* Decodes an error or OK. If it is unknown here, `in` becomes bad. */
+enum error problem_decode_error(struct decoder *in);
 
 #endif

@@ -194,6 +194,10 @@ static const struct smb_control controls[] = {
     { 0x001480F2, "FSCTL_SRV_COPYCHUNK_WRITE", copy_chunk_begin, copy_chunk_decided,
       copy_chunk_go_on, copy_chunk_load, copy_chunk_over },
     { 0x000980C8, "FSCTL_SET_ZERO_DATA", zero_begin, zero_decided, NULL, NULL, NULL },
+    { FSCTL_DFS_GET_REFERRALS, "FSCTL_DFS_GET_REFERRALS", dfs_referrals_begin, NULL,
+      dfs_referrals_go_on, dfs_referrals_load, NULL },
+    { FSCTL_DFS_GET_REFERRALS_EX, "FSCTL_DFS_GET_REFERRALS_EX", dfs_referrals_begin, NULL,
+      dfs_referrals_go_on, dfs_referrals_load, NULL },
 };
 
 /* FSCTLs that clients send but the server does not support. Others get
@@ -202,8 +206,6 @@ static const struct {
     uint32_t code;
     enum nt_status status;
 } refused[] = {
-    { 0x00060194, STATUS_FS_DRIVER_REQUIRED },  /* FSCTL_DFS_GET_REFERRALS: ms-smb2 3.3.5.15.2 */
-    { 0x000601B0, STATUS_FS_DRIVER_REQUIRED },  /* FSCTL_DFS_GET_REFERRALS_EX */
     { 0x00110018, STATUS_NOT_SUPPORTED },       /* FSCTL_PIPE_WAIT */
     { 0x0011C017, STATUS_NOT_SUPPORTED },       /* FSCTL_PIPE_TRANSCEIVE */
     { 0x001441BB, STATUS_HASH_NOT_SUPPORTED },  /* FSCTL_SRV_READ_HASH */
@@ -224,8 +226,8 @@ static bool is_of_connection(uint32_t code)
 {
     static const uint32_t codes[] = {
         0x00140204, /* FSCTL_VALIDATE_NEGOTIATE_INFO */
-        0x00060194, /* FSCTL_DFS_GET_REFERRALS */
-        0x000601B0, /* FSCTL_DFS_GET_REFERRALS_EX */
+        FSCTL_DFS_GET_REFERRALS,
+        FSCTL_DFS_GET_REFERRALS_EX,
         0x001401FC, /* FSCTL_QUERY_NETWORK_INTERFACE_INFO */
         0x00110018, /* FSCTL_PIPE_WAIT */
     };

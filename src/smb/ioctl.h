@@ -1,10 +1,13 @@
-/* IOCTL: supported FSCTLs, implemented in ioctl.c and copy_chunk.c. ms-smb2: 3.3.5.15 */
+/* IOCTL: supported FSCTLs, implemented in ioctl.c, copy_chunk.c and dfs_referrals.c. ms-smb2: 3.3.5.15 */
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 
 #include "smb/commands.h"
 #include "smb_session/message.h"
 #include "smb_session/opens.h"
+
+#define FSCTL_DFS_GET_REFERRALS    0x00060194u
+#define FSCTL_DFS_GET_REFERRALS_EX 0x000601B0u
 
 struct smb_control;
 
@@ -36,5 +39,10 @@ enum smb_step copy_chunk_decided(struct smb_request *request, struct ioctl *ioct
 enum smb_step copy_chunk_go_on(struct smb_request *request, struct ioctl *ioctl);
 void copy_chunk_load(struct ioctl *ioctl);
 void copy_chunk_over(struct ioctl *ioctl);
+
+/* dfs_referrals.c */
+enum smb_step dfs_referrals_begin(struct smb_request *request, struct ioctl *ioctl);
+void dfs_referrals_load(struct ioctl *ioctl);
+enum smb_step dfs_referrals_go_on(struct smb_request *request, struct ioctl *ioctl);
 
 #endif

@@ -1,8 +1,9 @@
 /* Client caching: the oplock of one open, or a lease shared by all opens with its lease key,
  * including those on other connections with the same ClientGuid. Only the open-state check
- * (opens/open_state.h) knows which caching is granted. Breaks are reported through opens/break_notification.h, from
- * any thread: the connection with the oldest open of the lease sends the notification (clients.h),
- * and the client may acknowledge it on any of its connections. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
+ * (opens/open_state.h) knows which caching is granted. Breaks are reported through
+ * opens/break_notification.h, from any thread: the connection with the oldest open of the lease
+ * sends the notification (clients.h), and the client may acknowledge it on any of its connections.
+ * ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
  *            break reported              acknowledged or timed out
  *   HOLDS -----------------------> BREAKING -----------------------> HOLDS less

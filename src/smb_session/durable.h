@@ -2,9 +2,9 @@
  * state that is stored, and which clients may reconnect. Pure. ms-smb2: 3.3.5.9.6, 3.3.5.9.7,
  * 3.3.5.9.10, 3.3.5.9.12
  *
- * The state is stored in the record of the handle (handles/durable_handle.h) and survives a restart. A
- * disconnected handle is closed when it conflicts with another open (opens/open_state.h) or when its
- * timeout expires (durable_scavenger.h). */
+ * The state is stored in the record of the handle (handles/durable_handle.h) and survives a
+ * restart. A disconnected handle is closed when it conflicts with another open (opens/open_state.h)
+ * or when its timeout expires (durable_scavenger.h). */
 #ifndef LAGRA_SMB_SESSION_DURABLE_H
 #define LAGRA_SMB_SESSION_DURABLE_H
 

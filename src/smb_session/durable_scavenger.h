@@ -1,8 +1,8 @@
 /* Disconnected durable handles (the durable handle scavenger): limits their number and closes them
- * when their timeout expires. Their state is stored with their files (handles/durable_handle.h); this
- * list is in memory and empty after a restart. A persistent handle that expires after a restart is
- * then ignored, with its locks and delete-on-close (open_set_decode()), and removed with the next
- * change of the file's opens.
+ * when their timeout expires. Their state is stored with their files (handles/durable_handle.h);
+ * this list is in memory and empty after a restart. A persistent handle that expires after a
+ * restart is then ignored, with its locks and delete-on-close (open_set_decode()), and removed with
+ * the next change of the file's opens.
  *
  * The thread of scavenger_start() is optional: tests call scavenger_close_expired() instead. */
 #ifndef LAGRA_SMB_SESSION_DURABLE_SCAVENGER_H

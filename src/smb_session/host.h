@@ -9,6 +9,23 @@
 #include "service/decide_pool.h"
 #include "store/store.h"
 
+/* Result of smb_referrer.find(). */
+enum smb_referred {
+    SMB_REFERRED,
+    SMB_NOT_REFERRED,     /* the share is served here, or does not exist */
+    SMB_REFERRAL_UNKNOWN, /* for now, since another front end cannot be reached */
+};
+/* Finds the front ends of a cluster that serve the shares of other cells. */
+struct smb_referrer {
+    /* Returns whether shares may be served elsewhere, which NEGOTIATE announces. Thread-safe. */
+    bool (*refers)(struct smb_referrer *referrer);
+    /* Finds the host to which clients of the account are referred for a share. The name may be
+     * anything that a client sends. Called on a thread of the pool. *ret_host: in the arena */
+    enum smb_referred (*find)(struct smb_referrer *referrer, struct bytes account,
+                              struct bytes share, struct arena *arena, struct bytes *ret_host);
+    struct decision_pool *pool; /* its threads wait for other front ends */
+};
+
 struct smb_options {
     /* --smbAllowUnencrypted; otherwise sessions that cannot encrypt are rejected */
     bool allow_unencrypted;
@@ -21,12 +38,15 @@ struct smb_options {
     /* Packets are sent only while it is valid; the connection is closed when it is lost. May be
      * NULL. */
     const struct tenure *tenure;
+    struct smb_referrer *referrer; /* of a cluster, or NULL */
     bool always_wait; /* test builds: each decision first waits as if nothing were in memory */
 };
 
 struct smb_service;
 
-/* Creates a service. The arguments must outlive it. Called at startup. */
+/* Creates a service. The arguments must outlive it. Called at startup.
+ *
+ * store, pool  both NULL if clients can only connect to IPC$, to be referred to shares */
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decision_pool *pool);
 /* Starts the thread that closes durable handles whose clients did not reconnect. Returns false on

@@ -198,6 +198,7 @@ enum smb_step smb_negotiate_begin(struct smb_request *request, struct wire_reade
     struct negotiation *n = arena_alloc(request->message->arena, sizeof *n);
     uint16_t count = wire_u16(r), context_count;
     enum smb_dialect dialect;
+    struct smb_referrer *referrer = connection->service->options.referrer;
     enum nt_status status = STATUS_SUCCESS;
     uint32_t context_offset;
     struct bytes dialects;
@@ -221,6 +222,8 @@ enum smb_step smb_negotiate_begin(struct smb_request *request, struct wire_reade
     if (status)
         return smb_refuse(request, status);
     agree(agreed, dialect, &n->contexts);
+    if (referrer && referrer->refers(referrer))
+        agreed->capabilities |= SMB_CAP_DFS;
     n->dialect = (uint16_t)dialect;
     if (dialect == SMB_311) {
         preauth_add(&agreed->preauth, request->bytes);

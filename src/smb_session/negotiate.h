@@ -8,6 +8,7 @@
 #define SMB_SIGNING_ENABLED        0x0001u
 #define SMB_SIGNING_REQUIRED       0x0002u
 /* Capabilities. ms-smb2: 2.2.3, 2.2.4 */
+#define SMB_CAP_DFS                0x00000001u
 #define SMB_CAP_LEASING            0x00000002u
 #define SMB_CAP_LARGE_MTU          0x00000004u
 #define SMB_CAP_MULTI_CHANNEL      0x00000008u

@@ -51,11 +51,12 @@ struct smb_request {
     bool is_parked; /* interim response sent or due; counted in connection->parked_count */
     bool is_cancelled;
     enum nt_status cancelled_with;
-    bool was_paced;           /* delayed by the rate limits of its account */
-    bool is_woken;            /* by request_wake() */
-    uint64_t async_id;        /* 0 until parked */
-    enum smb_lasting lasting; /* the row's unless the command changes it */
-    bool has_body;            /* writes row->answer even with an error status */
+    bool was_paced;             /* delayed by the rate limits of its account */
+    bool is_woken;              /* by request_wake() */
+    uint64_t async_id;          /* 0 until parked */
+    struct decision_pool *pool; /* runs STEP_LOAD instead of the service's, or NULL */
+    enum smb_lasting lasting;   /* the row's unless the command changes it */
+    bool has_body;              /* writes row->answer even with an error status */
     enum nt_status status;
 
     /* The decision. */

@@ -48,7 +48,8 @@ enum request_state request_to_pool(struct smb_request *request, void (*step)(str
     if (request->session)
         request->driver.job.owner.account =
             pool_owner_number(0, bytes_from_string(request->session->account));
-    driver_run_in(&request->driver, connection_of(request)->service->pool, step);
+    driver_run_in(&request->driver,
+                  request->pool ? request->pool : connection_of(request)->service->pool, step);
     return request_wait(request);
 }
 

@@ -41,7 +41,7 @@ void smb_service_free(struct smb_service *service)
 
 bool smb_service_start(struct smb_service *service)
 {
-    return scavenger_start(service->kept);
+    return !service->store || scavenger_start(service->kept);
 }
 
 const struct tenure *smb_service_tenure(const struct smb_service *service)

@@ -53,6 +53,8 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
     if (!share.ptr)
         return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
     asked->is_pipes = bytes_is_nocase(share, "IPC$");
+    if (!asked->is_pipes && !request->message->connection->service->store)
+        return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
     /* Share names are lowercase; clients send any case. */
     asked->find = (struct tree_connect_find){
         .account = bytes_from_string(request->session->account),

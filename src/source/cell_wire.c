@@ -146,23 +146,6 @@ static void decode_problem(struct decoder *in, struct arena *arena, struct probl
     problem->elsewhere.cell = (uint32_t)cell;
 }
 
-/* Several errors have one code, so the number is sent too; it means the same in a front end of another version only if the code
- * does. */
-static void encode_error(struct text *out, enum error e)
-{
-    encode_u64(out, (uint64_t)e);
-    encode_bytes(out, bytes_from_string(error_code(e)));
-}
-
-static enum error decode_error(struct decoder *in)
-{
-    uint64_t number = decode_u64(in);
-    struct bytes code = decode_bytes(in);
-
-    in->bad = in->bad || number >= ERROR_COUNT || !bytes_is(code, error_code((enum error)number));
-    return in->bad ? E_InternalError : (enum error)number;
-}
-
 static void encode_layout(struct text *out, const struct copied_bytes *layout)
 {
     encode_u64(out, layout->block_count);
@@ -201,7 +184,7 @@ static void decode_layout(struct decoder *in, struct arena *arena, struct copied
 void cell_head_write(struct text *out, const struct cell_head *head)
 {
     encode_u8(out, VERSION);
-    encode_error(out, head->error);
+    problem_encode_error(out, head->error);
     if (head->error) {
         encode_problem(out, &head->problem);
         return;
@@ -224,7 +207,7 @@ bool cell_head_read(struct arena *arena, struct bytes text, struct cell_head *re
     decoder_init(&in, text);
     if (decode_u8(&in) != VERSION)
         return false;
-    head.error = decode_error(&in);
+    head.error = problem_decode_error(&in);
     if (head.error) {
         decode_problem(&in, arena, &head.problem);
     } else {

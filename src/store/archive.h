@@ -15,8 +15,9 @@ struct archive;
  * Returns STORE_OK, STORE_NOT_FOUND if it is not a backup, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_open(const char *folder, struct archive **ret_archive,
                                const char **ret_problem);
-/* Reads a running store. A space or a partition must not change while it is read: store_hold_space(), or
- * the caller finds out afterwards. Returns NULL if the engine has no files. */
+/* Reads a running store. Each partition is read in one state (archive_select()), and everything
+ * else as it is at that moment; archive_take_changes() returns later changes. Returns NULL if the
+ * engine has no files. */
 struct archive *archive_of(struct store *store);
 void archive_close(struct archive *archive);
 
@@ -27,14 +28,21 @@ void archive_close(struct archive *archive);
 enum store_result archive_partition(struct archive *archive, struct guid space, struct bytes after,
                                     struct arena *arena, struct bytes *ret_key);
 
+/* Opens the partition for archive_records() and archive_record(), in its current state. Its
+ * pieces can be read until another one is selected. */
+void archive_select(struct archive *archive, struct partition partition);
 /* Its arguments are valid during the call. Returns false to stop. */
 typedef bool archive_record_found(void *context, enum record_family family,
                                   const struct record *record);
-/* Calls found() for the records of a partition: first LISTED, then INNER.
+/* Calls found() for the records of the selected partition: first LISTED, then INNER.
  *
  * Returns STORE_OK, also if found() stopped; STORE_CORRUPT, STORE_IO. */
-enum store_result archive_records(struct archive *archive, struct partition partition,
-                                  archive_record_found *found, void *context);
+enum store_result archive_records(struct archive *archive, archive_record_found *found,
+                                  void *context);
+/* Calls found() for one record of the selected partition, of a running store. Returns
+ * STORE_NOT_FOUND if it does not exist. */
+enum store_result archive_record(struct archive *archive, enum record_family family,
+                                 struct bytes key, archive_record_found *found, void *context);
 
 /* An index record of this partition; or a counter: partition_key.ptr NULL, value 8 le; or a
  * deferred task: key.ptr NULL, due, kind, and value: its payload (ptr NULL: none). */
@@ -50,6 +58,33 @@ enum store_result archive_counters(struct archive *archive, struct guid space,
                                    archive_row_found *found, void *context);
 enum store_result archive_tasks(struct archive *archive, struct guid space,
                                 archive_row_found *found, void *context);
+
+/* ---- changes in a running store ---- */
+
+/* Starts to watch a space, until archive_close(). Returns false if another one of the store is
+ * watched, or this one is already. */
+bool archive_watch(struct archive *archive, struct guid space);
+/* Returns true if more has changed than half of what can be remembered. */
+bool archive_has_many_changes(struct archive *archive);
+
+/* Describes a record, an index record or an added task of the watched space that was written or
+ * deleted. */
+struct archive_change {
+    enum { CHANGED_RECORD, CHANGED_INDEX, CHANGED_TASK } kind;
+    enum record_family family;
+    struct bytes partition_key, key; /* of a task: neither */
+    struct bytes row;                /* the full key */
+};
+/* Returns the changes since the last call, or archive_watch(), each once, in the arena; records
+ * of one family of a partition are next to each other. Commits that are in progress may be in the
+ * next call's.
+ *
+ * Returns STORE_OK; STORE_FULL if there is too much to be remembered; STORE_CORRUPT. */
+enum store_result archive_take_changes(struct archive *archive, struct arena *arena,
+                                       struct archive_change **ret_changes, size_t *ret_count);
+/* Calls found() for the index record or task. Returns STORE_NOT_FOUND if it does not exist. */
+enum store_result archive_changed_row(struct archive *archive, const struct archive_change *change,
+                                      archive_row_found *found, void *context);
 
 /* Reads all bytes of a piece. Returns STORE_OK, STORE_CORRUPT, STORE_IO (logged). */
 enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to);

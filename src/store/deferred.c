@@ -140,35 +140,43 @@ bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_valu
     return is_due;
 }
 
+bool deferred_read_row(struct bytes key, struct bytes value, struct task_row *ret_row)
+{
+    struct decoder from;
+
+    decoder_init(&from, value);
+    if (key.len != TASK_KEY_SIZE || key.ptr[0] != KEY_KIND_TASK || decode_u8(&from) != TASK_VERSION)
+        return false;
+    ret_row->due = be64_get(key.ptr + 1);
+    memcpy(ret_row->id.b, key.ptr + 9, sizeof ret_row->id.b);
+    ret_row->kind = (uint32_t)decode_u64(&from);
+    ret_row->payload = decode_bytes(&from);
+    decode_fixed(&from, ret_row->space.b, sizeof ret_row->space.b);
+    if (from.bad || from.end - from.at < 2)
+        return false;
+    /* without the terminator of an escaped key */
+    ret_row->escaped = bytes_of((const char *)from.at, (size_t)(from.end - from.at) - 2);
+    return true;
+}
+
 static enum store_result read_task(const struct cursor *cursor, struct arena *arena,
                                    struct deferred_task *ret_task)
 {
-    struct bytes value = arena_copy(arena, cursor->value);
     struct deferred_task task;
-    struct decoder from;
-    struct bytes rest;
+    struct task_row row;
+    char *key;
 
-    decoder_init(&from, value);
-    if (cursor->key.len != TASK_KEY_SIZE || decode_u8(&from) != TASK_VERSION)
+    if (!deferred_read_row(cursor->key, arena_copy(arena, cursor->value), &row))
         return STORE_CORRUPT;
-    task.due = be64_get(cursor->key.ptr + 1);
-    memcpy(task.id.b, cursor->key.ptr + 9, sizeof task.id.b);
-    task.kind = (uint32_t)decode_u64(&from);
-    task.payload = decode_bytes(&from);
-    rest = bytes_of(from.at, (size_t)(from.end - from.at));
-    if (from.bad || rest.len < sizeof task.partition.space.b + 2)
+    task = (struct deferred_task){ .due = row.due,
+                                   .kind = row.kind,
+                                   .partition.space = row.space,
+                                   .payload = row.payload,
+                                   .id = row.id };
+    key = arena_bytes(arena, row.escaped.len + 1);
+    task.partition.key.ptr = key;
+    if (!key_unescape(row.escaped, key, &task.partition.key.len))
         return STORE_CORRUPT;
-    memcpy(task.partition.space.b, rest.ptr, sizeof task.partition.space.b);
-    rest = bytes_from(rest, sizeof task.partition.space.b);
-    rest.len -= 2; /* the terminator of an escaped key */
-    task.partition.key = rest;
-    if (rest.len > 0) {
-        char *key = arena_bytes(arena, rest.len);
-
-        task.partition.key.ptr = key;
-        if (!key_unescape(rest, key, &task.partition.key.len))
-            return STORE_CORRUPT;
-    }
     *ret_task = task;
     return STORE_OK;
 }

@@ -55,6 +55,17 @@ instant deferred_task_rows(const struct deferred *deferred, const struct task_ch
 void deferred_added(struct deferred *deferred, instant due);
 /* Makes the key of a task that a commit removes. */
 void deferred_done_key(const struct task_change *change, struct key *key);
+/* Describes the row of a task; points into the row. */
+struct task_row {
+    instant due;
+    struct guid id;
+    uint32_t kind;
+    struct bytes payload;
+    struct guid space;
+    struct bytes escaped; /* partition key */
+};
+/* Returns false if it is not the row of a task, or damaged. */
+bool deferred_read_row(struct bytes key, struct bytes value, struct task_row *ret_row);
 /* Returns true if the mark has advanced far enough to write its row, and the row. */
 bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_value[8]);
 

@@ -76,6 +76,7 @@ struct store_access {
     /* Of commits: nobody waits for it yet. It becomes durable within STORE_LEISURE_MS, or as soon
      * as any other once a request waits for it. */
     bool at_leisure;
+    bool holds_space; /* Of commits: not refused because a space is held (store_hold_space()). */
 };
 #define STORE_LEISURE_MS 100
 #define STORE_MAY_BLOCK  ((struct store_access){ .may_block = true })
@@ -306,10 +307,10 @@ struct commit_part {
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, struct store_access access, uint64_t *ret_sequence);
 
-/* Holds a space: every commit that would change one of its partitions returns STORE_BUSY, until
- * store_release_space(). Commits to it in progress have ended when this returns, so that its records stay
- * as they are. It can be dropped. A hold ends with the process. At most SPACE_HOLDS_MAX spaces are
- * held. Waits for commits, not for a disk. Any thread.
+/* Holds a space: every commit that would change one of its partitions returns STORE_BUSY, unless
+ * its access has holds_space, until store_release_space(). Commits to it in progress have ended
+ * when this returns, so that its records stay as they are. It can be dropped. A hold ends with the
+ * process. At most SPACE_HOLDS_MAX spaces are held. Waits for commits, not for a disk. Any thread.
  *
  * Returns false if there are too many, or the engine cannot hold spaces. */
 #define SPACE_HOLDS_MAX 64

@@ -5,6 +5,8 @@
 #ifndef LAGRA_TABLE_ENTITY_H
 #define LAGRA_TABLE_ENTITY_H
 
+#include "auth/identity.h"
+#include "base/arena.h"
 #include "base/codec.h"
 #include "base/errors.h"
 #include "table/edm.h"
@@ -76,5 +78,26 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded);
  * U+007F..U+009F), at most ENTITY_KEY_UNITS_MAX. Returns OK, E_OutOfRangeInput, E_KeyValueTooLarge.
  * rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in Key Fields" */
 enum error entity_key_check(struct bytes utf8);
+
+/* The entities that the caller may see and write: all, or those between the first and last key of
+ * its SAS. rest: Create-service-SAS "Restrict access to table entities"; decision: 145. Pure. */
+
+/* A position among the entities of a table, with keys as stored (entity_key_encode()). */
+struct entity_place {
+    struct bytes partition, row;
+};
+/* Compares like strcmp(). */
+int entity_place_compare(struct entity_place a, struct entity_place b);
+
+struct key_limits {
+    struct entity_place first; /* first permitted position */
+    /* last permitted position; row.ptr NULL: all rows of the partition. partition.ptr NULL:
+     * unlimited */
+    struct entity_place last;
+};
+struct key_limits key_limits_of(struct arena *arena, const struct identity *identity);
+bool key_limits_hold(const struct key_limits *limits, struct entity_place place);
+/* Returns true if the position is after the last permitted one. */
+bool key_limits_end_before(const struct key_limits *limits, struct entity_place place);
 
 #endif

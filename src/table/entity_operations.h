@@ -3,7 +3,7 @@
 #ifndef LAGRA_TABLE_ENTITY_OPERATIONS_H
 #define LAGRA_TABLE_ENTITY_OPERATIONS_H
 
-#include "table/key_limits.h"
+#include "table/entity.h"
 #include "table/tables.h"
 
 struct filter;

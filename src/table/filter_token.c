@@ -2,7 +2,7 @@
 #include "table/filter_token.h"
 
 #include "base/encode.h"
-#include "table/edm_text.h"
+#include "table/edm.h"
 
 static bool is_word(char c)
 {

@@ -11,7 +11,7 @@
 #include "service/small_record.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
-#include "table/key_limits.h"
+#include "table/entity.h"
 
 /* Maximum cost: an entity costs 1, plus 1 per KiB, plus 1 per 128 steps of its filter and its
  * rendering; each is about a microsecond. decision: 192, 254 */

@@ -51,7 +51,7 @@ enum error table_check_name(struct bytes name);
 /* Like table_check_name(), but also allows names of tables created by the service. */
 enum error table_check_any_name(struct bytes name);
 
-/* ---- tables: table_record.c ---- */
+/* ---- tables: subject.c ---- */
 
 struct table {
     struct guid space;

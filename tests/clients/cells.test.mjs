@@ -1,6 +1,6 @@
-// Every cell of the operation table: each condition that a row takes, met and not met, those that it does not
-// take, and on blobs each state of a lease beside each id. A row's columns are those of `lagra operations`;
-// tests/unit/blob/test_blob_operations.c holds them against the definitions.
+// Tests every cell of the operation table: each supported condition, met and not met; each unsupported condition; and on
+// blobs each lease state with each lease id. The columns are those of `lagra operations`, which
+// tests/unit/blob/test_blob_operations.c compares with the definitions.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -106,7 +106,7 @@ for (const [name, method, level, query, headers, body, , before] of TABLE) {
             assert.deepEqual([header, codeOf(second)], [header, takes ? null : code]);
         }
     });
-    if (level !== 'blob' || columns.lease === 'is the operation' || columns.lease === 'ignored')
+    if (level !== 'blob' || columns.lease === 'depends on the lease action' || columns.lease === 'ignored')
         continue;
     test(`leases: ${title}`, async (t) => {
         const container = (await newContainer(t)).containerName;

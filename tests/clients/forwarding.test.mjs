@@ -505,10 +505,63 @@ test('an owner without a lease sends nothing to other front ends either', async 
     assert.equal((await standby.ask('GET', '/forwarded/b')).body.toString(), 'b');
 });
 
+/* ---- pauses ---- */
+
+/** Pauses a standby, and sends Put Blob requests to it, which it reads once it resumes. Returns their connections. */
+async function putPaused(standby, ...blobs) {
+    const uploads = await Promise.all(blobs.map(([target, text]) => open(standby, 'PUT', target, { headers: [...BLOCK, ['Content-Length', `${text.length}`]] })));
+    standby.signal('SIGSTOP');
+    await untilStopped(standby.pid);
+    for (const [i, { connection, request }] of uploads.entries()) {
+        await connection.request(request);
+        await connection.send(Buffer.from(blobs[i][1]));
+    }
+    return uploads.map(({ connection }) => connection);
+}
+
+for (const pauseMs of [1500, LEASE_MS + 1000])
+    test(`a front end that was paused for ${pauseMs} ms drops what its client has repeated elsewhere, and sends what a client still waits for`, async (t) => {
+        const { owner, standby } = await newPair(t);
+        const put = async (member, value) =>
+            assert.equal((await member.ask('PUT', '/forwarded/register', { headers: BLOCK, body: Buffer.from(value) })).status, 201);
+        await put(standby, '1');
+        const [late, waits] = await putPaused(standby, ['/forwarded/register', '2'], ['/forwarded/waits', 'waits']);
+        await delay(200);
+        late.close();
+        await put(owner, '2');
+        await put(owner, '3');
+        await delay(pauseMs);
+        standby.signal('SIGCONT');
+        assert.equal((await waits.response()).status, 201);
+        waits.close();
+        await standby.until(200, '/-/ready');
+        for (let i = 0; i < 10; i++, await delay(50))
+            assert.equal((await owner.ask('GET', '/forwarded/register')).body.toString(), '3');
+    });
+
+test('the owner refuses a request under a renewal older than its lease', async (t) => {
+    const { cluster, owner } = await newPair(t);
+    const ask = async (renewedMs) => {
+        const link = await openInternal(owner, idOf(cluster), pskOf(cluster));
+        link.write(Buffer.concat([envelope({ renewed: bootNs() + BigInt(renewedMs) * 1_000_000n }), signedHead(owner, '/forwarded/none')]));
+        const answer = await receive(link, 300);
+        link.destroy();
+        return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)[1]);
+    };
+    assert.equal(await ask(0), 404);
+    assert.equal(await ask(1000 - LEASE_MS), 404);
+    assert.equal(await ask(-LEASE_MS), 421);
+    assert.equal(await ask(-3_600_000), 421);
+    assert.equal(await ask(3_600_000), 421); // of another machine's clock
+});
+
 /* ---- what others send ---- */
 
-function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 2, placement = 0 } = {}) {
-    const bytes = Buffer.alloc(48);
+/** The time since the machine was booted, to 10 ms, as the owner's clock has it. */
+const bootNs = () => BigInt(readFileSync('/proc/uptime', 'latin1').split(' ')[0].replace('.', '')) * 10_000_000n;
+
+function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 3, placement = 0, renewed = bootNs() } = {}) {
+    const bytes = Buffer.alloc(56);
     bytes.write('LgFw', 'latin1');
     bytes.set([version, service, flags, hops], 4);
     bytes.writeUInt32BE(1, 8);
@@ -516,6 +569,7 @@ function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0
     bytes.set([255, 255, ...client], 30);
     bytes.writeUInt16BE(port, 36);
     bytes.writeBigUInt64BE(BigInt(placement), 40);
+    bytes.writeBigUInt64BE(renewed, 48);
     return bytes;
 }
 
@@ -588,7 +642,7 @@ test('the internal endpoint serves who has the key of the cluster, and believes 
     await assert.rejects(openInternal(owner, 'other', psk));
 
     /* With it, but without an envelope that is valid. */
-    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 1 }).subarray(0, 40), signedHead(owner)]), Buffer.concat([envelope({ version: 3 }), signedHead(owner)]),
+    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }).subarray(0, 48), signedHead(owner)]), Buffer.concat([envelope({ version: 4 }), signedHead(owner)]),
         Buffer.concat([envelope({ service: 9 }), signedHead(owner)]), Buffer.concat([envelope({ flags: 255 }), signedHead(owner)]), randomBytes(1000)]) {
         const socket = await openInternal(owner, id, psk);
         const received = receive(socket);

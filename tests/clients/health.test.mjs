@@ -39,12 +39,12 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     t.after(() => server.kill().then(() => server.remove()));
     const ready = await ask(server, server.port, '/-/ready');
     assert.equal(ready.status, 503);
-    assert.equal(ready.body.toString(), 'the disk is below its reserve: what grows is refused\n');
+    assert.equal(ready.body.toString(), 'free disk space is below the reserve; requests that need more are refused\n');
     assert.equal((await ask(server, server.port, '/-/live')).status, 200);
     const ports = Object.entries(server.ports).flatMap(([service, port]) => [`--${service}Port`, `${port}`]);
     const asked = await run(['health', ...ports]);
     assert.equal(asked.code, 1);
-    assert.match(asked.errors, /^lagra: the blob service is not ready: \S+\/-\/ready: 503, the disk is below its reserve/);
+    assert.match(asked.errors, /^lagra: the blob service is not ready: \S+\/-\/ready: 503, free disk space is below the reserve/);
     assert.deepEqual(await run(['health', '--live', ...ports]), { code: 0, output: '', errors: '' });
 
     const { code, output, errors } = await run(['health', '--json', ...ports]);
@@ -53,7 +53,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     const { services, ...rest } = JSON.parse(output);
     assert.deepEqual(rest, { ready: false });
     assert.deepEqual(services.map(({ service, ready: isReady }) => [service, isReady]), ['blob', 'queue', 'table', 'file'].map((name) => [name, false]));
-    assert.match(services[0].problem, /503, the disk is below its reserve/);
+    assert.match(services[0].problem, /503, free disk space is below the reserve/);
     assert.deepEqual(JSON.parse((await run(['health', ...ports.slice(0, 2), '--json', '--live'])).output),
         { live: true, services: [{ service: 'blob', live: true }] });
 });
@@ -67,7 +67,7 @@ test('a server that stops with a delay serves meanwhile, and says that it is not
         ready = await ask(server, server.port, '/-/ready');
     } while (ready.status === 200);
     assert.equal(ready.status, 503);
-    assert.equal(ready.body.toString(), 'the server stops\n');
+    assert.equal(ready.body.toString(), 'the server is stopping\n');
     assert.equal((await ask(server, server.port, '/-/live')).status, 200);
     const target = `/${server.account}/late?restype=container`;
     const connection = await Connection.open(server.host, server.port);

@@ -60,6 +60,15 @@ async function createdBy(owner, name, of = account) {
     throw new Error(`${name} was not created by this owner: ${JSON.stringify(owner.lines().filter(({ path }) => path === `/${account}/${name}`))}`);
 }
 
+/** Deletes blobs by a batch. Returns the status of each part. */
+async function batch(member, at, ...paths) {
+    const parts = paths.map((path, id) => ({ id, request: partRequest({ method: 'DELETE', target: `/${account}${path}` }) }));
+    const answer = await member.ask('POST', at, { headers: [['Content-Type', BATCH_TYPE]], body: Buffer.from(batchBody(parts)) });
+
+    assert.equal(answer.status, 202, answer.body.toString());
+    return readBatch(answer.headers.get('content-type'), answer.body.toString()).map(({ status }) => status);
+}
+
 const urlOf = (member, service, suffix = '') => `http://127.0.0.1:${member.ports[service]}/${account}${suffix}`;
 const once = () => ({ retryOptions: { maxTries: 1 } });
 
@@ -152,38 +161,31 @@ test('unknown names, wrong ones and requests without a container answer as one s
     }
 });
 
-test('batches: of a container in any cell; of an account, parts beyond the root are refused', async (t) => {
+test('batches of a container in any cell', async (t) => {
     const { cluster, owners: [one, two, three], standby } = await newCells(t);
     await pin(cluster, 1);
     assert.equal((await one.ask('PUT', '/near?restype=container')).status, 201);
     await pin(cluster, 2);
     assert.equal((await one.ask('PUT', '/far?restype=container')).status, 201);
-    for (const path of ['/near/a', '/far/a', '/far/b', '/far/c', '/far/d'])
+    for (const path of ['/far/a', '/far/b', '/far/c'])
         assert.equal((await one.ask('PUT', path, { headers: BLOCK, body: Buffer.from('x') })).status, 201);
-    const batch = async (member, at, ...paths) => {
-        const parts = paths.map((path, id) => ({ id, request: partRequest({ method: 'DELETE', target: `/${account}${path}` }) }));
-        const answer = await member.ask('POST', at, { headers: [['Content-Type', BATCH_TYPE]], body: Buffer.from(batchBody(parts)) });
-        assert.equal(answer.status, 202, answer.body.toString());
-        return readBatch(answer.headers.get('content-type'), answer.body.toString()).map(({ status }) => status);
-    };
     // Neither has met the container before; the owner of its cell is asked last.
     assert.deepEqual(await batch(standby, '/far?restype=container&comp=batch', '/far/a', '/far/none'), [202, 404]);
     assert.deepEqual(await batch(three, '/far?restype=container&comp=batch', '/far/b'), [202]);
     assert.deepEqual(await batch(two, '/far?restype=container&comp=batch', '/far/c'), [202]);
-    assert.deepEqual(await batch(standby, '/?comp=batch', '/near/a', '/far/d'), [202, 501]);
-    assert.equal((await one.ask('HEAD', '/far/d')).status, 200);
 });
 
 test('a container that is deleted, and created in another cell: front ends with an old placement find it', async (t) => {
     const { cluster, owners, standby } = await newCells(t);
     const [one, two, three] = owners, large = randomBytes(MIB);
     await pin(cluster, 2);
-    for (const name of ['moves', 'stays'])
+    for (const name of ['moves', 'stays', 'batched'])
         assert.equal((await standby.ask('PUT', `/${name}?restype=container`)).status, 201);
     await createdBy(two, 'moves');
     for (const member of [one, two, three, standby]) // all of them know where it is
         assert.equal((await member.ask('PUT', '/moves/b', { headers: BLOCK, body: Buffer.from('old') })).status, 201);
     assert.equal((await one.ask('DELETE', '/moves?restype=container')).status, 202);
+    assert.equal((await one.ask('DELETE', '/batched?restype=container')).status, 202);
     assert.equal((await three.ask('GET', '/moves/b')).status, 404);
     await pin(cluster, 3);
     await delay(RELEASED_MS); // the cell has told the root, which has asked it to release the name
@@ -192,6 +194,12 @@ test('a container that is deleted, and created in another cell: front ends with 
     /* Bodies of any size, and none, at front ends that still take it to be in cell 2. */
     assert.equal((await standby.ask('PUT', '/moves/large', { headers: BLOCK, body: large })).status, 201);
     assert.equal((await two.ask('PUT', '/moves/small', { headers: BLOCK, body: Buffer.from('small') })).status, 201);
+    /* Batches carry the old placement to their parts. */
+    assert.equal((await one.ask('PUT', '/batched?restype=container')).status, 201);
+    for (const member of [two, standby]) {
+        assert.equal((await one.ask('PUT', '/batched/b', { headers: BLOCK, body: Buffer.from('b') })).status, 201);
+        assert.deepEqual(await batch(member, '/batched?restype=container&comp=batch', '/batched/b'), [202]);
+    }
     for (const member of [one, two, three, standby]) {
         assert.equal((await member.ask('GET', '/moves/b')).status, 404);
         assert.ok((await member.ask('GET', '/moves/large')).body.equals(large));

@@ -7,13 +7,18 @@ import { Client } from '../crash/client.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { Machine } from './machines.mjs';
+import { below } from './random.mjs';
+import { Registers } from './registers.mjs';
 import { Writers } from './writers.mjs';
 
 const CELLS = [1, 2];
-const SERVES_MS = 120_000, ANSWER_MS = 9000, PAUSE_MS = 20;
-/* A request whose front end was killed may still be executed by the owner of its cell, and would undo what follows its repetition. */
+const SERVES_MS = 120_000, LIST_MS = 9000, ANSWER_MS = 4000, RETRY_MS = 20;
+const OUTAGE_MS = 4000, PAUSE_MS = 4500, PAUSE_MORE_MS = 3000;
+const STAYS = ['osd', 'mds', 'pause']; // no owner has to be replaced
+/* A request whose front end is killed while the owner of its cell executes it is done although its client gets no response, and would undo what follows
+ * its repetition. decision: 1140 */
 const SETTLE_MS = 1500;
-const BEFORE_MS = 1500, AFTER_MS = 1000, PINS_MS = 2600, LEFT_MS = 2600;
+const BEFORE_MS = 1500, AFTER_MS = 1000, PINS_MS = 2600;
 const BLOCK = [['x-ms-blob-type', 'BlockBlob']];
 
 /** Clients that create containers with a blob, and delete every second one; and one that lists them. */
@@ -36,7 +41,7 @@ class Makers {
         const late = new AbortController();
 
         try {
-            const answer = await Promise.race([client.ask(...request), sleep(ANSWER_MS, null, { signal: late.signal }).catch(() => null)]);
+            const answer = await Promise.race([client.ask(...request), sleep(LIST_MS, null, { signal: late.signal }).catch(() => null)]);
 
             if (answer && answer.status >= 500 && answer.status !== 503)
                 this.problems.push(`${request[0]} ${request[1]}: ${answer.status}`);
@@ -52,7 +57,7 @@ class Makers {
 
     /** Asks one front end after the other until one responds. again: the status that says that an earlier attempt has done it. */
     async #do(number, wanted, again, ...request) {
-        for (let i = 0; !this.#ends; i++, await sleep(PAUSE_MS)) {
+        for (let i = 0; !this.#ends; i++, await sleep(RETRY_MS)) {
             const answer = await this.#try(number + i, ...request);
 
             if (!answer)
@@ -66,7 +71,7 @@ class Makers {
     }
 
     async #make(maker) {
-        for (let i = 0; !this.#ends; i++, await sleep(PAUSE_MS)) {
+        for (let i = 0; !this.#ends; i++, await sleep(RETRY_MS)) {
             const name = `made-${maker}-${String(i).padStart(5, '0')}`;
 
             if (!await this.#do(i, 201, 409, 'PUT', `/${name}?restype=container`))
@@ -117,7 +122,7 @@ class Makers {
 
     start() {
         const list = async () => {
-            for (let i = 0; !this.#ends; i++, await sleep(PAUSE_MS))
+            for (let i = 0; !this.#ends; i++, await sleep(RETRY_MS))
                 await this.checkList(i);
         };
 
@@ -146,12 +151,16 @@ class Makers {
 
 class World {
     machines;
-    avoided = null;
-    longestMs = 0; // in which a cell had no owner
+    fs;
+    owner = {}; // by cell
+    writers; // one for each cell
+    makers;
+    clients; // all of them
 
     static async start(fs) {
         const world = new World();
 
+        world.fs = fs;
         world.machines = ['one', 'two', 'three'].map((name) => new Machine(fs, name, true));
         await Promise.all(world.machines.map(({ name }) => fs.mount(name)));
         const { code, errors } = await run(['cluster', 'init', world.machines[0].folder, '--cells', `${CELLS.length}`]);
@@ -159,20 +168,27 @@ class World {
             throw new Error(errors);
         await Promise.all(world.machines.map((machine) => machine.start()));
         await world.untilOwned();
+        await world.#prepareClients();
         return world;
+    }
+
+    /** Writers of a container, queue, table and share in each cell. */
+    async #prepareClients() {
+        const members = () => this.members;
+
+        this.writers = CELLS.map((cell) => new Writers(members, { name: `cells${cell}`, answerMs: ANSWER_MS, settleMs: SETTLE_MS }));
+        this.makers = new Makers(members);
+        this.clients = [...this.writers, ...this.writers.map(({ name }) => new Registers(members, name)), this.makers];
+        for (const cell of CELLS) {
+            await this.pin(cell);
+            await sleep(PINS_MS);
+            await this.writers[cell - 1].prepare();
+        }
     }
 
     /** Whom clients ask. */
     get members() {
-        return this.machines.filter((machine) => machine !== this.avoided).map(({ member }) => member);
-    }
-
-    /** Its clients leave a machine, and it hangs. It must have none: what it has received before, it forwards when it goes on, to the owner of the
-     *  other cell, although the client has repeated it elsewhere and gone on. decision: 1091 */
-    async hang(machine) {
-        this.avoided = machine;
-        await sleep(LEFT_MS);
-        machine.hang();
+        return this.machines.map(({ member }) => member);
     }
 
     /** The cells that these machines own: { 1: machine }. By their logs, since `lagra cluster status` would wait for a machine that hangs. */
@@ -192,11 +208,26 @@ class World {
     async untilOwned(machines = this.machines, cells = CELLS) {
         for (const began = performance.now(); performance.now() - began < SERVES_MS; await sleep(50)) {
             this.owner = await this.owners(machines);
-            this.longestMs = Math.max(this.longestMs, performance.now() - began);
             if (cells.every((cell) => this.owner[cell]))
                 return;
         }
         throw new Error(`a cell is not served within ${SERVES_MS / 1000} s:\n${this.machines.map(({ name, member }) => `${name}: ${member.stderr.slice(-3000)}`).join('\n')}`);
+    }
+
+    /** The file system fails and is repaired. Front ends that could not renew their leases in time have been replaced, and end. */
+    async throughOutage(fail, repair) {
+        const problems = [];
+
+        await fail();
+        await sleep(OUTAGE_MS);
+        repair();
+        await sleep(OUTAGE_MS);
+        for (const machine of this.machines.filter(({ member }) => member.hasEnded)) {
+            problems.push(...await machine.ends());
+            await machine.repair();
+        }
+        await this.untilOwned();
+        return problems;
     }
 
     others(...machines) {
@@ -212,40 +243,61 @@ class World {
 }
 
 /* What happens to the owner of a cell: problems. */
-const EVENTS = [
-    ['kill', 2, async (world, owner) => {
+export const EVENTS = {
+    async kill(world, owner) {
         await owner.member.end('SIGKILL');
         await world.untilOwned(world.others(owner));
         owner.member.restart();
         return [];
-    }],
-    ['hang', 2, async (world, owner) => {
-        await world.hang(owner);
+    },
+    async die(world, owner) {
+        await owner.die();
+        await world.untilOwned(world.others(owner));
+        await owner.repair();
+        return [];
+    },
+    async hang(world, owner) {
+        owner.hang();
         await world.untilOwned(world.others(owner));
         owner.goesOn();
         const problems = await owner.ends();
 
         await owner.repair();
-        world.avoided = null;
         return problems;
-    }],
-    ['evict', 1, async (world, owner) => {
+    },
+    /** The front end alone. */
+    async stop(world, owner) {
+        owner.member.signal('SIGSTOP');
+        await world.untilOwned(world.others(owner));
+        owner.member.signal('SIGCONT');
+        const problems = await owner.ends();
+
+        await owner.repair();
+        return problems;
+    },
+    async 'cut-off'(world, owner) {
+        owner.cutOff();
+        await world.untilOwned(world.others(owner));
+        await owner.repair();
+        return [];
+    },
+    async evict(world, owner) {
         owner.evict();
         const problems = await owner.ends();
 
         await world.untilOwned(world.others(owner));
         await owner.repair();
         return problems;
-    }],
-    ['handover', 1, async (world, owner) => {
+    },
+    async handover(world, owner) {
         await owner.member.end('SIGTERM');
         await world.untilOwned(world.others(owner));
         owner.member.restart();
         return [];
-    }],
-    /* One cell is taken over at once, the other one when a machine comes back. */
-    ['both die', 1, async (world, owner) => {
-        const other = world.owner[2], left = world.others(owner, other);
+    },
+    /** One cell is taken over at once, the other one when a machine comes back. */
+    async 'both die'(world) {
+        const [owner, other] = CELLS.map((cell) => world.owner[cell]), left = world.others(owner, other);
 
         await Promise.all([owner.die(), other.die()]);
         for (const end = Date.now() + SERVES_MS; Object.keys(await world.owners(left)).length === 0; await sleep(50))
@@ -255,51 +307,79 @@ const EVENTS = [
         await world.untilOwned(world.others(other));
         await other.repair();
         return [];
-    }],
-];
+    },
+    /** The front end that stands by, for longer than clients wait: it forwards nothing that they have repeated meanwhile. */
+    async pause(world) {
+        const [{ member }] = world.others(...CELLS.map((cell) => world.owner[cell]));
 
-async function haveEvents(world, problems) {
-    for (const [i, [name, cell, happens]] of EVENTS.entries()) {
+        member.signal('SIGSTOP');
+        await sleep(PAUSE_MS + below(PAUSE_MORE_MS));
+        member.signal('SIGCONT');
+        return [];
+    },
+    async osd(world) {
+        const number = below(3);
+
+        return world.throughOutage(() => world.fs.killDisk(number), () => world.fs.startDisk(number));
+    },
+    async mds(world) {
+        let id;
+
+        return world.throughOutage(async () => {
+            id = await world.fs.killMds();
+        }, () => world.fs.startMds(id));
+    },
+};
+
+/* What happens without names: every kind of failover, of either cell. */
+const ONCE = ['kill', 'hang', 'evict', 'handover', 'both die', 'pause'];
+
+async function runEvent(world, name, report) {
+    const cell = CELLS[below(CELLS.length)], began = Date.now();
+    const problems = [];
+
+    try {
         await world.untilOwned();
-        await world.pin(CELLS[i % CELLS.length]);
+        await world.pin(CELLS[below(CELLS.length)]);
         await sleep(BEFORE_MS);
-        const found = await happens(world, world.owner[cell]);
-
-        problems.push(...found.map((problem) => `${name} of cell ${cell}: ${problem}`));
+        world.writers.forEach((writers) => {
+            writers.gapMs = 0;
+        });
+        problems.push(...await EVENTS[name](world, world.owner[cell]));
         await sleep(AFTER_MS);
+    } catch (error) {
+        problems.push(error.stack);
     }
+    problems.push(...world.clients.flatMap((one) => one.problems.splice(0)));
+    const gapMs = STAYS.includes(name) ? null : Math.max(...world.writers.map((writers) => writers.gapMs));
+
+    return report.event(name, began, problems.map((problem) => `${name} of cell ${cell}: ${problem}`), gapMs, world.members);
 }
 
-/** { problems, said } */
-export async function severalCells(fs) {
-    const problems = [], found = {};
+async function checkAll(world, report) {
+    const began = Date.now(), found = {};
+
+    await world.untilOwned();
+    await Promise.all(world.clients.map((one) => one.end()));
+    await world.makers.check();
+    for (const cell of CELLS)
+        found[`cell${cell}`] = await world.writers[cell - 1].check(world.owner[cell].member);
+    report.clients(began, world.clients.flatMap((one) => one.problems.splice(0)), found, world.clients.map(({ counts }) => counts));
+}
+
+/** names: of events, until one fails */
+export async function severalCells(fs, names, report) {
     let world = null;
 
     try {
         world = await World.start(fs);
-        const writers = CELLS.map((cell) => new Writers(() => world.members, { name: `cells${cell}`, answerMs: ANSWER_MS, settleMs: SETTLE_MS }));
-        const makers = new Makers(() => world.members);
-
-        for (const cell of CELLS) {
-            await world.pin(cell);
-            await sleep(PINS_MS);
-            await writers[cell - 1].prepare();
-        }
-        [...writers, makers].forEach((one) => one.start());
-        await haveEvents(world, problems);
-        await world.untilOwned();
-        await Promise.all([...writers, makers].map((one) => one.end()));
-        problems.push(...[...writers, makers].flatMap((one) => one.problems.splice(0)));
-        await makers.check();
-        for (const cell of CELLS)
-            found[`cell${cell}`] = await writers[cell - 1].check(world.owner[cell].member);
-        problems.push(...[...writers, makers].flatMap((one) => one.problems));
-        Object.assign(found, makers.counts);
-    } catch (error) {
-        problems.push(error.stack);
+        world.clients.forEach((one) => one.start());
+        for (const name of names ?? ONCE)
+            if (!await runEvent(world, name, report))
+                break;
+        await checkAll(world, report);
     } finally {
         for (const { member } of world?.machines ?? [])
             member?.signal('SIGKILL');
     }
-    return { problems, said: `a cell was without an owner for ${((world?.longestMs ?? 0) / 1000).toFixed(1)} s at most; ${JSON.stringify(found)}` };
 }

@@ -7,6 +7,8 @@ import { Client } from '../crash/client.mjs';
 const ANSWER_MS = 2500;
 const PAUSE_MS = 20;
 const REGISTERS = 4;
+/* An owner whose lease lapses for a moment closes its connections. */
+const QUIET_TRIES = 10;
 
 const base64 = (text) => Buffer.from(text).toString('base64');
 const message = (text) => Buffer.from(`<QueueMessage><MessageText>${base64(text)}</MessageText></QueueMessage>`);
@@ -37,6 +39,11 @@ export class Writers {
         this.#settleMs = settleMs;
     }
 
+    /** Of its container, queue, table and share. */
+    get name() {
+        return this.#in;
+    }
+
     /** One request to one member: its answer, or null. */
     async #try(clients, service, member, request) {
         const key = `${service}-${member.ports.blob}`;
@@ -60,7 +67,7 @@ export class Writers {
             if (answer)
                 return null;
         } catch {
-            // It is gone, or closed the connection.
+            await sleep(PAUSE_MS); // It is gone, or closed the connection.
         } finally {
             late.abort();
         }
@@ -149,12 +156,14 @@ export class Writers {
     /** Writes a blob that nobody else writes: an owner that cannot write any more still has it in memory, and all of what it
      *  would answer is durable. Returns the value. */
     async putQuiet(member) {
-        const client = new Client(member), value = `${++this.#quiet}`;
-        const { status } = await client.ask('PUT', `/${this.#in}/quiet`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(value) });
+        const clients = new Map(), value = `${++this.#quiet}`;
+        let answer = null;
 
-        client.close();
-        if (status !== 201)
-            this.problems.push(`Put Blob of quiet: ${status}`);
+        for (let i = 0; !answer && i < QUIET_TRIES; i++)
+            answer = await this.#try(clients, 'blob', member, ['PUT', `/${this.#in}/quiet`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(value) }]);
+        clients.forEach((client) => client.close());
+        if (answer?.status !== 201)
+            this.problems.push(`Put Blob of quiet: ${answer?.status}`);
         return value;
     }
 
@@ -222,13 +231,17 @@ export class Writers {
                 this.problems.push(`lost: ${target}: ${answer.status}, ${answer.body.length} bytes`);
         };
 
-        for (const name of this.#names.blob)
-            await same(blob, `/${this.#in}/${name}`, Buffer.alloc(name.startsWith('b1') ? 20_000 : 500, name.split('-')[1]));
-        for (const i of this.#names.table)
-            await same(table, `/${this.#in}(PartitionKey='p${i % 5}',RowKey='r${i}')`, null, [['Accept', 'application/json;odata=nometadata']]);
-        for (const i of this.#names.file)
-            await same(file, `/${this.#in}/f${i}`, Buffer.alloc(1000, `${i}`));
-        await this.#checkQueue(queue);
+        const each = async (names, check) => {
+            for (const name of names)
+                await check(name);
+        };
+
+        await Promise.all([
+            each(this.#names.blob, (name) => same(blob, `/${this.#in}/${name}`, Buffer.alloc(name.startsWith('b1') ? 20_000 : 500, name.split('-')[1]))),
+            each(this.#names.table, (i) => same(table, `/${this.#in}(PartitionKey='p${i % 5}',RowKey='r${i}')`, null, [['Accept', 'application/json;odata=nometadata']])),
+            each(this.#names.file, (i) => same(file, `/${this.#in}/f${i}`, Buffer.alloc(1000, `${i}`))),
+            this.#checkQueue(queue),
+        ]);
         [blob, queue, table, file].forEach((client) => client.close());
         return Object.fromEntries(Object.entries(this.#names).map(([service, names]) => [service, names.length]));
     }

@@ -49,7 +49,7 @@ const COLUMN = { '*.log': 'log', '*.sst': 'table', MANIFEST: 'manifest', CURRENT
 const CHANGED = 'a bit or byte changed', OTHER_FILE = 'a file missing';
 /** cell -> { words: what is promised, met: how often } */
 const cells = new Map(promised('⁷', [CHANGED, OTHER_FILE]).map(({ row, column, words }) => [`${row}: ${column}`, { words, met: 0 }]));
-const PROMISED = { refused: 'refuses', errors: 'says' };
+const PROMISED = { refused: 'refuses', errors: 'reports' };
 
 const isChange = ({ what }) => /flipped|exchanged|zeros/.test(what);
 

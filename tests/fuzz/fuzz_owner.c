@@ -44,6 +44,7 @@ static void check_slot(const char slot[OWNER_SLOT_BYTES])
     require_clean(record.owner.name, OWNER_NAME_MAX);
     require_clean(record.owner.address, OWNER_ADDRESS_MAX);
     require_clean(record.owner.client, OWNER_CLIENT_MAX);
+    require(owner_smb_is_valid(record.owner.smb));
     owner_record_write(&record, written);
     require(owner_record_read(written, &again));
     require(memcmp(&record, &again, sizeof record) == 0);

@@ -89,8 +89,25 @@ static void send_authenticated(struct client *client, struct bytes input)
         client_send(client, &s);
 }
 
+static bool refers(struct smb_referrer *referrer)
+{
+    (void)referrer;
+    return true;
+}
+
+static enum smb_referred find(struct smb_referrer *referrer, struct bytes account,
+                              struct bytes share, struct arena *arena, struct bytes *ret_host)
+{
+    (void)referrer;
+    (void)account;
+    (void)arena;
+    *ret_host = bytes_from_string("host");
+    return share.ptr[0] == 'a' ? SMB_REFERRED : SMB_NOT_REFERRED;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct smb_referrer referrer = { .refers = refers, .find = find };
     struct bytes input = bytes_of(data, size);
     struct client *client;
     struct world *world;
@@ -98,7 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     log_open(LOG_ERROR, NULL);
-    world = world_new(data[0] == 'a');
+    world = world_new_with(
+        &(struct smb_options){ .allow_unencrypted = data[0] == 'a', .referrer = &referrer });
     client = client_new(world);
     if (data[0] == 'a')
         send_authenticated(client, bytes_from(input, 1));

@@ -2,8 +2,10 @@
  * were, a signature or a seal is not right by chance, names come back as they were. */
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "fuzz.h"
 #include "smb_protocol/crypto.h"
+#include "smb_protocol/dfs_referral.h"
 
 static const uint8_t key[SEALING_KEY_MAX] = { 1, 2, 3 };
 
@@ -75,6 +77,28 @@ static void check_name(struct arena *arena, struct bytes utf16)
         abort();
 }
 
+/* A request for a referral that is read has a response whose strings lie within it, each with its end. */
+static void check_referral(struct arena *arena, struct bytes input, bool is_extended)
+{
+    struct dfs_referral_request request;
+    struct bytes response;
+
+    if (dfs_referral_read(arena, input, is_extended, &request))
+        return;
+    response = dfs_referral_write(arena, &request, bytes_from_string("host"));
+    if (!bytes_is_utf8(request.path) || request.share.len == 0 ||
+        le16_get(response.ptr) != bytes_utf16_units(request.path) * 2)
+        abort();
+    for (size_t at = 20; at < 26; at += 2) {
+        size_t end = 8u + le16_get(response.ptr + at);
+
+        while (end + 2 <= response.len && le16_get(response.ptr + end) != 0)
+            end += 2;
+        if (end + 2 > response.len)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 24);
@@ -91,6 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case SMB_FRAME_SMB1:
     case SMB_FRAME_COMPRESSED:
         check_name(arena, frame);
+        check_referral(arena, frame, false);
+        check_referral(arena, frame, true);
         break;
     }
     arena_free(arena);

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "service/problem.h"
-#include "table/rest/continuation.h"
+#include "table/rest/query.h"
 #include "table/rest/entity_json.h"
 #include "table/rest/odata.h"
 

@@ -2,7 +2,7 @@
  * is within the limits and can be evaluated. */
 #include <stdlib.h>
 
-#include "blob/rest/tags_xml.h"
+#include "blob/rest/blob_tags.h"
 #include "fuzz.h"
 
 static void check_tags(struct arena *arena, const struct tags *tags)

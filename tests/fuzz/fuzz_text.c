@@ -9,7 +9,7 @@
 #include "fetch/addresses.h"
 #include "fuzz.h"
 #include "http/http.h"
-#include "queue/receipt.h"
+#include "queue/message_operations.h"
 
 static void check_range(struct bytes text)
 {

@@ -38,7 +38,7 @@ const UNGUARDED = [['        if (snapshot_is_old(snapshot_of(&commit->parts[i]))
 
 const DEFECTS = [
     { name: 'policy-of-a-container', file: 'src/blob/subject.c', change: OWNER, specs: ['policy-revoked'] },
-    { name: 'policy-of-a-queue', file: 'src/queue/subject.c', change: OWNER, specs: ['queue-policy-revoked'] },
+    { name: 'policy-of-a-queue', file: 'src/queue/queue_operations.c', change: OWNER, specs: ['queue-policy-revoked'] },
     { name: 'policy-of-a-table', file: 'src/table/subject.c', change: OWNER, specs: ['table-policy-revoked'] },
     { name: 'policy-of-a-share', file: 'src/file/subject.c', change: OWNER, specs: ['share-policy-revoked'] },
     { name: 'retention-of-containers-and-shares', file: 'src/properties/soft_delete.c', change: POLICY, specs: ['container-retention', 'share-retention'] },

@@ -12,8 +12,8 @@ import { DEVELOPMENT } from './sign.mjs';
 const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
 const KNOWN_MS = 300; // until the owners of all cells are known to each other
 
-/** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell. */
-export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false } = {}) {
+/** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell; smb: SMB too. */
+export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false, smb = false } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
 
@@ -22,7 +22,7 @@ export async function startCells(t, { cells = 2, args = [], env = {}, withStandb
     assert.equal(code, 0, errors);
     const start = async (name, more) => {
         const log = join(folder, `${name}.log`);
-        const member = await Member.start(cluster, { args: ['--accessLog', log, ...args, ...more], env });
+        const member = await Member.start(cluster, { args: ['--accessLog', log, ...args, ...more], env, smb });
 
         t.after(() => member.end('SIGKILL'));
         member.lines = () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));

@@ -5,8 +5,8 @@ import tls from 'node:tls';
 
 /** What precedes a request: service 4 is the requests of front ends. */
 export function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0 } = {}) {
-    const bytes = Buffer.alloc(48);
-    bytes.write('LgFw\x02', 'latin1');
+    const bytes = Buffer.alloc(56);
+    bytes.write('LgFw\x03', 'latin1');
     bytes.writeUInt8(service, 5);
     bytes.writeUInt8(flags, 6);
     bytes.writeUInt8(1, 7);

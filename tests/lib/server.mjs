@@ -35,12 +35,12 @@ const PORTS = 500;
 const FIRST_PORT = 12000 + (process.pid % 40) * PORTS;
 const drawn = new Set();
 
-/** Free ports, below those that the kernel assigns by itself. */
-export async function freePorts(count) {
+/** Free ports, below those that the kernel assigns by itself. first, range: other ports than those of this process */
+export async function freePorts(count, first = FIRST_PORT, range = PORTS) {
     const ports = [];
 
     while (ports.length < count) {
-        const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+        const port = first + Math.floor(Math.random() * range);
         if (drawn.size > PORTS - 100)
             drawn.clear();
         if (drawn.has(port))

@@ -23,6 +23,14 @@ struct census_part {
     const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
     bool keeps_tasks; /* that are not due when days have passed */
 };
+/* Placements of names in the cells of a cluster: census_placement.c. Each returns false for other records, counters and tasks. */
+bool census_placement_record(const struct record_place *place, const struct record *record,
+                             const char **ret_why);
+bool census_placement_counter(struct bytes key);
+bool census_placement_task(struct bytes value);
+/* When all records were shown. */
+void census_placement_end(struct store *store, struct guid account);
+
 extern const struct census_part census_blob, census_queue, census_table, census_file;
 
 #endif

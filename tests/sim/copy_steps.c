@@ -5,6 +5,7 @@
 
 #include "blob/create_blob.h"
 #include "blob/pending_copy.h"
+#include "commits.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -38,7 +39,7 @@ enum error __wrap_copy_find(struct decision *d, const struct guid *id,
 enum error __wrap_copy_find(struct decision *d, const struct guid *id,
                             struct pending_copy *ret_pending)
 {
-    while (!world->has_started)
+    while (!commits_here()->has_started)
         sched_sleep(SECOND_NS / 10);
     copy_steps()->ends = false;
     return __real_copy_find(d, id, ret_pending);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "world.h"
@@ -360,6 +361,8 @@ struct inode *disk_create(struct inode *folder, const char *name, bool is_direct
     inode = inode_new(is_directory);
     inode->parent = folder;
     inode->kind = folder->kind;
+    inode->holds_cells = is_directory && strcmp(name, "cells") == 0;
+    inode->cell = folder->holds_cells ? (unsigned)strtoul(name, NULL, 10) : folder->cell;
     if (is_directory && strcmp(name, "extents") == 0)
         inode->kind = 1;
     else if (is_directory && strcmp(name, "records") == 0)
@@ -553,18 +556,28 @@ static bool is_of_extents(const struct rename_on_its_way *change)
     return kind_of_change(change) == FILE_EXTENT;
 }
 
+/* Whether an inode is of the cell; 0 stands for all. */
+static bool is_of_cell(const struct inode *inode, unsigned cell)
+{
+    return cell == 0 || inode->cell == cell;
+}
+
 /* Which of the changes of names are on the disk: the first ones, as with a journal; of extents, as
  * often, any. */
-static void cut_names(void)
+static void cut_names(unsigned cell)
 {
     struct rename_on_its_way **link = &world->disk->changes;
     bool any = world_once_in(STREAM_CRASH, 2), lost = false;
     unsigned rare = 1 + world_draw(STREAM_CRASH, 8);
 
     while (*link) {
-        bool alone = any && is_of_extents(*link);
-        bool is_lost = alone ? world_once_in(STREAM_CRASH, 2) : lost;
+        bool alone = any && is_of_extents(*link), is_lost;
 
+        if (!is_of_cell((*link)->to ? (*link)->to : (*link)->from, cell)) {
+            link = &(*link)->next;
+            continue;
+        }
+        is_lost = alone ? world_once_in(STREAM_CRASH, 2) : lost;
         if (!alone && world_once_in(STREAM_CRASH, rare))
             is_lost = lost = true;
         if (is_lost)
@@ -632,23 +645,23 @@ static void cut_file(struct inode *inode, unsigned keep_of_8)
         cell_reached(CELL_POWER, inode->file);
 }
 
-static void lose_names(void)
+static void lose_names(unsigned cell)
 {
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
         inode->opens++; /* none goes before disk_kill() */
-    cut_names();
+    cut_names(cell);
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (inode->is_directory)
+        if (inode->is_directory && is_of_cell(inode, cell))
             copy_durable_names(inode);
     }
 }
 
-static void lose_bytes(void)
+static void lose_bytes(unsigned cell)
 {
     static const unsigned keeps[] = { 0, 0, 1, 4, 7, 8 };
 
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (inode->is_directory)
+        if (inode->is_directory || !is_of_cell(inode, cell))
             continue;
         if (world->spoiled_by_power > 1)
             cell_reached(CELL_POWER_TWICE, inode->file);
@@ -658,33 +671,39 @@ static void lose_bytes(void)
 
 void disk_power_cut(void)
 {
-    lose_names();
+    lose_names(0);
     disk_kill();
-    lose_bytes();
+    lose_bytes(0);
 }
 
 /* Files without a name remain while they are open. */
-void disk_lose_unsynced(void)
+void disk_lose_unsynced(unsigned cell)
 {
-    lose_names();
-    lose_bytes();
+    lose_names(cell);
+    lose_bytes(cell);
+}
+
+void disk_sync_cell(unsigned cell)
+{
+    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
+        if (is_of_cell(inode, cell))
+            disk_sync(inode);
 }
 
 void disk_sync_all(void)
 {
-    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
-        disk_sync(inode);
+    disk_sync_cell(0);
 }
 
-bool disk_unlock(unsigned session)
+unsigned disk_unlock(unsigned session)
 {
-    bool had_one = false;
+    unsigned cell = 0;
 
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
         if (inode->locked != session)
             continue;
         inode->locked = 0;
-        had_one = true;
+        cell = inode->cell;
     }
-    return had_one;
+    return cell;
 }

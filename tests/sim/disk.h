@@ -51,6 +51,8 @@ struct inode {
     uint64_t pages_used;
     struct entry *entries, *durable_entries;
     struct inode *parent;
+    unsigned cell;    /* number of the cell in whose folder it is, or 0 */
+    bool holds_cells; /* contains the folders of cells */
 };
 
 /* What a sector had before it was synced, and what it has since: for a disk that lost the write, or
@@ -106,10 +108,11 @@ void disk_fail_sync(struct inode *inode, enum sync_failure how);
 
 /* ---- of a file system that several machines share ---- */
 
-/* Drops the locks of a session. Returns whether it had one. */
-bool disk_unlock(unsigned session);
-/* Loses part of the unsynced data, like a power cut, while the disk is in use. */
-void disk_lose_unsynced(void);
+/* Drops the locks of a session, which are in one cell. Returns that, or 0 if it had none. */
+unsigned disk_unlock(unsigned session);
+/* Loses part of a cell's unsynced data, like a power cut, while the disk is in use. */
+void disk_lose_unsynced(unsigned cell);
+void disk_sync_cell(unsigned cell);
 void disk_sync_all(void);
 
 /* The process is gone, the machine lives. */

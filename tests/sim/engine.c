@@ -3,6 +3,7 @@
  * the requests, which else fill one buffer in hours. */
 #include "engine.h"
 
+#include "commits.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -50,8 +51,8 @@ static bool is_opening;
 /* A start writes too, so after an interrupted start the number is above commits that had been lost before it. */
 static void note_opened_at(uint64_t sequence)
 {
-    if (world->opened_at == 0 || sequence < world->opened_at)
-        world->opened_at = sequence;
+    if (commits_here()->opened_at == 0 || sequence < commits_here()->opened_at)
+        commits_here()->opened_at = sequence;
 }
 
 rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char **ret_error)
@@ -74,7 +75,7 @@ bool engine_is_opening(void)
 
 uint64_t engine_opened_at(void)
 {
-    return world->opened_at;
+    return commits_here()->opened_at;
 }
 
 uint64_t engine_sequence(void)

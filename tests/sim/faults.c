@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "commits.h"
 #include "damage.h"
 #include "scheduler.h"
 #include "world.h"
@@ -323,9 +324,9 @@ int faults_note_of(enum fault_cell cell, enum file_kind file, int error)
 /* Is this the call that the crash waits for? */
 static bool is_reached(enum site site, enum file_kind file)
 {
-    if (world->has_started && --weather.calls_at_most == 0)
+    if (commits_here()->has_started && --weather.calls_at_most == 0)
         return true;
-    if (weather.when_started && !world->has_started)
+    if (weather.when_started && !commits_here()->has_started)
         return false;
     if (weather.crash_site >= 0 && weather.crash_site != (int)site)
         return false;
@@ -346,7 +347,7 @@ static void count_down(enum site site, enum file_kind file)
     if (weather.calls_to_crash == UINT64_MAX || !is_reached(site, file))
         return;
     if (!weather.power)
-        cell_reached(world->has_started ? CELL_KILL : CELL_KILL_OF_START, file);
+        cell_reached(commits_here()->has_started ? CELL_KILL : CELL_KILL_OF_START, file);
     world->power_lost = weather.power;
     world_say("%s at %.6f s", weather.power ? "power cut" : "kill", (double)world->now_ns / 1e9);
     world_end(OUTCOME_KILLED);
@@ -384,7 +385,7 @@ int faults_at(enum site site, unsigned kind, enum file_kind file)
         return 0;
     if (is_aimed_at(site, file))
         return note_error(site, file, weather.aim.error);
-    if (weather.errors_of_start && world->has_started)
+    if (weather.errors_of_start && commits_here()->has_started)
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&
         world_once_in(STREAM_FAULTS, weather.errors_rare))

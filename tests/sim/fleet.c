@@ -1,6 +1,7 @@
 /* The clients' process, which forks and restarts front ends, and sends requests. */
 #include "cluster/envelope.h"
 #include "cluster/folder.h"
+#include "service/placement.h"
 
 #include "fleet.h"
 
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "commits.h"
 #include "disk.h"
 #include "faults.h"
 #include "fleet_chaos.h"
@@ -77,9 +79,13 @@ int64_t fleet_boot_ns(unsigned number, int64_t ns)
 
 int64_t fleet_wall_ns(void)
 {
+    int64_t skew_ns;
+
     if (fleet_self() == 0)
         return 0;
-    return fleet_machine(fleet_self())->skew_ns - fleet_machine(world->fleet->reigns)->skew_ns;
+    skew_ns = fleet_machine(fleet_self())->skew_ns;
+    return commits_are_divided() ? skew_ns
+                                 : skew_ns - fleet_machine(world->fleet->cells[1].reigns)->skew_ns;
 }
 
 bool fleet_decided_by_owner(unsigned slot)
@@ -87,7 +93,15 @@ bool fleet_decided_by_owner(unsigned slot)
     const struct fleet *fleet = world->fleet;
     unsigned session = fleet_is_running() && slot < CLIENTS_MAX ? fleet->wishes[slot].executed : 0;
 
-    return session == 0 || fleet->sessions[session].front == fleet->reigns;
+    return session == 0 ||
+           fleet->sessions[session].front == fleet->cells[fleet->wishes[slot].cell].reigns;
+}
+
+unsigned fleet_cell_of(unsigned slot)
+{
+    unsigned cell = fleet_is_running() && slot < CLIENTS_MAX ? world->fleet->wishes[slot].cell : 0;
+
+    return cell > 0 ? cell : commits_cell();
 }
 
 /* ---- processes ---- */
@@ -110,6 +124,7 @@ static void start_front(unsigned number)
         world->fleet->sessions[machine->session].is_orphan)
         machine->session = fleet_new_session(number);
     machine->has_exited = machine->is_told_to_stop = machine->serves = false;
+    machine->cell = 0;
     machine->trouble = 0;
     machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns =
         machine->vanished_ns = 0;
@@ -176,6 +191,7 @@ static void look_at_front(unsigned number)
 
     if (machine->has_exited && machine->pid != 0) {
         reap(machine->pid);
+        sched_end_process(number);
         machine->pid = 0;
         machine->starts_ns =
             world->now_ns + world_random(STREAM_FAULTS) % (UINT64_C(5) * SECOND_NS);
@@ -202,17 +218,17 @@ static void look_at_front(unsigned number)
 
 static bool is_in_order(void)
 {
-    bool any = false;
+    unsigned served = 0;
 
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
         const struct machine *machine = fleet_machine(i);
 
         if (machine->pid == 0 || machine->trouble != 0)
             return false;
-        any |= machine->serves && !machine->is_told_to_stop &&
-               !world->fleet->sessions[machine->session].is_evicted;
+        served += machine->serves && !machine->is_told_to_stop &&
+                  !world->fleet->sessions[machine->session].is_evicted;
     }
-    return any;
+    return served >= world->plan.cluster_cells;
 }
 
 static void tick(void)
@@ -276,7 +292,8 @@ static void wait_until_over(unsigned slot)
 /* Returns whether the request was executed before the last takeover, and its response was in flight then. */
 static bool is_late(const struct fleet_wish *wish, const struct reply *answer)
 {
-    return answer->came && wish->reign != world->fleet->reign;
+    return answer->came && wish->executed != 0 &&
+           wish->reign != world->fleet->cells[wish->cell].reign;
 }
 
 /* Waits for the end of a stocktaking, in which the judge knows no requests. */
@@ -306,6 +323,15 @@ static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
     sim_service()->answered(slot, answer, excused);
 }
 
+/* Returns whether each cell has been served. */
+static bool have_begun(void)
+{
+    for (unsigned i = 1; i <= world->plan.cluster_cells; i++)
+        if (world->fleet->cells[i].reign == 0)
+            return false;
+    return true;
+}
+
 static void *client(void *argument)
 {
     unsigned slot = (unsigned)(uintptr_t)argument;
@@ -317,7 +343,7 @@ static void *client(void *argument)
     while (world->next_request[slot] < world->plan.operations) {
         struct reply answer;
 
-        while (world->fleet->reign == 0)
+        while (!have_begun())
             sched_sleep(TICK_NS);
         await_stock();
         sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
@@ -325,8 +351,8 @@ static void *client(void *argument)
             sched_sleep(wish->ask.think_ns);
         await_stock();
         wish->since_ns = world->now_ns;
-        wish->executed = 0;
-        wish->reign = world->fleet->reign;
+        wish->executed = wish->cell = 0;
+        wish->is_placement = false;
         wish->is_waiting = true;
         sim_service()->asked(slot, &wish->ask);
         request_send(nothing, slot, &wish->ask, &answer);
@@ -386,6 +412,50 @@ void fleet_executes(const struct exchange *exchange, unsigned slot)
         fleet_count(FLEET_FORWARDED);
     machine->executing[slot]++;
     wish->executed = machine->session;
+    wish->cell = machine->cell;
+    world_say("%.6f front end %u executes the request of client %u in cell %u",
+              (double)world->now_ns / 1e9, fleet_self(), slot, machine->cell);
+    wish->reign = world->fleet->cells[machine->cell].reign;
+    wish->is_placement = false;
+}
+
+/* The response goes to a front end, which sends the request to the other cell. It is judged as if it started there. */
+void fleet_misplaced(unsigned slot)
+{
+    struct fleet_wish *wish = &world->fleet->wishes[slot];
+
+    if (fleet_self() == 0 || wish->executed != fleet_machine(fleet_self())->session)
+        return;
+    fleet_count(FLEET_MISPLACED);
+    world_say("%.6f its container is elsewhere", (double)world->now_ns / 1e9);
+    wish->executed = wish->cell = 0;
+    sim_service()->asked(slot, &wish->ask);
+}
+
+/* ---- placements ---- */
+
+__typeof__(placement_of_new) __real_placement_of_new, __wrap_placement_of_new;
+
+enum error __wrap_placement_of_new(struct decision *d, bool *ret_is_elsewhere)
+{
+    enum error e = __real_placement_of_new(d, ret_is_elsewhere);
+    int slot = request_slot();
+
+    if (fleet_is_running() && slot >= 0 && slot < (int)CLIENTS_MAX)
+        world->fleet->wishes[slot].is_placement = !e && *ret_is_elsewhere;
+    return e;
+}
+
+bool fleet_commits_placement(unsigned slot)
+{
+    bool is_placement =
+        fleet_is_running() && slot < CLIENTS_MAX && world->fleet->wishes[slot].is_placement;
+
+    if (is_placement) {
+        world->fleet->wishes[slot].is_placement = false;
+        fleet_count(FLEET_PLACED);
+    }
+    return is_placement;
 }
 
 void fleet_executed(const struct exchange *exchange, unsigned slot)
@@ -420,6 +490,8 @@ static void draw_machines(void)
     }
     if (differ)
         world->plan.faults |= FAULT_CLOCK;
+    if (differ && commits_are_divided())
+        world->wall_steps = 1; /* clients' clocks are those of no owner */
     world->fleet->has_fence = !world_once_in(STREAM_PLAN, 8);
 }
 
@@ -427,7 +499,7 @@ static void create_cluster(void)
 {
     const char *problem = "";
 
-    if (!cluster_folder_create(FLEET_FOLDER, 1, &problem))
+    if (!cluster_folder_create(FLEET_FOLDER, world->plan.cluster_cells, &problem))
         world_fail("the cluster is not made: %s", problem);
     disk_sync_all();
 }
@@ -482,9 +554,11 @@ static void end_fronts(void)
             world_fail("front end %u does not stop", i);
         while (!orderly && sched_is_inside(i))
             sched_sleep(1000);
-        if (orderly)
+        if (orderly) {
             reap(machine->pid);
-        else
+            sched_end_process(i);
+        }
+        if (!orderly)
             fleet_kill(i);
     }
 }

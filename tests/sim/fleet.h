@@ -17,7 +17,6 @@ struct inode;
 struct plan;
 
 #define FLEET_FOLDER       "/sim/cluster"
-#define FLEET_LOCATION     FLEET_FOLDER "/cells/0001/data"
 /* Largest error of the rate of a machine's clock. */
 #define FLEET_RATE_MAX_PPM 14000
 #define SESSIONS_MAX       400u
@@ -37,6 +36,7 @@ struct machine {
     bool has_exited; /* by itself */
     bool is_told_to_stop;
     bool serves;
+    unsigned cell;           /* number of its cell, or 0 */
     uint64_t incarnation;    /* of its tenure, while it serves */
     unsigned cell_session;   /* in which it opened its cell */
     uint64_t tenure_ends_ns; /* by its own clock; some milliseconds old */
@@ -69,8 +69,16 @@ struct fleet_wish {
     struct ask ask;
     bool is_waiting;
     uint64_t since_ns;
-    uint64_t reign;    /* in which the judge counts it as started */
     unsigned executed; /* session of the executing front end; 0 if it was not executed yet */
+    unsigned cell;     /* of that front end */
+    uint64_t reign;    /* of the cell when it was executed there */
+    bool is_placement; /* its decision has placed a container in another cell */
+};
+
+/* A cell of the cluster. */
+struct fleet_cell {
+    uint64_t reign;  /* raised by each takeover */
+    unsigned reigns; /* front end of the current reign */
 };
 
 enum fleet_count {
@@ -82,6 +90,8 @@ enum fleet_count {
     FLEET_CUTS,
     FLEET_FORWARDED, /* executed for another front end */
     FLEET_LATE,      /* responses that the previous owner sent */
+    FLEET_PLACED,    /* containers that were placed in another cell than the root */
+    FLEET_MISPLACED, /* requests that a cell refused because their container is, or must be, in another one */
     FLEET_COUNTS,
 };
 
@@ -95,8 +105,8 @@ struct fleet {
     struct session sessions[SESSIONS_MAX];
     unsigned session_count; /* session 0 is unused */
     struct fleet_wish wishes[CLIENTS_MAX];
-    uint64_t reign;  /* raised by each takeover */
-    unsigned reigns; /* front end of the current reign */
+    struct fleet_cell cells[CLUSTER_CELLS + 1];
+    uint64_t takeovers; /* of all cells */
     bool is_running;
     bool is_taking_stock;
     bool has_fence;
@@ -122,6 +132,10 @@ int64_t fleet_boot_ns(unsigned number, int64_t ns);
 /* Returns the lead of the caller's wall clock over the world's. */
 int64_t fleet_wall_ns(void);
 
+/* Returns the cell in which the client's request was executed, or that of the calling process. */
+unsigned fleet_cell_of(unsigned slot);
+/* Returns whether the present commit of the client's request only places a container in another cell. */
+bool fleet_commits_placement(unsigned slot);
 /* Returns false if an earlier owner, whose clocks may differ, executes the client's request: until a new owner serves, it
  * may still send responses. */
 bool fleet_decided_by_owner(unsigned slot);
@@ -133,6 +147,8 @@ uint16_t fleet_port(unsigned slot, unsigned *ret_front);
 /* Notes that the calling thread executes the client's request. Repeated calls for an exchange have no effect. */
 void fleet_executes(const struct exchange *exchange, unsigned slot);
 void fleet_executed(const struct exchange *exchange, unsigned slot);
+/* Notes that the request was not executed, because its container is in another cell. */
+void fleet_misplaced(unsigned slot);
 
 /* ---- a front end (fleet_front.c) ---- */
 

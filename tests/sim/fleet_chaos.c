@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 
+#include "auth/auth.h"
+#include "cluster/pins.h"
+#include "commits.h"
 #include "fleet.h"
 #include "net.h"
 #include "scheduler.h"
@@ -100,11 +103,15 @@ static void slow_down(unsigned number, uint64_t ns)
 
 static unsigned find_owner(void)
 {
+    unsigned owners[FRONTS_MAX], count = 0;
+
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
         if (fleet_machine(i)->serves)
-            return i;
+            owners[count++] = i;
     }
-    return 0;
+    if (count == 0)
+        return 0;
+    return owners[count > 1 ? world_draw(STREAM_FAULTS, count) : 0];
 }
 
 /* Restarts the owner under another incarnation before the others notice. */
@@ -127,6 +134,32 @@ static unsigned draw_front(void)
     if (owner > 0 && world_draw(STREAM_FAULTS, 4) > 0)
         return owner;
     return 1 + world_draw(STREAM_FAULTS, world->plan.fronts);
+}
+
+/* Decides where the next containers are placed. */
+static void pin_account(void)
+{
+    static struct pins pins;
+    unsigned cell = world_draw(STREAM_FAULTS, world->plan.cluster_cells + 1);
+    const char *problem = "";
+
+    pins = (struct pins){ .count = 0 };
+    if (cell > 0 && !pins_set(&pins, bytes_from_string(DEVELOPMENT_ACCOUNT), cell))
+        world_fail("the account cannot be pinned");
+    if (!pins_write(FLEET_FOLDER, &pins, &problem))
+        world_fail("pins are not written: %s", problem);
+    world_say("%.6f the account is pinned to cell %u", (double)world->now_ns / 1e9, cell);
+}
+
+static void *change_pins(void *unused)
+{
+    (void)unused;
+    sched_name("pins");
+    while (ended_ns == 0) {
+        pin_account();
+        sched_sleep(SECOND_NS + draw_time(30 * SECOND_NS));
+    }
+    return NULL;
 }
 
 static void have_one(void)
@@ -190,4 +223,6 @@ void fleet_chaos_begin(void)
     pthread_t id;
 
     pthread_create(&id, NULL, have_events, NULL);
+    if (commits_are_divided())
+        pthread_create(&id, NULL, change_pins, NULL);
 }

@@ -10,6 +10,8 @@
 #include "server/process.h"
 #include "server/running_servers.h"
 
+#include "commits.h"
+#include "commits.h"
 #include "faults.h"
 #include "fleet.h"
 #include "net.h"
@@ -19,6 +21,8 @@
 
 #define MS_NS           UINT64_C(1000000)
 #define STOP_GRACE_S    30u
+/* Of the loop of an owner, between two counts of its bytes. */
+#define USAGE_TURNS     100u
 /* Distinct from the numbers of lives in run.c. */
 #define LIVES_OF_REIGNS 100u
 
@@ -136,17 +140,14 @@ static struct http_limits draw_limits(void)
 
 /* ---- owning ---- */
 
-/* Has requests that were not executed yet judged as if they started now. */
+/* Has requests that were not executed yet, or in this cell by the previous owner, judged as if they started now. */
 static void ask_again(void)
 {
     for (unsigned slot = 0; slot < CLIENTS_MAX; slot++) {
         struct fleet_wish *wish = &world->fleet->wishes[slot];
 
-        if (!wish->is_waiting)
-            continue;
-        sim_service()->asked(slot, &wish->ask);
-        if (wish->executed == 0)
-            wish->reign = world->fleet->reign;
+        if (wish->is_waiting && (wish->executed == 0 || wish->cell == machine()->cell))
+            sim_service()->asked(slot, &wish->ask);
     }
 }
 
@@ -157,31 +158,44 @@ static void let_clients_read(void)
         sched_sleep(MS_NS);
 }
 
+/* Clients use the clock of the owner, if there is one cell. */
+static void set_clock(int64_t skew)
+{
+    if (skew == 0)
+        return;
+    if (!commits_are_divided()) {
+        world->wall_ns += skew;
+        world->wall_set_ns += skew;
+    }
+    world->wall_steps++;
+    world->wall_set_at_ns = world->now_ns;
+}
+
 /* Returns false if the store has failed meanwhile. */
 static bool take_stock(void)
 {
     struct fleet *fleet = world->fleet;
-    int64_t skew = machine()->skew_ns - fleet_machine(fleet->reigns)->skew_ns;
+    struct fleet_cell *of = &fleet->cells[machine()->cell];
     bool whole;
 
     let_clients_read();
+    while (fleet->is_taking_stock) /* another cell's owner */
+        sched_sleep(MS_NS);
     fleet->is_taking_stock = true;
     if (fleet_is_cut_off()) {
         fleet->is_taking_stock = false;
         return false;
     }
-    if (skew != 0) { /* clients use the clock of the owner */
-        world->wall_ns += skew;
-        world->wall_set_ns += skew;
-        world->wall_steps++;
-        world->wall_set_at_ns = world->now_ns;
-    }
-    fleet->reigns = self;
-    world->life = LIVES_OF_REIGNS + (unsigned)fleet->reign; /* durations of leases start again */
-    sim_service()->begin_life();
+    set_clock(machine()->skew_ns - fleet_machine(of->reigns)->skew_ns);
+    of->reigns = self;
+    world->life =
+        LIVES_OF_REIGNS + (unsigned)fleet->takeovers; /* durations of leases start again */
+    if (!commits_are_divided())
+        sim_service()->begin_life();
     whole = sim_service()->take_stock(server, true);
-    world->has_started = whole;
-    fleet->reign++;
+    commits_here()->has_started = whole;
+    of->reign++;
+    fleet->takeovers++;
     fleet_count(FLEET_TAKEOVERS);
     ask_again();
     fleet->is_taking_stock = false;
@@ -194,7 +208,7 @@ static void check_others(void)
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
         const struct machine *other = fleet_machine(i);
 
-        if (i != self && other->pid != 0 && !other->has_exited &&
+        if (i != self && other->pid != 0 && !other->has_exited && other->cell == machine()->cell &&
             fleet_boot_ns(i, (int64_t)world->now_ns) < (int64_t)other->tenure_ends_ns)
             world_fail("front end %u serves, and front end %u still has its lease", self, i);
     }
@@ -207,11 +221,14 @@ static void note_tenure(void)
 
 static noreturn void own(void)
 {
+    struct endpoint joined[SERVICE_COUNT] = { { .service = NULL } };
     const char *problem;
 
-    if (world->has_started)
-        world->opened_at = 0;
-    world->has_started = false;
+    machine()->cell = cell.owner.record.cell;
+    commits_set_cell(machine()->cell);
+    if (commits_here()->has_started)
+        commits_here()->opened_at = 0;
+    commits_here()->has_started = false;
     machine()->cell_session = machine()->session;
     server = server_open(&problem);
     if (!server) {
@@ -223,21 +240,26 @@ static noreturn void own(void)
     }
     if (!take_stock())
         leave(EXIT_STORE_FAILED);
+    cell_join(&cell, joined);
+    server_join(server, &joined[own_service()]);
     cell.front.doors[own_service()].tag = server_tag(server);
+    cell_serve_peers(&cell, server_endpoints(server), server_pool(server));
     machine()->incarnation = cell.owner.record.incarnation;
     cell_serve(&cell);
     check_others();
     machine()->serves = true;
     world_say("%.6f front end %u serves, incarnation %llu", (double)world->now_ns / 1e9, self,
               (unsigned long long)machine()->incarnation);
-    while (!machine()->is_told_to_stop) {
+    for (unsigned i = 0; !machine()->is_told_to_stop; i++) {
         note_tenure();
         sched_sleep(5 * MS_NS);
-        cell_update_record(&cell, NULL);
+        if (commits_are_divided() && i % USAGE_TURNS == 0)
+            cell_update_record(&cell, server_store(server));
         end_if_failed();
     }
     fleet_trouble("a handover");
     cell_stop(&cell, STOP_GRACE_S);
+    cell_stop_moves();
     http_stop(servers[own_service()], STOP_GRACE_S);
     machine()->tenure_ends_ns = 0; /* no connection is left */
     end_if_failed();
@@ -249,6 +271,7 @@ static noreturn void own(void)
 
 noreturn void fleet_front_run(unsigned number, unsigned thread)
 {
+    static const struct server_options names_options = { .product_style_url = true };
     static struct options options;
     static char host[16];
     const struct service *services[SERVICE_COUNT] = { NULL };
@@ -264,6 +287,7 @@ noreturn void fleet_front_run(unsigned number, unsigned thread)
     limits = draw_limits();
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         services[i] = sim_service()->service;
+    cell_use_names(&cell, services, &names_options);
     if (!cell_init(&cell, &options, wire_application(), services, servers))
         leave(EXIT_FAILURE);
     start_listener(&options, &limits);

@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "commits.h"
 #include "disk.h"
 #include "files_private.h"
 #include "fleet.h"
@@ -75,6 +76,7 @@ void fleet_storage_open(const struct inode *inode)
 void fleet_evict(unsigned session)
 {
     struct session *of = &world->fleet->sessions[session];
+    unsigned cell;
 
     if (of->is_evicted)
         return;
@@ -85,21 +87,24 @@ void fleet_evict(unsigned session)
     fleet_count(FLEET_EVICTIONS);
     world_say("%.6f session %u of front end %u is evicted", (double)world->now_ns / 1e9, session,
               of->front);
-    /* Only owners write. */
-    if (disk_unlock(session)) {
+    cell = disk_unlock(session);
+    if (cell > 0) { /* only owners write */
         world->power_lost = true;
-        disk_lose_unsynced();
+        disk_lose_unsynced(commits_are_divided() ? cell : 0);
     }
     sched_wake(WAIT_EVENT, fleet_machine(of->front), UINT32_MAX);
 }
 
 void fleet_storage_end(unsigned session)
 {
+    unsigned cell;
+
     if (world->fleet->sessions[session].is_evicted)
         return;
-    if (disk_unlock(session)) {
+    cell = disk_unlock(session);
+    if (cell > 0) {
         world->power_lost = false;
-        disk_sync_all();
+        disk_sync_cell(commits_are_divided() ? cell : 0);
     }
 }
 

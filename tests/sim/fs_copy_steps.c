@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "file/pending_file.h"
+#include "commits.h"
 #include "scheduler.h"
 #include "services.h"
 #include "source/copy_commit.h"
@@ -48,7 +49,7 @@ __typeof__(pending_file_find) __real_pending_file_find, __wrap_pending_file_find
 enum error __wrap_pending_file_find(struct decision *d, const struct guid *id,
                                     struct pending_file *ret_pending)
 {
-    while (!world->has_started)
+    while (!commits_here()->has_started)
         sched_sleep(SECOND_NS / 10);
     about.kind = FS_COPIES_NOTHING;
     return __real_pending_file_find(d, id, ret_pending);
@@ -85,7 +86,7 @@ bool __wrap_copy_find_pending(struct copying *c)
 {
     if (world->plan.service != SIM_FILE)
         return __real_copy_find_pending(c);
-    while (!world->has_started)
+    while (!commits_here()->has_started)
         sched_sleep(SECOND_NS / 10);
     memcpy(running.bytes, c->job->base.id.b, sizeof running.bytes);
     fs_copy_reads(&running);

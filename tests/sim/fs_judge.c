@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/dates.h"
+#include "commits.h"
 #include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_late.h"
@@ -213,8 +214,7 @@ void fs_judge_committed_behind(void)
 
 void fs_acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 /* Of the share that is there. */
@@ -348,7 +348,7 @@ static const char *compare_at(const struct fs_slot *slot, const struct reply *an
 static const struct fs_state *first_shown(const struct fs_slot *slot, const struct reply *answer,
                                           const struct fs_state *state)
 {
-    while (state->older && state->since > world->acknowledged &&
+    while (state->older && state->since > commits_acknowledged() &&
            !compare_at(slot, answer, state->older))
         state = state->older;
     return state;
@@ -391,7 +391,7 @@ static void judge_view(struct fs_slot *slot, const struct reply *answer)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "engine.h"
 #include "fs_away.h"
 #include "fs_copy.h"
@@ -238,7 +239,7 @@ const struct fs_node *fs_node_of(const struct fs_state *state, uint64_t id)
 void fs_forget_opens(void)
 {
     for (struct fs_state *state = model->newest; state; state = state->older) {
-        if (world->has_started)
+        if (commits_here()->has_started)
             fs_close_away(state);
         else
             fs_opens_of_before(state);
@@ -424,7 +425,7 @@ void fs_prune(uint64_t oldest_commit)
 void fs_roll_back(uint64_t commit)
 {
     struct fs_state *survivor = model->newest;
-    const struct fs_state *acknowledged = fs_state_at(world->acknowledged);
+    const struct fs_state *acknowledged = fs_state_at(commits_acknowledged());
 
     /* Nothing that is read after a start shows which permissions there are. */
     while (survivor->since > commit && survivor->older)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "commits.h"
 #include "engine.h"
 #include "fs_away.h"
 #include "fs_copy.h"
@@ -101,7 +102,7 @@ static void list_stock(void)
     }
     for (;; state = state->older) {
         list_state(state);
-        if (state->since <= world->acknowledged || !state->older)
+        if (state->since <= commits_acknowledged() || !state->older)
             return;
     }
 }
@@ -145,7 +146,8 @@ static unsigned first_difference_by_handles(struct fs_state *state, const char *
 /* Which commits the crash has left is known of the record engine, where the disk is not damaged. */
 static bool may_be_left(const struct fs_state *state)
 {
-    return world->has_started || world->was_damaged || state->sequence <= engine_opened_at();
+    return commits_here()->has_started || world->was_damaged ||
+           state->sequence <= engine_opened_at();
 }
 
 /* The newest commit that the crash has left: its state has to be the one that was found. Of a damaged disk, of those
@@ -161,8 +163,8 @@ static uint64_t find_survivor(void)
 
         if (differs == stock_count && may_be_left(state))
             return state->since;
-        if (state->since > world->acknowledged && state->older &&
-            (!may_be_left(state) || world->has_started || world->was_damaged))
+        if (state->since > commits_acknowledged() && state->older &&
+            (!may_be_left(state) || commits_here()->has_started || world->was_damaged))
             continue;
         if (!may_be_left(state)) {
             why = "it is not there";
@@ -171,7 +173,7 @@ static uint64_t find_survivor(void)
         ask_format(&stock[differs].ask, asked, sizeof asked);
         world_fail("after a %s the state is none that there was since commit %" PRIu64
                    ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s\n  %s",
-                   world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits,
+                   world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
                    asked, stock[differs].answer.status, stock[differs].answer.code, why);
     }
 }
@@ -194,13 +196,13 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
 
-    if (world->has_started && (world->plan.faults & FAULT_SMB))
+    if (commits_here()->has_started && (world->plan.faults & FAULT_SMB))
         sched_sleep(KEPT_NS); /* nobody comes back any more: what is away is closed */
-    if (world->has_started && !fs_copies_wait(server))
+    if (commits_here()->has_started && !fs_copies_wait(server))
         return false;
     sm_judge_end_life();
-    if (world->has_started) /* nothing has been lost */
-        world->acknowledged = world->commits;
+    if (commits_here()->has_started) /* nothing has been lost */
+        commits_acknowledge_all();
     fs_forget_opens(); /* their process has ended, or all clients have left */
     list_stock();
     for (unsigned i = 0; i < stock_count; i++) {
@@ -214,14 +216,13 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
     }
     survivor = find_survivor();
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
-              world->commits, world->acknowledged);
+              world->commits, commits_acknowledged());
     fs_roll_back(survivor);
     for (unsigned i = 0; i < stock_count; i++) {
         adopt(&stock[i], fs_state_at(survivor));
         answer_release(&stock[i].answer);
     }
     fs_prune(survivor);
-    world->commits = survivor;
-    world->acknowledged = survivor;
+    commits_roll_back(survivor);
     return true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "commits.h"
 #include "compare.h"
 #include "origins.h"
 #include "faults.h"
@@ -220,6 +221,8 @@ static void note_commit(int slot)
 {
     if (slot >= (int)SLOTS_MAX) {
         sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
+    } else if (slot >= 0 && fleet_commits_placement((unsigned)slot)) {
+        return;
     } else if (slot >= 0) {
         framing_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
@@ -238,6 +241,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     static write_fn *real;
     static bool busy OF_PROCESS;
     int slot = request_slot();
+    uint64_t before;
 
     if (!real)
         *(void **)&real = sched_real("rocksdb_write");
@@ -247,8 +251,10 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     busy = true;
     sched_hold();
     real(db, options, batch, ret_error);
+    before = world->commits;
     if (!*ret_error && !fleet_is_cut_off())
         note_commit(slot);
+    commits_note(before);
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);
@@ -282,7 +288,7 @@ void judge_asked(unsigned slot, const struct ask *ask)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)
@@ -294,8 +300,7 @@ static uint64_t oldest_under_way(void)
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 static void fill_unknown(struct stamp *stamp, const struct reply *answer)
@@ -601,7 +606,22 @@ struct stock {
     struct ask ask;
     struct reply answer;
     struct kept_view kept;
+    bool is_elsewhere; /* in another cell */
 };
+
+/* The root of a cluster has no such container, but a row that it may be in another cell. */
+static void read_misdirected(struct reply *answer)
+{
+    static const char *const codes[SIM_SERVICES] = { [SIM_BLOB] = "ContainerNotFound",
+                                                     [SIM_QUEUE] = "QueueNotFound",
+                                                     [SIM_TABLE] = "TableNotFound",
+                                                     [SIM_FILE] = "ShareNotFound" };
+
+    if (!commits_are_divided() || answer->status != 421)
+        return;
+    answer->status = 404;
+    (void)snprintf(answer->code, sizeof answer->code, "%s", codes[world->plan.service]);
+}
 
 bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
                           struct reply *ret_answer)
@@ -613,6 +633,7 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
         uint64_t steps = world->wall_steps;
 
         request_send(server, SLOTS_MAX - 1, ask, ret_answer);
+        read_misdirected(ret_answer);
         if (steps != world->wall_steps) {
             answer_release(ret_answer);
             continue; /* it may have become too old, or too young */
@@ -639,6 +660,8 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     /* Damage was found, and said so. */
     if (world->was_damaged && (!stock->answer.came || judge_says_cannot(&stock->answer)))
         return NULL;
+    if (stock->is_elsewhere)
+        return stock->answer.status == 404 ? NULL : "a container of another cell is here";
     for (unsigned bits = 0; bits < DOUBTS; bits++) {
         struct expected expected;
 
@@ -663,6 +686,8 @@ static void adopt(const struct stock *stock, uint64_t commit)
 {
     struct expected expected;
 
+    if (stock->is_elsewhere)
+        return;
     if (stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
         listing_adopt(&stock->ask, &stock->answer, stock->kept.now, commit);
     model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
@@ -697,11 +722,11 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
 static bool find_state(const struct stock *stock, unsigned count, uint64_t *ret_commit,
                        const struct stock **ret_odd, const char **ret_why)
 {
-    for (uint64_t commit = world->commits;; commit--) {
+    for (uint64_t commit = commits_newest();; commit = commits_previous(commit)) {
         *ret_commit = commit;
         if (is_state(stock, count, commit, ret_odd, ret_why))
             return true;
-        if (commit == world->acknowledged)
+        if (commit <= commits_acknowledged())
             return false;
     }
 }
@@ -725,8 +750,9 @@ static uint64_t find_survivor(const struct stock *stock, unsigned count)
     world_fail("after a %s the state is none that there was since commit %" PRIu64
                ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s etag %" PRIX64
                " length %" PRIu64 "\n  %s",
-               world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits, asked,
-               odd->answer.status, odd->answer.code, odd->answer.etag, odd->answer.length, why);
+               world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
+               asked, odd->answer.status, odd->answer.code, odd->answer.etag, odd->answer.length,
+               why);
 }
 
 /* All that can be asked without changing anything; ids of leases show by those that are refused. */
@@ -736,11 +762,17 @@ static unsigned list_stock(struct stock *stock)
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
     stock[count++].ask = (struct ask){ .op = OP_GET_SERVICE };
-    stock[count++].ask = (struct ask){
-        .op = OP_LIST_CONTAINERS,
-        .page = { .include = INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0) }
-    };
+    if (!commits_are_divided())
+        stock[count++].ask = (struct ask){
+            .op = OP_LIST_CONTAINERS,
+            .page = { .include = INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0) }
+        };
     for (unsigned c = 0; c < CONTAINERS; c++) {
+        if (!model_is_here(c)) {
+            stock[count].is_elsewhere = true;
+            stock[count++].ask = (struct ask){ .op = OP_GET_CONTAINER, .container = c };
+            continue;
+        }
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS,
                                            .container = c,
                                            .page = { .include = INCLUDES - 1 } };
@@ -768,7 +800,7 @@ bool judge_take_stock(struct server *server, bool may_fail)
     unsigned count;
     uint64_t survivor;
 
-    if (world->has_started && !pending_wait(server))
+    if (commits_here()->has_started && !pending_wait(server))
         return false;
     count = list_stock(stock);
     for (unsigned i = 0; i < count; i++) {
@@ -787,23 +819,35 @@ bool judge_take_stock(struct server *server, bool may_fail)
     }
     survivor = find_survivor(stock, count);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
-              world->commits, world->acknowledged);
-    for (uint64_t commit = survivor; commit-- > world->acknowledged;) {
+              world->commits, commits_acknowledged());
+    for (uint64_t commit = survivor; commit > commits_acknowledged();) {
+        commit = commits_previous(commit);
         if (is_state(stock, count, commit, &odd, &why))
             model_widen(survivor, commit); /* nobody can see which of them it is */
     }
     for (unsigned i = 0; i < count; i++)
         adopt(&stock[i], survivor);
     model_roll_back(survivor);
-    model_prune(survivor);
-    world->commits = survivor;
-    world->acknowledged = survivor;
+    if (!commits_are_divided()) /* else requests to other cells are in progress */
+        model_prune(survivor);
+    commits_roll_back(survivor);
     for (unsigned i = 0; i < count; i++)
         answer_release(&stock[i].answer);
     return true;
 }
 
 /* ---- what a client may know ---- */
+
+/* Two tasks, each after the 30 seconds of a deletion or a second later. */
+#define RESTS_NS (UINT64_C(36) * 1000000000)
+
+bool judge_rests(unsigned container)
+{
+    const struct container_state *state = model_container_at(container, world->commits);
+
+    return !state->exists && state->forgotten.to_ns > 0 &&
+           world->now_ns < state->forgotten.from_ns + RESTS_NS - UINT64_C(30) * 1000000000;
+}
 
 uint64_t judge_known_etag(unsigned container, unsigned blob)
 {

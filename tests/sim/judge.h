@@ -40,6 +40,8 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
                           struct reply *ret_answer);
 
 /* For scripts: what a client may know. */
+/* Was the container deleted so recently that its name may not be in another cell yet? */
+bool judge_rests(unsigned container);
 uint64_t judge_known_etag(unsigned container, unsigned blob);
 unsigned judge_known_snapshots(unsigned container, unsigned blob);
 /* Bits of the blocks, committed or not, that a list may name. */

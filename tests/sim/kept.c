@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "model.h"
 #include "script_private.h"
@@ -14,12 +15,12 @@ bool kept_is_on(void)
 {
     unsigned kind = world->plan.seed % 8;
 
-    return (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
+    return !commits_are_divided() && (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
 }
 
 bool kept_has_versions(void)
 {
-    return (world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3) &&
+    return !commits_are_divided() && (world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3) &&
            world->plan.clients <= VERSIONED_CLIENTS;
 }
 
@@ -28,8 +29,8 @@ bool kept_has_containers(void)
 {
     unsigned kind = world->plan.seed % 16;
 
-    return (kind == 9 || kind == 15) && world->plan.clients <= VERSIONED_CLIENTS &&
-           !(world->plan.faults & FAULT_CLOCK);
+    return !commits_are_divided() && (kind == 9 || kind == 15) &&
+           world->plan.clients <= VERSIONED_CLIENTS && !(world->plan.faults & FAULT_CLOCK);
 }
 
 /* A snapshot keeps a version, too, and so does the end of a copy. */

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commits.h"
 #include "kept.h"
 #include "times.h"
+#include "views.h"
 #include "world.h"
 
 #define TICKS_A_DAY UINT64_C(864000000000)
@@ -185,7 +187,8 @@ static bool show_deleted(const struct page_ask *asked, struct shown entry,
 static void expect_containers(const struct ask *ask, uint64_t commit, struct expected_page *page)
 {
     for (unsigned i = 0; i < CONTAINERS; i++) {
-        const struct container_state *c = model_container_at(containers_by_name[i], commit);
+        unsigned at = containers_by_name[i];
+        const struct container_state *c = model_container_at(at, views_at(at, commit));
         struct shown entry = { .at = i, .container = c };
 
         if (!has_prefix(&ask->page, container_names[containers_by_name[i]]))
@@ -500,6 +503,56 @@ static bool fits_late(const struct ask *ask, const struct reply *answer,
     return false;
 }
 
+/* Returns the newest commit that changed what a list shows of a container. */
+static uint64_t container_changed(unsigned container, uint64_t from, uint64_t to)
+{
+    const struct ask about = { .op = OP_GET_CONTAINER, .container = container };
+    const struct container_state *shown = model_container_at(container, to);
+    uint64_t changed;
+
+    while ((changed = model_changed_before(&about, from, to)) > 0) {
+        const struct container_state *earlier = model_container_at(container, changed - 1);
+
+        if (earlier->exists != shown->exists || earlier->stamp != shown->stamp ||
+            earlier->metadata != shown->metadata)
+            return changed;
+        to = changed - 1;
+    }
+    return 0;
+}
+
+/* The same as listing_compare() for containers in several cells. */
+static const char *compare_merged(const struct ask *ask, const struct reply *answer, uint64_t from,
+                                  uint64_t to, struct page_ask *ret_next)
+{
+    static struct entry entries[SHOWN_MAX + 1];
+    static struct expected_page page;
+    static struct views views;
+    unsigned count = split(ask, answer, entries);
+    const char *first = NULL;
+    bool found = false;
+
+    views_begin(&views, CONTAINERS, from, to, container_changed);
+    while (views_next(&views)) {
+        struct page_ask next;
+        const char *why;
+
+        expect_page(ask, 0, to, &page);
+        why = compare_at(&ask->page, answer, entries, count, &page);
+        first = first ? first : why;
+        if (why)
+            continue;
+        views_fits(&views);
+        next = next_of(&ask->page, answer, &page);
+        if (!found)
+            *ret_next = next;
+        else if (!is_same_place(ret_next, &next))
+            ret_next->max = 0;
+        found = true;
+    }
+    return views_acknowledge(&views) ? NULL : first;
+}
+
 const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t now,
                             uint64_t from, uint64_t to, uint64_t *ret_commit,
                             struct page_ask *ret_next)
@@ -511,6 +564,10 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
     bool found = false;
 
     *ret_next = (struct page_ask){ 0 };
+    if (commits_are_divided() && ask->op == OP_LIST_CONTAINERS) {
+        *ret_commit = 0;
+        return compare_merged(ask, answer, from, to, ret_next);
+    }
     for (uint64_t at = to;;) {
         uint64_t changed = changed_before(ask, from, at);
         const char *why;

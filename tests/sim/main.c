@@ -1,5 +1,5 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--aim N] [--fronts N] [--service NAME] [--twice] [--verbose]
+ *          [--faults N] [--skip N] [--planted N] [--aim N] [--fronts N] [--cluster-cells N] [--service NAME] [--twice] [--verbose]
  *          [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
@@ -25,7 +25,7 @@
 struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
-    bool has[8]; /* clients, operations, lives, faults, skip, planted, aim, fronts */
+    bool has[9]; /* clients, operations, lives, faults, skip, planted, aim, fronts, cluster-cells */
     bool twice, no_shrink, has_service, cells;
 };
 
@@ -57,6 +57,8 @@ static void print_fleet(void)
         "cut connections",
         "forwarded requests",
         "late responses",
+        "containers placed in another cell",
+        "requests at another cell than that of their container",
     };
 
     for (size_t i = 0; i < FLEET_COUNTS; i++)
@@ -87,7 +89,7 @@ static uint64_t number(const char *text)
 static void parse(int argc, char **argv, struct options *o)
 {
     enum {
-        SEED = 8,
+        SEED = 9,
         SEEDS,
         SECONDS,
         REQUESTS,
@@ -107,6 +109,7 @@ static void parse(int argc, char **argv, struct options *o)
         { "planted", 1, NULL, 5 },
         { "aim", 1, NULL, 6 },
         { "fronts", 1, NULL, 7 },
+        { "cluster-cells", 1, NULL, 8 },
         { "seed", 1, NULL, SEED },
         { "seeds", 1, NULL, SEEDS },
         { "seconds", 1, NULL, SECONDS },
@@ -121,7 +124,7 @@ static void parse(int argc, char **argv, struct options *o)
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted,
-                                  &o->plan.aim,     &o->plan.fronts };
+                                  &o->plan.aim,     &o->plan.fronts,       &o->plan.cluster_cells };
     uint64_t *const counts[] = { &o->seed, &o->seeds, &o->seconds, &o->requests, &o->crashes };
     int at;
 
@@ -153,8 +156,10 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
     struct plan plan = { .verbose = o->plan.verbose };
 
     run_draw(seed, &plan);
+    if (o->has_service)
+        plan.service = o->plan.service;
     if (o->has[7] && o->plan.fronts > 0)
-        run_draw_fleet(o->plan.fronts, &plan);
+        run_draw_fleet(o->plan.fronts, o->plan.cluster_cells, &plan);
     if (o->has[0])
         plan.clients = o->plan.clients;
     if (o->has[1])
@@ -169,8 +174,6 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.planted = o->plan.planted;
     if (o->has[6])
         plan.aim = o->plan.aim;
-    if (o->has_service)
-        plan.service = o->plan.service;
     return plan;
 }
 
@@ -181,9 +184,10 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u --aim %u --fronts %u --service %s\"\n",
+           "--faults %u --skip %u --planted %u --aim %u --fronts %u --cluster-cells %u --service "
+           "%s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
-           plan.planted, plan.aim, plan.fronts, sim_service_name(plan.service));
+           plan.planted, plan.aim, plan.fronts, plan.cluster_cells, sim_service_name(plan.service));
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "origins.h"
 #include "malformed.h"
 #include "model_private.h"
@@ -168,28 +169,50 @@ void model_widen(uint64_t commit, uint64_t other)
             (struct container_state *)(uintptr_t)model_container_at(c, commit);
         const struct container_state *from = model_container_at(c, other);
 
+        if (!model_is_here(c))
+            continue;
         widen(&to->lease.ends, &from->lease.ends);
         widen(&to->forgotten, &from->forgotten);
         if (from->forgotten.to_ns == 0)
             to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
     }
     for (unsigned space = 0; space < model()->spaces; space++)
-        for (unsigned b = 0; b < BLOBS; b++)
+        for (unsigned b = 0; b < BLOBS && (!commits_are_divided() || model_is_here(space)); b++)
             widen(&((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
                   &model_blob_in(space, b, other)->lease.ends);
 }
 
+bool model_is_here(unsigned container)
+{
+    return commits_are_here(model()->containers[container]->since);
+}
+
+unsigned model_cell_of(unsigned container)
+{
+    const struct container_state *state = model()->containers[container];
+
+    return state->exists ? commits_cell_of(state->since) : 0;
+}
+
+/* Returns whether the next container of the name may be in another cell, whose clock may be behind. */
+static bool may_be_elsewhere(void)
+{
+    return commits_are_divided();
+}
+
 void model_roll_back(uint64_t commit)
 {
-    origins_roll_back(commit);
-    kept_roll_back(commit);
+    if (!commits_are_divided()) { /* else no service properties are set */
+        origins_roll_back(commit);
+        kept_roll_back(commit);
+    }
     for (unsigned c = 0; c < CONTAINERS; c++) {
-        while (model()->containers[c]->since > commit)
+        while (commits_is_lost(model()->containers[c]->since, commit))
             model()->containers[c] = model()->containers[c]->older;
     }
     for (unsigned space = 0; space < model()->spaces; space++) {
         for (unsigned b = 0; b < BLOBS; b++) {
-            while (model()->blobs[space][b]->since > commit)
+            while (commits_is_lost(model()->blobs[space][b]->since, commit))
                 model()->blobs[space][b] = model()->blobs[space][b]->older;
         }
     }
@@ -624,6 +647,8 @@ static void create_container(struct run *run)
         return;
     }
     begin_anew(c);
+    if (may_be_elsewhere())
+        c->stamp = NULL;
     c->exists = true;
     c->metadata = run->ask->metadata;
     c->incarnation = run->commits ? ++model()->incarnations : 0;
@@ -785,6 +810,8 @@ static struct stamp *newest_stamp(const struct run *run)
 
     /* Versions may be ahead of the clock, which the name knows as long as something of it is left. decision: 804 */
     if (kept_has_versions() && (is_other || (!b->exists && b->snapshot_count == 0)))
+        return NULL;
+    if (is_other && may_be_elsewhere())
         return NULL;
     return newest;
 }

@@ -180,6 +180,10 @@ void model_apply(const struct ask *ask, const struct expected *expected, uint64_
 void model_prune(uint64_t oldest_commit);
 /* Leases of the one state may end as those of the other: a renewal does not show. */
 void model_widen(uint64_t commit, uint64_t other);
+/* Returns the cell of the container, or 0 if it does not exist. */
+unsigned model_cell_of(unsigned container);
+/* Returns whether the newest container of the name is in the cell of the calling process (commits.h). */
+bool model_is_here(unsigned container);
 /* A crash: what came after the commit did not happen. */
 void model_roll_back(uint64_t commit);
 /* available, leased, breaking, broken, expired */

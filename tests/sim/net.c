@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "files_private.h"
+#include "net/stream.h"
 #include "fleet.h"
 #include "scheduler.h"
 #include "world.h"
@@ -47,6 +48,7 @@ struct end {
 struct link {
     struct pipe up, down; /* to who accepted it, and from there */
     struct end ends[SIDES];
+    bool is_stream;              /* of a front end's own requests */
     bool is_ours;                /* a client's, who opened it by net_connect() */
     bool is_reset;               /* by who opened it, or on the way */
     uint64_t cut_after;          /* bytes, both ways; 0: never */
@@ -349,7 +351,7 @@ static void close_end(struct link *link, enum side side)
 bool net_is_half_open(void)
 {
     for (const struct link *link = net->links; link; link = link->next) {
-        if (!link->is_ours &&
+        if (!link->is_ours && !link->is_stream &&
             (link->ends[ACCEPTED].is_closed || link->ends[OPENED].is_closed || link->is_reset))
             return true;
     }
@@ -571,6 +573,20 @@ static uint64_t draw_cut(void)
     return 1 + world_draw(STREAM_FAULTS, 64u << world_draw(STREAM_FAULTS, 11));
 }
 
+/* Streams carry front ends' own requests, and idle ones are closed late. */
+static _Thread_local bool opens_stream;
+__typeof__(net_stream_open) __real_net_stream_open, __wrap_net_stream_open;
+
+struct net_stream *__wrap_net_stream_open(const struct net_peer *peer, uint64_t deadline_ns)
+{
+    struct net_stream *stream;
+
+    opens_stream = true;
+    stream = __real_net_stream_open(peer, deadline_ns);
+    opens_stream = false;
+    return stream;
+}
+
 /* Of a front end to another one, at once. */
 CALL(int, connect, int fd, const void *address, socklen_t size)
 {
@@ -586,6 +602,7 @@ CALL(int, connect, int fd, const void *address, socklen_t size)
     if (!link)
         return fail(ECONNREFUSED);
     link->cut_after = draw_cut();
+    link->is_stream = opens_stream;
     link->ends[OPENED].fd = fd;
     node->kind = NODE_LINK;
     node->link = link;

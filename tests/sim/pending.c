@@ -46,7 +46,8 @@ static bool is_pending(unsigned i)
     const struct container_state *c = model_container_at(i / BLOBS, world->commits);
     const struct blob_state *b = state_of(i);
 
-    return c->exists && b->exists && b->incarnation == c->incarnation && b->copy == COPIES_STILL;
+    return model_is_here(i / BLOBS) && c->exists && b->exists && b->incarnation == c->incarnation &&
+           b->copy == COPIES_STILL;
 }
 
 static void check(const struct blob_state *b)

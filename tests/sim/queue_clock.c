@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "commits.h"
 #include "fleet.h"
 #include "world.h"
 
@@ -25,15 +26,22 @@ struct queue_clock {
     uint64_t doubts;
 };
 
+/* Each cell has a clock of its own. */
+static struct queue_clock *clock_of(unsigned cell)
+{
+    return &world->queue_clock[cell];
+}
+
 static struct queue_clock *queue_clock(void)
 {
-    return world->queue_clock;
+    return clock_of(commits_cell());
 }
 
 void queue_clock_begin(void)
 {
-    world->queue_clock = world_alloc(sizeof *world->queue_clock);
-    queue_clock()->starts = 1;
+    world->queue_clock = world_alloc((CLUSTER_CELLS + 1) * sizeof *world->queue_clock);
+    for (unsigned cell = 1; cell <= CLUSTER_CELLS; cell++)
+        clock_of(cell)->starts = 1;
 }
 
 void queue_clock_start(uint64_t known)
@@ -52,25 +60,26 @@ static int64_t drift(uint64_t from_ns, uint64_t to_ns)
 }
 
 /* Of the first decision after one. */
-static const char *check_start(int64_t ahead_ns, int64_t behind_ns, int64_t most, int64_t least)
+static const char *check_start(struct queue_clock *clock, int64_t ahead_ns, int64_t behind_ns,
+                               int64_t most, int64_t least)
 {
     bool was_set = world->wall_steps > 0;
-    int64_t start_ns = queue_clock()->starts * START_NS;
-    int64_t believed_ns = queue_clock()->starts * BELIEVED_NS;
+    int64_t start_ns = clock->starts * START_NS;
+    int64_t believed_ns = clock->starts * BELIEVED_NS;
 
     if (behind_ns < least - start_ns && !was_set)
         return "the server has lost time by its start";
     if (ahead_ns <= most + start_ns)
         return NULL;
-    queue_clock()->doubts++;
-    if (queue_clock()->is_unknown || (was_set && ahead_ns <= most + start_ns + believed_ns))
+    clock->doubts++;
+    if (clock->is_unknown || (was_set && ahead_ns <= most + start_ns + believed_ns))
         return NULL;
     return "the server has gained time by its start";
 }
 
-const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns)
+const char *queue_clock_check(unsigned cell, uint64_t instant, uint64_t from_ns, uint64_t to_ns)
 {
-    struct queue_clock *clock = queue_clock();
+    struct queue_clock *clock = clock_of(cell);
     int64_t server_ns =
         (int64_t)(instant - UNIX_EPOCH) * TICK_NS - (world->wall_ns - world->wall_set_ns);
     /* At least and at most, for it was decided between the two. */
@@ -80,7 +89,7 @@ const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns
     const char *why = NULL;
 
     if (clock->starts > 0) {
-        why = check_start(ahead_ns, behind_ns, most, least);
+        why = check_start(clock, ahead_ns, behind_ns, most, least);
         most = INT64_MAX;
         least = INT64_MIN;
     } else if (ahead_ns > most + SLOP_NS) {
@@ -103,5 +112,9 @@ uint64_t queue_clock_known(void)
 
 uint64_t queue_clock_doubts(void)
 {
-    return queue_clock()->doubts;
+    uint64_t doubts = 0;
+
+    for (unsigned cell = 1; cell <= CLUSTER_CELLS; cell++)
+        doubts += clock_of(cell)->doubts;
+    return doubts;
 }

@@ -16,7 +16,7 @@ void queue_clock_begin(void);
  * that is left was decided. */
 void queue_clock_start(uint64_t known);
 /* The time of a decision between two moments. NULL, or what is wrong. */
-const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns);
+const char *queue_clock_check(unsigned cell, uint64_t instant, uint64_t from_ns, uint64_t to_ns);
 /* How often the wall clock was set that whoever decides from now on knows of. */
 uint64_t queue_clock_known(void);
 /* Rises at each start whose server may have gained time. */

@@ -7,6 +7,7 @@
 
 #include "queue_request.h"
 #include "times.h"
+#include "views.h"
 
 #define UNIX_EPOCH_S INT64_C(62135596800)
 /* "Fri, 31 Dec 9999 23:59:59 GMT" */
@@ -234,7 +235,8 @@ static bool fits(const struct page_ask *page, unsigned queue)
 static const char *compare_entry(const struct page_ask *page, struct span entry, unsigned queue,
                                  uint64_t commit)
 {
-    unsigned expected = page->include & INCLUDE_METADATA ? queue_at(queue, commit)->metadata : 0;
+    unsigned expected =
+        page->include & INCLUDE_METADATA ? queue_at(queue, views_at(queue, commit))->metadata : 0;
     char name[80], metadata[20];
 
     copy(element(entry, "Name"), name, sizeof name);
@@ -280,7 +282,7 @@ const char *queue_compare_list(const struct ask *ask, const struct reply *answer
     for (unsigned i = page->from; i < QUEUES && next == QUEUES && !why; i++) {
         struct span entry;
 
-        if (!queue_at(by_name[i], commit)->exists || !fits(page, by_name[i]))
+        if (!queue_at(by_name[i], views_at(by_name[i], commit))->exists || !fits(page, by_name[i]))
             continue;
         if (shown++ == max) {
             next = i;

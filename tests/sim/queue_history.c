@@ -94,20 +94,6 @@ static bool empties(const struct ask *ask)
     return ask->queue.op == QUEUE_CLEAR || ask->queue.op == QUEUE_DELETE;
 }
 
-void queue_history_asked(unsigned slot, const struct ask *ask)
-{
-    struct known *known = is_change(ask) ? find(ask->container, ask->queue.id) : NULL;
-
-    history()->pending[slot].is_asked = true;
-    history()->pending[slot].ask = *ask;
-    history()->pending[slot].began_ns = world->now_ns;
-    history()->pending[slot].may_be_gone = false;
-    if (known) {
-        known->changes_pending++;
-        known->hidden_ns = 0; /* nobody knows until when, or again */
-    }
-}
-
 /* ---- what ends it ---- */
 
 /* Those whose put was answered before are gone; those that were put meanwhile may be. */
@@ -203,6 +189,22 @@ static void end(unsigned slot, const struct ask *ask, bool is_done, bool is_refu
     else if (empties(ask) && !is_refused)
         note_empty(ask->container, history()->pending[slot].began_ns, is_done);
     history()->pending[slot].is_asked = false;
+}
+
+void queue_history_asked(unsigned slot, const struct ask *ask)
+{
+    struct known *known = is_change(ask) ? find(ask->container, ask->queue.id) : NULL;
+
+    if (history()->pending[slot].is_asked) /* it starts again */
+        end(slot, &history()->pending[slot].ask, false, false);
+    history()->pending[slot].is_asked = true;
+    history()->pending[slot].ask = *ask;
+    history()->pending[slot].began_ns = world->now_ns;
+    history()->pending[slot].may_be_gone = false;
+    if (known) {
+        known->changes_pending++;
+        known->hidden_ns = 0; /* nobody knows until when, or again */
+    }
 }
 
 void queue_history_answered(unsigned slot, const struct ask *ask, const struct reply *answer)

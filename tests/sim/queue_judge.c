@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "engine.h"
 #include "faults.h"
 #include "judge.h"
@@ -15,6 +16,7 @@
 #include "queue_request.h"
 #include "queue_seen.h"
 #include "scheduler.h"
+#include "views.h"
 #include "world.h"
 
 #define SECOND_NS  UINT64_C(1000000000)
@@ -82,7 +84,8 @@ static void check_clock(const struct slot *slot, const struct queue_seen *seen)
 
     if (!fleet_decided_by_owner((unsigned)(slot - slots)))
         return;
-    why = queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
+    why = queue_clock_check(fleet_cell_of((unsigned)(slot - slots)), seen->passed, slot->began_ns,
+                            world->now_ns);
     if (why)
         fail(slot, NULL, why);
     if (world->wall_steps == 0 && (seen->now + CLOCK_SLOP < instant_of(slot->began_ns) ||
@@ -171,7 +174,7 @@ void queue_asked(unsigned slot, const struct ask *ask)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)
@@ -183,8 +186,7 @@ static uint64_t oldest_under_way(void)
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 static void keep_receipt(const struct shown *shown, const char *text)
@@ -283,6 +285,32 @@ static const char *compare_policies(struct slot *slot, const struct reply *answe
     return first;
 }
 
+/* The list of queues in several cells. */
+static void judge_merged(struct slot *slot, const struct reply *answer)
+{
+    struct page_ask *next = &world->queues->next_pages[slot - slots], found = { 0 };
+    static struct views views;
+    const char *first = NULL;
+    bool fits = false;
+
+    views_begin(&views, QUEUES, slot->before, world->commits, queue_list_changed);
+    while (views_next(&views)) {
+        const char *why = compare_at(slot, answer, world->commits, NULL);
+
+        first = first ? first : why;
+        if (why)
+            continue;
+        views_fits(&views);
+        if (fits && (next->from != found.from || next->max != found.max))
+            next->max = 0;
+        found = *next;
+        fits = true;
+    }
+    if (!views_acknowledge(&views))
+        fail(slot, answer, first);
+    *next = found;
+}
+
 /* One without a commit: a state between its beginning and its end must give this answer. */
 static void judge_view(struct slot *slot, const struct reply *answer)
 {
@@ -293,6 +321,10 @@ static void judge_view(struct slot *slot, const struct reply *answer)
         return;
     if (queue_seen((unsigned)(slot - slots))->decided)
         check_clock(slot, queue_seen((unsigned)(slot - slots)));
+    if (commits_are_divided() && slot->ask->queue.op == QUEUE_LIST) {
+        judge_merged(slot, answer);
+        return;
+    }
     for (;;) {
         uint64_t changed = queue_changed_before(slot->ask, slot->before, at);
         const char *why = compare_policies(slot, answer, at);
@@ -368,15 +400,34 @@ static bool look(struct server *server, struct ask ask, bool may_fail)
     return true;
 }
 
+/* A queue of another cell must not be here. */
+static bool look_elsewhere(struct server *server, unsigned queue, bool may_fail)
+{
+    struct ask ask = { .op = OPS, .container = queue, .queue = { .op = QUEUE_GET_ACL } };
+    struct reply answer;
+
+    if (!judge_ask_until_told(server, &ask, may_fail, &answer))
+        return false;
+    if (answer.status != 404)
+        world_fail("queue %s of another cell is here", container_names[queue]);
+    answer_release(&answer);
+    return true;
+}
+
 static bool look_at_all(struct server *server, bool may_fail)
 {
     static const enum queue_op ops[] = { QUEUE_GET_METADATA, QUEUE_GET_ACL, QUEUE_PEEK };
     struct ask ask = { .op = OPS, .queue = { .op = QUEUE_LIST } };
 
     ask.page.include = INCLUDE_METADATA;
-    if (!look(server, ask, may_fail))
+    if (!commits_are_divided() && !look(server, ask, may_fail))
         return false;
     for (unsigned q = 0; q < QUEUES; q++) {
+        if (!queue_is_here(q)) {
+            if (!look_elsewhere(server, q, may_fail))
+                return false;
+            continue;
+        }
         for (unsigned i = 0; i < 3; i++) {
             ask = (struct ask){ .op = OPS, .container = q, .queue = { .op = ops[i] } };
             ask.queue.count = ops[i] == QUEUE_PEEK ? MESSAGES_SHOWN : 0;
@@ -391,18 +442,19 @@ bool queue_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor = queue_commit_of(engine_opened_at());
 
-    if (world->outcome == OUTCOME_RUNNING && !world->has_started) {
-        if (survivor < world->acknowledged)
+    if (world->outcome == OUTCOME_RUNNING && !commits_here()->has_started) {
+        if (survivor < commits_acknowledged())
             world_fail("after a %s commit %" PRIu64 " is the last, and %" PRIu64
                        " was acknowledged",
-                       world->power_lost ? "power cut" : "kill", survivor, world->acknowledged);
+                       world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
         world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged",
-                  survivor, world->commits, world->acknowledged);
+                  survivor, world->commits, commits_acknowledged());
         queue_roll_back(survivor);
-        world->commits = world->acknowledged = survivor;
-        queue_prune(survivor);
+        commits_roll_back(survivor);
+        if (!commits_are_divided()) /* else requests to other cells are in progress */
+            queue_prune(survivor);
     }
-    queue_clock_start(queue_wall_known(world->commits));
+    queue_clock_start(queue_wall_known(commits_newest()));
     return look_at_all(server, may_fail);
 }
 
@@ -468,11 +520,14 @@ void queue_check_end(struct server *server)
     for (unsigned i = 0; i < 3; i++) {
         leap(leaps[i]);
         for (unsigned q = 0; q < QUEUES; q++) {
+            if (!queue_is_here(q))
+                continue;
             wait_for_collection(server, q); /* a get would take away what has expired itself */
             take_all(server, q);
         }
     }
     if (!look_at_all(server, true))
         world_end(OUTCOME_FINAL);
-    queue_history_check();
+    if (!commits_are_divided() || commits_cell() == world->plan.cluster_cells)
+        queue_history_check();
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commits.h"
 #include "fleet_shared.h"
 #include "world.h"
 
@@ -72,12 +73,31 @@ uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
     return to > from ? to : 0;
 }
 
+uint64_t queue_list_changed(unsigned queue, uint64_t from, uint64_t to)
+{
+    const struct sim_queue *state = queue_at(queue, to);
+
+    return state->since > from ? state->since : 0;
+}
+
+unsigned queue_cell_of(unsigned queue)
+{
+    const struct sim_queue *state = model()->queues[queue];
+
+    return state->exists ? commits_cell_of(state->since) : 0;
+}
+
+bool queue_is_here(unsigned queue)
+{
+    return commits_are_here(model()->queues[queue]->since);
+}
+
 uint64_t queue_commit_of(uint64_t sequence)
 {
-    uint64_t commit = world->commits;
+    uint64_t commit = commits_newest();
 
     while (commit > 0 && model()->notes[commit].sequence > sequence)
-        commit--;
+        commit = commits_previous(commit);
     return commit;
 }
 
@@ -101,10 +121,10 @@ static void push(struct sim_message *message, struct shown *shown, uint64_t comm
 void queue_apply(const struct ask *ask, struct queue_expected *expected, const unsigned char *id,
                  uint64_t inserted, struct commit_note note)
 {
-    uint64_t commit = ++world->commits;
+    uint64_t known = queue_wall_known(commits_newest()), commit = ++world->commits;
 
-    note.wall_known = note.wall_known > queue_wall_known(commit - 1) ? note.wall_known
-                                                                     : queue_wall_known(commit - 1);
+    if (note.wall_known < known)
+        note.wall_known = known;
     note_commit(commit, note);
     if (expected->changes_queue) {
         struct sim_queue *queue = world_alloc(sizeof *queue);
@@ -182,7 +202,7 @@ static void roll_back_message(struct sim_message *message, uint64_t commit,
                               const struct sim_queue *of)
 {
     (void)of;
-    while (message->state && message->state->since > commit)
+    while (message->state && commits_is_lost(message->state->since, commit))
         message->state = message->state->older;
 }
 
@@ -206,7 +226,7 @@ void queue_prune(uint64_t oldest_commit)
 void queue_roll_back(uint64_t commit)
 {
     for (unsigned q = 0; q < QUEUES; q++) {
-        while (model()->queues[q]->since > commit)
+        while (commits_is_lost(model()->queues[q]->since, commit))
             model()->queues[q] = model()->queues[q]->older;
         each_message(q, commit, roll_back_message);
     }

@@ -102,6 +102,12 @@ void queue_apply(const struct ask *ask, struct queue_expected *expected, const u
                  uint64_t inserted, struct commit_note note);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to);
+/* Returns the newest commit in (from, to] that changed what a list shows of a queue, or 0. */
+uint64_t queue_list_changed(unsigned queue, uint64_t from, uint64_t to);
+/* Returns the cell of the queue, or 0 if it does not exist. */
+unsigned queue_cell_of(unsigned queue);
+/* Returns whether the newest queue of the name is in the cell of the calling process (commits.h). */
+bool queue_is_here(unsigned queue);
 void queue_prune(uint64_t oldest_commit);
 void queue_roll_back(uint64_t commit);
 /* The newest commit that the record engine has. */

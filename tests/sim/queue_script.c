@@ -4,6 +4,7 @@
 #include <nettle/base64.h>
 #include <string.h>
 
+#include "commits.h"
 #include "draws.h"
 #include "queue_judge.h"
 #include "queue_model.h"
@@ -207,6 +208,26 @@ static void draw_offence(struct draws *draws, struct ask *ask)
     }
 }
 
+static unsigned draw_queue(struct draws *draws)
+{
+    if (commits_are_divided())
+        return draw(draws, QUEUES);
+    return draw(draws, 8) == 0 ? 1 + draw(draws, QUEUES - 1) : 0;
+}
+
+/* Most names have a queue. With several cells a name is often without one for long enough to be placed in another. */
+static void draw_existence(struct draws *draws, struct ask *ask)
+{
+    bool is_first = queue_at(ask->container, world->commits)->since == 0;
+
+    if (queue_at(ask->container, world->commits)->exists)
+        return;
+    if (draw(draws, commits_are_divided() && !is_first ? 30 : 3) == 0)
+        ask->queue.op = QUEUE_CREATE;
+    else if (commits_are_divided() && !is_first && ask->queue.op == QUEUE_CREATE)
+        ask->queue.op = QUEUE_LIST;
+}
+
 void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -214,13 +235,12 @@ void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
 
     draws.state = world_mix(draws.state);
     ask.queue.op = (enum queue_op)draw_weighted(&draws, weights, QUEUE_OPS);
-    ask.container = draw(&draws, 8) == 0 ? 1 + draw(&draws, QUEUES - 1) : 0;
+    ask.container = draw_queue(&draws);
     if (number == 0 && client % 2 == 0)
         ask.queue.op = QUEUE_CREATE;
-    if (!queue_at(ask.container, world->commits)->exists && draw(&draws, 3) == 0)
-        ask.queue.op = QUEUE_CREATE;
+    draw_existence(&draws, &ask);
     draw_particular(&draws, client, &ask);
     draw_offence(&draws, &ask);
-    draw_behaviour(&draws, &ask, 25, 12);
+    draw_behaviour(&draws, &ask, 25, commits_are_divided() ? 25 : 12);
     *ret_ask = ask;
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "auth/auth.h"
+#include "cluster/folder.h"
+#include "commits.h"
 #include "origins.h"
 #include "draft.h"
 #include "fleet.h"
@@ -104,7 +106,6 @@ static void open_beside(struct server *server)
 {
     server->endpoints[1] = server->endpoints[0];
     server->endpoints[1].service = sim_service()->beside;
-    server->all.endpoints = server->endpoints;
     server->all.count = 2;
     atomic_store(&server->all.ports[0], HTTP_PORT);
     atomic_store(&server->all.ports[1], FS_BLOB_PORT);
@@ -121,12 +122,16 @@ struct server *server_of_clients(void)
     return server;
 }
 
+static const char *location(void)
+{
+    return world->plan.fronts > 0 ? cluster_data_path(FLEET_FOLDER, commits_cell())
+                                  : SIM_ROOT "/data";
+}
+
 struct server *server_open(const char **ret_problem)
 {
     struct server *server = calloc(1, sizeof *server);
-    struct store_options options = { .location =
-                                         world->plan.fronts > 0 ? FLEET_LOCATION : SIM_ROOT "/data",
-                                     .sync = true };
+    struct store_options options = { .location = location(), .sync = true };
     struct store *store = NULL;
     const struct trust_options trust = { .basic = true };
     static const struct service *served[2];
@@ -152,6 +157,8 @@ struct server *server_open(const char **ret_problem)
     server->endpoints[0].pool = pooled_new();
     server->endpoints[0].fetcher = remote_new();
     server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
+    server->all.endpoints = server->endpoints;
+    server->all.count = 1;
     if (count > 1)
         open_beside(server);
     sm_link_begin_epoch(store);
@@ -180,6 +187,25 @@ struct store *server_store(const struct server *server)
 void *server_tag(struct server *server)
 {
     return &server->endpoints[0];
+}
+
+void server_join(struct server *server, const struct endpoint *like)
+{
+    for (size_t i = 0; i < server->all.count; i++) {
+        server->endpoints[i].peers = like->peers;
+        server->endpoints[i].places = like->places;
+        server->endpoints[i].cells = like->cells;
+    }
+}
+
+struct endpoint_set *server_endpoints(struct server *server)
+{
+    return &server->all;
+}
+
+struct decision_pool *server_pool(struct server *server)
+{
+    return server->endpoints[0].pool;
 }
 
 void server_open_wire(struct server *server)

@@ -267,6 +267,9 @@ extern const char *const tier_texts[TIERS];
 extern const char *const sas_letters[SAS_LETTERS];
 extern const char *const account_sas_types[SAS_TYPES];
 
+struct decision_pool;
+struct endpoint;
+struct endpoint_set;
 struct server;
 struct store;
 /* Opens the store. NULL with *ret_problem. */
@@ -275,6 +278,10 @@ struct server *server_open(const char **ret_problem);
 struct server *server_of_clients(void);
 /* listener_tag of its service. */
 void *server_tag(struct server *server);
+/* Makes the other cells of the cluster known to its services (server/cell.h). */
+void server_join(struct server *server, const struct endpoint *like);
+struct endpoint_set *server_endpoints(struct server *server);
+struct decision_pool *server_pool(struct server *server);
 bool server_healthy(const struct server *server);
 struct store *server_store(const struct server *server);
 /* From now on requests come by sockets. */

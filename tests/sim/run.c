@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "census.h"
+#include "commits.h"
 #include "damage.h"
 #include "disk.h"
 #include "faults.h"
@@ -152,7 +153,7 @@ static void wait_for_clients(void)
 static void check_end(void)
 {
     if (world->plan.service != SIM_FILE) /* what SMB clients have left is synced a little later */
-        world->acknowledged = world->commits;
+        commits_acknowledge_all();
     if (!sim_service()->take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
     if (sim_service()->check_end)
@@ -189,7 +190,7 @@ static noreturn void live(bool calm)
     }
     if (!sim_service()->take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
-    world->has_started = true;
+    commits_here()->has_started = true;
     world->note_is_old = false;
     world->spoiled = 0;
     if (world->was_damaged)
@@ -261,7 +262,10 @@ static void run_life(bool calm)
     pid_t child;
 
     world->outcome = OUTCOME_RUNNING;
-    world->has_started = false;
+    commits_set_cell(commits_are_divided() && world->life > 0 ? world->life : 1);
+    if (commits_are_divided() && commits_here()->has_started) /* nothing was lost since */
+        commits_here()->opened_at = 0;
+    commits_here()->has_started = false;
     world->may_be_final = false;
     child = fork();
     assert(child >= 0);
@@ -301,8 +305,8 @@ static void crash(void)
     char what[200];
 
     world->crashes++;
-    if (world->has_started) {
-        world->opened_at = 0;
+    if (commits_here()->has_started) {
+        commits_here()->opened_at = 0;
     } else {
         world->starts_spoiled++;
         world->spoiled_twice += ++world->spoiled == 2;
@@ -310,9 +314,9 @@ static void crash(void)
     if (world->outcome != OUTCOME_KILLED)
         world->power_lost = (world->plan.faults & FAULT_POWER) && !world->was_damaged &&
                             world_once_in(STREAM_CRASH, 2);
-    world->spoiled_by_power = !world->power_lost   ? 0
-                              : world->has_started ? 1
-                                                   : world->spoiled_by_power + 1;
+    world->spoiled_by_power = !world->power_lost            ? 0
+                              : commits_here()->has_started ? 1
+                                                            : world->spoiled_by_power + 1;
     if (world->power_lost)
         disk_power_cut();
     else
@@ -330,6 +334,7 @@ static void crash(void)
 
 static bool run_lives(const struct plan *plan)
 {
+    uint64_t ended_ns = 0; /* end of the cluster's life; a census advances the time of one cell */
     unsigned lives = 0;
 
     world_begin(plan);
@@ -341,7 +346,13 @@ static bool run_lives(const struct plan *plan)
         world->life = lives;
         run_life(calm);
         check_final();
-        lives++;
+        if (lives++ == 0)
+            ended_ns = world->now_ns;
+        if (world->outcome == OUTCOME_DONE && lives <= plan->cluster_cells &&
+            plan->cluster_cells > 1) {
+            world->now_ns = ended_ns;
+            continue;
+        }
         if (world->outcome == OUTCOME_DONE || world->outcome == OUTCOME_FAILED)
             break;
         if (world->was_damaged && world->outcome == OUTCOME_REFUSED) {
@@ -402,10 +413,26 @@ void run_draw(uint64_t seed, struct plan *plan)
     plan->service = sim_service_of(draw >> 40);
 }
 
-/* One life of the cluster, and one of a server that finds what it left. */
-void run_draw_fleet(unsigned fronts, struct plan *plan)
+/* Every second cluster of three front ends or more has several cells, and mostly a front end that stands by. */
+static unsigned draw_cells(const struct plan *plan)
+{
+    uint64_t draw = world_mix(plan->seed ^ 0xCE11);
+    unsigned most = plan->fronts < CLUSTER_CELLS ? plan->fronts : CLUSTER_CELLS;
+
+    if (most < 2 || draw % 2 == 0)
+        return 1;
+    return draw / 2 % 4 == 0 ? most : 2;
+}
+
+/* One life of the cluster, and then one of a server for each cell. */
+void run_draw_fleet(unsigned fronts, unsigned cells, struct plan *plan)
 {
     plan->fronts = fronts < FRONTS_MAX ? fronts : FRONTS_MAX;
+    plan->cluster_cells = cells > 0 ? cells : draw_cells(plan);
+    if (plan->service == SIM_FILE)
+        plan->cluster_cells = 1;
+    if (plan->cluster_cells > plan->fronts || plan->cluster_cells > CLUSTER_CELLS)
+        plan->cluster_cells = plan->fronts < CLUSTER_CELLS ? plan->fronts : CLUSTER_CELLS;
     plan->lives = 1;
     plan->faults &= FAULT_CLIENTS;
     if (plan->clients > 8)

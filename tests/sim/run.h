@@ -7,7 +7,7 @@
 /* The plan that a seed stands for. */
 void run_draw(uint64_t seed, struct plan *plan);
 /* What a cluster of front ends changes in it. */
-void run_draw_fleet(unsigned fronts, struct plan *plan);
+void run_draw_fleet(unsigned fronts, unsigned cells, struct plan *plan);
 /* True when no judge spoke; else world->failure says what happened. */
 bool run_plan(const struct plan *plan);
 /* From a plan that fails to a smaller one that does; world is as that one left it. */

@@ -9,7 +9,7 @@
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/failure-guarantees.md that names this suite was reached
 //   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each,
-//             of three front ends for a quarter; with
+//             of three front ends, with one cell or several, for a quarter; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -142,6 +142,7 @@ function campaigns() {
             '--lives', 0, '--clients', 8, '--operations', 60),
         'two front ends': campaign(13e8, '--requests', requests / 10, '--fronts', 2),
         'three front ends': campaign(14e8, '--requests', requests / 10, '--fronts', 3),
+        'four front ends': campaign(15e8, '--requests', requests / 20, '--fronts', 4),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -151,7 +152,7 @@ if (existsSync(program)) {
         const { passed, output } = simulate(['--no-shrink', ...args.split(/\s+/)]);
         check(`${args} (${what})`, passed, output);
     }
-    for (const args of [['4'], ['11'], ['7', '--fronts', '3']]) {
+    for (const args of [['4'], ['11'], ['7', '--fronts', '3', '--cluster-cells', '2', '--service', 'blob']]) {
         const { passed, output } = simulate(['--twice', '--seed', ...args]);
         check(`seed ${args.join(' ')} runs twice alike`, passed, output);
     }

@@ -115,12 +115,10 @@ void sched_begin(void)
 
 static void wait_for_baton(unsigned thread)
 {
-    /* Between processes a wake-up has been lost once, for an unknown reason; the time limit ends such a wait. */
-    const struct timespec limit = { .tv_sec = 1 };
     atomic_int *go = &s->threads[thread].go;
 
     while (atomic_load(go) == 0)
-        syscall(SYS_futex, go, FUTEX_WAIT | futex_private, 0, &limit, NULL, 0);
+        syscall(SYS_futex, go, FUTEX_WAIT | futex_private, 0, NULL, NULL, 0);
     atomic_store(go, 0);
 }
 
@@ -480,9 +478,17 @@ void sched_end_process(unsigned of_front)
     }
 }
 
+/* The places of its threads are free once they have ended: until then they wait for a baton there, and would take that of
+ * another process's thread. */
 _Noreturn void sched_leave_process(int status)
 {
-    sched_end_process(front);
+    for (unsigned i = 0; i < s->thread_count; i++) {
+        if (s->threads[i].front == front) {
+            s->threads[i].wait = WAIT_NEVER;
+            s->threads[i].deadline = FOREVER;
+            s->threads[i].holds = 0;
+        }
+    }
     give_baton(pick());
     syscall(SYS_exit_group, status);
     __builtin_unreachable();

@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "kept.h"
 #include "model.h"
 #include "script_private.h"
+
+#define SECOND_NS UINT64_C(1000000000)
 
 static const unsigned weights[OPS] = {
     [OP_CREATE_CONTAINER] = 6,
@@ -438,6 +441,28 @@ static void draw_policies(struct draws *draws, struct ask *ask, bool is_first)
         ask->container_retention = 1 + draw(draws, KEPT_DAYS_MAX);
 }
 
+static unsigned draw_container(struct draws *draws, bool layered)
+{
+    if (commits_are_divided())
+        return draw(draws, CONTAINERS);
+    return !layered && draw(draws, 8) == 0 ? 1 + draw(draws, CONTAINERS - 1) : 0;
+}
+
+/* A name may be placed in another cell when it has been deleted for a while. Cells read the service properties some
+ * time after the root, which the model does not know. */
+static void draw_for_cells(struct draws *draws, struct ask *ask)
+{
+    ask->origin = 0;
+    if (ask->op == OP_SET_SERVICE)
+        *ask = (struct ask){ .op = draw(draws, 2) == 0 ? OP_DELETE_CONTAINER : OP_LIST_CONTAINERS,
+                             .container = ask->container,
+                             .break_s = -1 };
+    if (ask->op == OP_CREATE_CONTAINER && judge_rests(ask->container) && draw(draws, 8) > 0)
+        *ask = (struct ask){ .op = OP_GET_CONTAINER, .container = ask->container, .break_s = -1 };
+    if (draw(draws, 24) == 0)
+        ask->think_ns = draw(draws, 20) * SECOND_NS;
+}
+
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -445,7 +470,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct ask ask = { .op = draw_op(&draws, layered), .break_s = -1 };
 
     draws.state = world_mix(draws.state);
-    ask.container = !layered && draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;
+    ask.container = draw_container(&draws, layered);
     ask.blob = layered || draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
     if (is_of_policies() && draw(&draws, 6) == 0 && script_rests_on_policy(ask.container))
         ask.op = OP_SET_ACL;
@@ -503,6 +528,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
         ask.origin = draw(&draws, 3);
     draw_behaviour(&draws, &ask, 40, 30);
+    if (commits_are_divided())
+        draw_for_cells(&draws, &ask);
     *ret_ask = ask;
     script_note_drawn(client, &ask);
 }

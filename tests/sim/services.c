@@ -14,10 +14,12 @@
 #include "model.h"
 #include "pending.h"
 #include "queue_judge.h"
+#include "queue_model.h"
 #include "queue_request.h"
 #include "queue_script.h"
 #include "script.h"
 #include "table_judge.h"
+#include "table_model.h"
 #include "table_request.h"
 #include "table_script.h"
 #include "world.h"
@@ -42,6 +44,9 @@ static void end_blobs(struct server *server)
 static const struct sim_service services[SIM_SERVICES] = {
     [SIM_BLOB] = { .name = "blob",
                    .service = &blob_service,
+                   .names = container_names,
+                   .name_count = CONTAINERS,
+                   .cell_of = model_cell_of,
                    .draw = script_draw,
                    .format = ask_format_blob,
                    .begin = begin_blobs,
@@ -55,6 +60,9 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .check_end = end_blobs },
     [SIM_QUEUE] = { .name = "queue",
                     .service = &queue_service,
+                    .names = container_names,
+                    .name_count = QUEUES,
+                    .cell_of = queue_cell_of,
                     .draw = queue_draw,
                     .format = queue_format,
                     .write = queue_write_request,
@@ -69,6 +77,9 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .check_end = queue_check_end },
     [SIM_TABLE] = { .name = "table",
                     .service = &table_service,
+                    .names = table_names,
+                    .name_count = TABLES,
+                    .cell_of = table_cell_of,
                     .draw = table_script_draw,
                     .format = table_request_format,
                     .write = table_request_write,

@@ -14,12 +14,20 @@ struct http_header;
 struct service;
 struct draft; /* draft.h */
 
+#define NAMES_MAX 3u
+
 struct sim_service {
     const char *name;
     const struct service *service; /* the server's */
     /* That it serves, too; NULL: none. Is the ask one of that? Such requests do not go by the wire. */
     const struct service *beside;
     bool (*is_beside)(const struct ask *ask);
+
+    /* ---- of its containers, queues, tables or shares ---- */
+    const char *const *names;
+    unsigned name_count; /* at most NAMES_MAX */
+    /* Returns the cell in which the newest of that name is, or 0 if it does not exist. */
+    unsigned (*cell_of)(unsigned name);
 
     /* ---- of clients ---- */
     /* What a client does next: from the seed, the client's number and the request's. */

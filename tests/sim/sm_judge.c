@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "commits.h"
 #include "fs_late.h"
 #include "fs_opens.h"
 #include "sm_lies.h"
@@ -447,7 +448,7 @@ static void acknowledge_path(const struct fs_slot *slot)
 
         if (fits)
             fitting = state;
-        if (state->since <= slot->before && (!fits || state->since <= world->acknowledged))
+        if (state->since <= slot->before && (!fits || state->since <= commits_acknowledged()))
             break;
     }
     if (fitting && fitting->older)

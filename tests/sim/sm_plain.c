@@ -1,6 +1,7 @@
 /* See sm_plain.h. */
 #include "sm_plain.h"
 
+#include "commits.h"
 #include "fs_judge.h"
 #include "sm_judge.h"
 #include "world.h"
@@ -32,7 +33,7 @@ void sm_plain_note(uint64_t commit)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < plain->count; i++)
-        if (plain->writes[i].commit > world->acknowledged)
+        if (plain->writes[i].commit > commits_acknowledged())
             plain->writes[kept++] = plain->writes[i];
     plain->count = kept;
     if (kept == PLAIN_MAX)

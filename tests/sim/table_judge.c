@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "table_compare.h"
 #include "table_model.h"
 #include "table_pages.h"
 #include "table_reply.h"
+#include "views.h"
 #include "world.h"
 
 /* A request under way. Dies with the process. */
@@ -88,8 +90,7 @@ void table_judge_committed(unsigned slot_number)
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    commits_acknowledge(commit);
 }
 
 /* ---- the answer of one that has committed ---- */
@@ -180,6 +181,24 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     return first;
 }
 
+/* The list of tables in several cells. */
+static void judge_merged(const struct slot *slot, const struct reply *answer)
+{
+    static struct views views;
+    const char *first = NULL;
+
+    views_begin(&views, TABLES, slot->before, world->commits, table_list_changed);
+    while (views_next(&views)) {
+        const char *why = compare_at(slot, answer, world->commits);
+
+        if (!why)
+            views_fits(&views);
+        first = first ? first : why;
+    }
+    if (!views_acknowledge(&views))
+        fail(slot, answer, first);
+}
+
 /* A state between its beginning and its end must give this answer. */
 static void judge_view(const struct slot *slot, const struct reply *answer)
 {
@@ -190,6 +209,10 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 
     if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
+    if (commits_are_divided() && ask->op == TABLE_LIST) {
+        judge_merged(slot, answer);
+        return;
+    }
     for (;;) {
         uint64_t changed = table_changed_before(ask, slot->before, at);
         const char *why = compare_at(slot, answer, at);
@@ -214,7 +237,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 
 static uint64_t oldest_under_way(void)
 {
-    uint64_t oldest = world->acknowledged;
+    uint64_t oldest = commits_oldest_survivor();
 
     for (unsigned i = 0; i < SLOTS_MAX; i++) {
         if (slots[i].ask && slots[i].before < oldest)

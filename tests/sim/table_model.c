@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "commits.h"
 #include "table_value.h"
 #include "world.h"
 
@@ -28,6 +29,25 @@ static const struct table_version *table_at(unsigned table, uint64_t commit)
     while (at && at->since > commit)
         at = at->older;
     return at ? at : &never;
+}
+
+uint64_t table_list_changed(unsigned table, uint64_t from, uint64_t to)
+{
+    uint64_t since = table_at(table, to)->since;
+
+    return since > from ? since : 0;
+}
+
+unsigned table_cell_of(unsigned table)
+{
+    const struct table_version *newest = model->tables[table];
+
+    return newest && newest->exists ? commits_cell_of(newest->since) : 0;
+}
+
+bool table_is_here(unsigned table)
+{
+    return commits_are_here(model->tables[table] ? model->tables[table]->since : 0);
 }
 
 bool table_exists(unsigned table, uint64_t commit)
@@ -430,7 +450,7 @@ void table_roll_back(uint64_t commit)
     for (unsigned i = 0; i < TABLES * TABLE_PLACES; i++) {
         struct entity_version **at = &model->entities[i / TABLE_PLACES][i % TABLE_PLACES];
 
-        while (*at && (*at)->since > commit) {
+        while (*at && commits_is_lost((*at)->since, commit)) {
             struct entity_version *gone = *at;
 
             *at = gone->older;
@@ -438,7 +458,7 @@ void table_roll_back(uint64_t commit)
         }
     }
     for (unsigned t = 0; t < TABLES; t++) {
-        while (model->tables[t] && model->tables[t]->since > commit) {
+        while (model->tables[t] && commits_is_lost(model->tables[t]->since, commit)) {
             struct table_version *gone = model->tables[t];
 
             model->tables[t] = gone->older;

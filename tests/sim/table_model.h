@@ -49,6 +49,12 @@ const char *table_fill(unsigned table, unsigned place, struct entity_version *ve
 /* Forgets what nobody can ask for any more. */
 void table_prune(uint64_t oldest_commit);
 /* A crash: what came after the commit did not happen. */
+/* Returns the newest commit in (from, to] that created or deleted a table, or 0. */
+uint64_t table_list_changed(unsigned table, uint64_t from, uint64_t to);
+/* Returns the cell of the table, or 0 if it does not exist. */
+unsigned table_cell_of(unsigned table);
+/* Returns whether the newest table of the name is in the cell of the calling process (commits.h). */
+bool table_is_here(unsigned table);
 void table_roll_back(uint64_t commit);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);

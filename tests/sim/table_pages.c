@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "table_value.h"
+#include "views.h"
 
 static bool is_value(const struct table_shown *shown, unsigned property, unsigned value)
 {
@@ -127,7 +128,8 @@ const char *table_compare_tables(const struct table_ask *ask, const struct table
     if (why || end < 0)
         return why ? why : "a token that names no table there ever was";
     for (unsigned t = 0; t < TABLES; t++) {
-        bool wanted = t >= ask->query.from && t < (unsigned)end && table_exists(t, commit);
+        bool wanted =
+            t >= ask->query.from && t < (unsigned)end && table_exists(t, views_at(t, commit));
 
         if ((shown >> t & 1) != wanted)
             return wanted ? "a table is missing" : "a table that there is not";

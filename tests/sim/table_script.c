@@ -1,8 +1,10 @@
 /* See table_script.h: requests over few keys, with conditions that are new, old and never. */
 #include "table_script.h"
 
+#include "commits.h"
 #include "draws.h"
 #include "table_judge.h"
+#include "table_model.h"
 #include "table_value.h"
 #include "world.h"
 
@@ -133,6 +135,17 @@ static void draw_sas(struct draws *draws, struct table_sas *sas)
     }
 }
 
+/* With several cells a name is often without a table for long enough to be placed in another. */
+static void draw_existence(struct draws *draws, struct table_ask *table)
+{
+    bool creates = table->op == TABLE_CREATE;
+
+    if (table_exists(table->table, world->commits) || (!creates && draw(draws, 40) > 0))
+        return;
+    *table = (struct table_ask){ .op = creates && draw(draws, 4) > 0 ? TABLE_LIST : TABLE_CREATE,
+                                 .table = table->table };
+}
+
 void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -140,7 +153,7 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct table_ask *table = &ask.table;
 
     table->op = (enum table_op)draw_weighted(&draws, weights, TABLE_OPS);
-    table->table = draw(&draws, 6) == 0;
+    table->table = draw(&draws, commits_are_divided() ? 2 : 6) == 0;
     if (number < TABLES && client % 2 == 0) {
         table->op = TABLE_CREATE;
         table->table = number;
@@ -160,10 +173,12 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         for (unsigned i = 0; i < TABLE_POLICIES; i++)
             table->policies[i] = draw(&draws, 3) == 0 ? 0 : 1 + draw(&draws, TABLE_LETTERS - 1);
     }
+    if (commits_are_divided() && number >= TABLES)
+        draw_existence(&draws, table);
     if (table->op >= TABLE_INSERT && table->query.from == 0 && draw(&draws, 6) == 0)
         draw_sas(&draws, &table->sas);
     if (table->sas.is_used)
         ask.signature = SIGNED_BY_SAS;
-    draw_behaviour(&draws, &ask, 40, 30);
+    draw_behaviour(&draws, &ask, commits_are_divided() ? 20 : 40, 30);
     *ret_ask = ask;
 }

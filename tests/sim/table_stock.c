@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "commits.h"
 #include "judge.h"
 #include "table_compare.h"
 #include "table_judge.h"
@@ -15,6 +16,12 @@ struct stock {
     struct ask ask;
     struct reply answer;
 };
+
+/* Of several cells, each lists its own tables. */
+static bool is_asked(const struct stock *stock)
+{
+    return !commits_are_divided() || stock->ask.table.op != TABLE_LIST;
+}
 
 static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
 {
@@ -33,6 +40,14 @@ static bool was_told(const struct stock *stock)
 
 static const char *stock_differs(const struct stock *stock, uint64_t commit)
 {
+    if (!is_asked(stock))
+        return NULL;
+    if (commits_are_divided() && stock->answer.status == 404)
+        return table_is_here(stock->ask.table.table) && table_exists(stock->ask.table.table, commit)
+                   ? "a table is missing"
+                   : NULL;
+    if (!table_is_here(stock->ask.table.table))
+        return "a table of another cell is here";
     return was_told(stock)
                ? NULL
                : table_compare_answer(&stock->ask.table, &stock->answer, commit, commit);
@@ -43,7 +58,7 @@ static uint64_t find_survivor(const struct stock *stock)
 {
     char asked[300];
 
-    for (uint64_t commit = world->commits;; commit--) {
+    for (uint64_t commit = commits_newest();; commit = commits_previous(commit)) {
         const char *why = NULL;
         unsigned i = 0;
 
@@ -51,12 +66,12 @@ static uint64_t find_survivor(const struct stock *stock)
             i++;
         if (!why)
             return commit;
-        if (commit > world->acknowledged)
+        if (commit > commits_acknowledged())
             continue;
         ask_format(&stock[i].ask, asked, sizeof asked);
         world_fail("after a %s the state is none that there was since commit %" PRIu64
                    ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s %.500s\n  %s",
-                   world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits,
+                   world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
                    asked, stock[i].answer.status, stock[i].answer.code,
                    (const char *)stock[i].answer.body, why);
     }
@@ -68,7 +83,8 @@ static void adopt(const struct stock *stock, uint64_t commit)
     static struct table_shown shown[TABLE_SHOWN_MAX];
     unsigned table = stock->ask.table.table, count;
 
-    if (stock->ask.table.op != TABLE_QUERY || was_told(stock) || stock->answer.status != 200 ||
+    if (!table_is_here(table) || stock->ask.table.op != TABLE_QUERY || was_told(stock) ||
+        stock->answer.status != 200 ||
         table_read_page((const char *)stock->answer.body, shown, &count))
         return;
     for (unsigned i = 0; i < count; i++) {
@@ -95,7 +111,7 @@ bool table_judge_take_stock(struct server *server, bool may_fail)
 
     list_stock(stock);
     for (unsigned i = 0; i < STOCK_MAX; i++) {
-        if (!ask_until_told(server, &stock[i], may_fail)) {
+        if (is_asked(&stock[i]) && !ask_until_told(server, &stock[i], may_fail)) {
             while (i > 0)
                 answer_release(&stock[--i].answer);
             return false;
@@ -105,14 +121,14 @@ bool table_judge_take_stock(struct server *server, bool may_fail)
     }
     survivor = find_survivor(stock);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
-              world->commits, world->acknowledged);
+              world->commits, commits_acknowledged());
     table_roll_back(survivor);
     for (unsigned i = 0; i < STOCK_MAX; i++) {
         adopt(&stock[i], survivor);
         answer_release(&stock[i].answer);
     }
-    table_prune(survivor);
-    world->commits = survivor;
-    world->acknowledged = survivor;
+    if (!commits_are_divided()) /* else requests to other cells are in progress */
+        table_prune(survivor);
+    commits_roll_back(survivor);
     return true;
 }

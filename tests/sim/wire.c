@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/forward.h"
 #include "faults.h"
 #include "fleet.h"
 #include "net.h"
@@ -49,34 +50,33 @@ static void wire_done(struct exchange *exchange)
         fleet_executed(exchange, (unsigned)slot);
 }
 
-static enum http_step wire_head(struct exchange *exchange)
+/* Leaves the request. */
+static enum http_step end_slot(struct exchange *exchange, enum http_step step)
 {
-    enum http_step step;
+    int slot = request_slot();
 
-    begin_slot(exchange);
-    step = service_application.head(exchange);
+    if (step == HTTP_RESPOND && slot >= 0 && exchange->response.status == FORWARD_NOT_OWNER)
+        fleet_misplaced((unsigned)slot);
     request_set_slot(-1);
     return step;
+}
+
+static enum http_step wire_head(struct exchange *exchange)
+{
+    begin_slot(exchange);
+    return end_slot(exchange, service_application.head(exchange));
 }
 
 static enum http_step wire_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
-    enum http_step step;
-
     begin_slot(exchange);
-    step = service_application.body(exchange, data, ret_taken);
-    request_set_slot(-1);
-    return step;
+    return end_slot(exchange, service_application.body(exchange, data, ret_taken));
 }
 
 static enum http_step wire_end(struct exchange *exchange)
 {
-    enum http_step step;
-
     begin_slot(exchange);
-    step = service_application.end(exchange);
-    request_set_slot(-1);
-    return step;
+    return end_slot(exchange, service_application.end(exchange));
 }
 
 static const struct http_application application = {

@@ -35,18 +35,28 @@ enum {
 struct plan {
     uint64_t seed;
     unsigned clients;
-    unsigned operations;   /* of each client */
-    unsigned lives;        /* of the server: crashes + 1 */
-    unsigned faults;       /* FAULT_ bits */
-    unsigned skip_clients; /* bits of clients that do nothing */
-    unsigned service;      /* of services.h */
-    unsigned planted;      /* a defect that is built into the simulated server; 0: none */
-    unsigned aim;          /* 1 + enum file_kind: only these fail, or are damaged; 0: as drawn */
-    unsigned fronts;       /* front ends of a cluster (fleet.h); 0: a server of its own */
+    unsigned operations;    /* of each client */
+    unsigned lives;         /* of the server: crashes + 1 */
+    unsigned faults;        /* FAULT_ bits */
+    unsigned skip_clients;  /* bits of clients that do nothing */
+    unsigned service;       /* of services.h */
+    unsigned planted;       /* a defect that is built into the simulated server; 0: none */
+    unsigned aim;           /* 1 + enum file_kind: only these fail, or are damaged; 0: as drawn */
+    unsigned fronts;        /* front ends of a cluster (fleet.h); 0: a server of its own */
+    unsigned cluster_cells; /* cells of that cluster */
     bool verbose;
 };
 
-#define FRONTS_MAX 3u
+#define FRONTS_MAX    4u
+#define CLUSTER_CELLS 3u
+
+/* Commits of a cell (commits.h). */
+struct commit_order {
+    uint64_t newest;
+    uint64_t acknowledged; /* no crash may take back this commit or one before it */
+    uint64_t opened_at;    /* see engine_opened_at(); 0 before the store was opened */
+    bool has_started;      /* the store is open, and the state after the crash is known */
+};
 
 enum outcome {
     OUTCOME_RUNNING,
@@ -71,7 +81,6 @@ struct world {
     unsigned life;
     bool was_damaged; /* synced data was changed: wrong answers only must not be silent */
     bool power_lost;  /* how the last life ended */
-    bool has_started; /* the server of this life has opened its store, and what was left is known */
     bool
         note_is_old; /* a power cut since the last start: the note of what is durable may be older */
     unsigned spoiled;   /* starts in a row that a crash has ended */
@@ -92,8 +101,10 @@ struct world {
     struct queue_clock *queue_clock;
     struct fleet *fleet; /* where plan.fronts is set */
     struct net *net;
-    unsigned next_request[48]; /* of each client */
-    uint64_t acknowledged;     /* no crash may take back this commit or one before it */
+    unsigned next_request[48];                     /* of each client */
+    struct commit_order orders[CLUSTER_CELLS + 1]; /* by cell, which begin at 1 */
+    uint8_t *cell_of;                              /* by commit, if there are several cells */
+    uint64_t cell_of_max;
     /* Memory: below. */
     char *free_from;
     void *free_lists[40];

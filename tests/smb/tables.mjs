@@ -12,7 +12,7 @@ export const NORMAL = 0x80;
 const named = (letters, none = 'none') => letters || none;
 /* NT statuses of the tables. */
 const STATUS = { '00000000': 'opened', 'C0000043': 'sharing violation', 'C0000056': 'delete pending',
-    'C0000022': 'access denied', 'C0000035': 'is there already' };
+    'C0000022': 'access denied', 'C0000035': 'name collision' };
 export const statusName = ({ status }) => STATUS[status] ?? status;
 
 async function rowsOf(head, names, cells, cell) {
@@ -42,7 +42,7 @@ export const shareModes = (context) => rowsOf(['Operation'], Object.keys(OPERATI
     (operation, share) => beside(context, operation, { access: 'R', share }));
 
 /** The operations that ask what the handle may do, with a handle that shares all. */
-export const accesses = (context) => rowsOf(['Operation'], ['Delete File', 'Rename File over it', 'Lease File'], SHARES,
+export const accesses = (context) => rowsOf(['Operation'], ['Delete File', 'Rename File (file is replaced)', 'Lease File'], SHARES,
     (operation, access) => beside(context, operation, { access, share: 'RWD' }));
 
 const LEASE_BREAK = { method: 'PUT', query: 'comp=lease', headers: [['x-ms-lease-action', 'break']] };
@@ -52,7 +52,7 @@ const SET_READ_ONLY = { method: 'PUT', query: 'comp=properties', headers: [['x-m
 
 /* What has happened to a file before SMB opens it. */
 const MADE = {
-    'nothing': async () => {},
+    'unchanged': async () => {},
     'leased': ({ rest }, file) => rest.must(file, OPERATIONS['Lease File']),
     'lease broken': async ({ rest }, file) => {
         await rest.must(file, OPERATIONS['Lease File']);
@@ -83,13 +83,13 @@ export const opens = (context) => rowsOf(['File'], Object.keys(MADE), SHARES,
     (state, access) => openedAfter(context, state, { access }));
 
 /* CreateDisposition. ms-smb2: 2.2.13 */
-const DISPOSITIONS = { 'open': 1, 'open or make': 3, 'make': 2, 'overwrite': 4, 'overwrite or make': 5, 'supersede': 0 };
+const DISPOSITIONS = { 'open': 1, 'open-if': 3, 'create': 2, 'overwrite': 4, 'overwrite-if': 5, 'supersede': 0 };
 
 /** The same by the disposition. */
 export const dispositions = (context) => rowsOf(['File'], Object.keys(MADE), Object.keys(DISPOSITIONS),
     (state, name) => openedAfter(context, state, { access: '' }, { disposition: DISPOSITIONS[name] }));
 
-const REPLACES = { 'rename over it': true, 'rename to it': false };
+const REPLACES = { 'replacing it': true, 'without replacing it': false };
 
 /** Another file is renamed to its name. */
 export const replaced = (context) => rowsOf(['File'], Object.keys(MADE), Object.keys(REPLACES), async (state, kind) => {
@@ -109,8 +109,8 @@ export const replaced = (context) => rowsOf(['File'], Object.keys(MADE), Object.
 /** The bytes 100 to 199 are locked by a handle that shares all. */
 export function locks({ rest, smb, next }) {
     const asked = {
-        'Get File of bytes in it': getRange(150, 160), 'Get File of bytes beside it': getRange(200, 300),
-        'Put Range of bytes in it': putRange(150, 'bytes'), 'Put Range of bytes beside it': putRange(200, 'bytes'),
+        'Get File (inside the locked range)': getRange(150, 160), 'Get File (outside the locked range)': getRange(200, 300),
+        'Put Range (inside the locked range)': putRange(150, 'bytes'), 'Put Range (outside the locked range)': putRange(200, 'bytes'),
         ...Object.fromEntries(Object.entries(OPERATIONS).filter(([name]) => !['Get File', 'Put Range'].includes(name))),
     };
 
@@ -157,9 +157,9 @@ const HANDLES = { RWH: ['RW', true], RH: ['R', true], RW: null, R: null };
 const NOTHING = { RWH: null, RH: null, RW: null, R: null };
 const BREAKS = {
     'List Directories and Files': NOTHING,
-    'Get File': READS, 'Copy File from it': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
+    'Get File': READS, 'Copy File (file is the source)': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
     'Put Range': WRITES, 'Put Range (clear)': WRITES, 'Set File Properties': WRITES, 'Set File Metadata': WRITES, 'Create File': WRITES,
-    'Copy File to it': WRITES, 'Rename File of it': HANDLES, 'Rename File over it': HANDLES, 'Lease File': HANDLES, 'Delete File': HANDLES,
+    'Copy File (file is the destination)': WRITES, 'Rename File (file is the source)': HANDLES, 'Rename File (file is replaced)': HANDLES, 'Lease File': HANDLES, 'Delete File': HANDLES,
     'List Handles': NOTHING, 'Force Close Handles': NOTHING,
 };
 const BITS = { none: 0, R: 1, RH: 3, RW: 5 };

@@ -22,19 +22,18 @@ const { values: options } = parseArgs({
 
 const SECTIONS = [
     ['shareModes', 'Share modes', 'Response of each operation while an SMB client has the file open for reading, by the share ' +
-        'mode of its handle.'],
-    ['accesses', 'Accesses', 'Response of operations that check the access of open handles, by the access of a handle ' +
-        'that shares everything. "none" means that it can only read attributes.'],
-    ['opens', 'Opens by SMB', 'Result of an SMB open that shares everything, by the requested access, after REST has ' +
-        'leased the file, broken the lease or made it read-only, and while a delete is pending.'],
-    ['dispositions', 'Dispositions of SMB', 'Result of an SMB open that only reads attributes, by its create disposition.'],
-    ['replaced', 'Renames of SMB', 'Result of an SMB rename to the name of such a file, with and without replacing it.'],
-    ['locks', 'Byte-range locks', 'Response while a handle that shares everything has a lock on bytes 100 to 199.'],
-    ['states', 'Read-only, delete pending', 'Response after an SMB client has set the read-only attribute, or a delete disposition on a ' +
+        'mode of its handle (R: read, W: write, D: delete).'],
+    ['accesses', 'Access rights', 'Response of operations that check the access rights of open handles, by the rights of a handle that shares ' +
+        'everything. "none" means that the handle can only read attributes.'],
+    ['opens', 'Opens over SMB', 'Result of an SMB open that shares everything, by the requested access, for a file that REST has leased, ' +
+        'whose lease was broken, that REST has made read-only, or that is pending delete.'],
+    ['dispositions', 'Create dispositions', 'Result of an SMB open that only reads attributes, by its create disposition.'],
+    ['replaced', 'Renames over SMB', 'Result of renaming another file over SMB to the name of such a file, with and without replacing it.'],
+    ['locks', 'Byte-range locks', 'Response while a handle that shares everything has locked bytes 100 to 199, by the type of the lock.'],
+    ['states', 'Read-only, delete pending', 'Response after an SMB client has set the read-only attribute of the file, or the delete disposition on a ' +
         'handle that is still open.'],
-    ['breaks', 'Caching', 'Break of the lease (RWH: read, write, handle caching) of a handle that shares everything, ' +
-        'and the response. "waits" means that the response waits for the acknowledgement; R needs ' +
-        'none.'],
+    ['breaks', 'Caching', 'Break of the lease of a handle that shares everything, by its caching rights (R: read, W: write, H: handle), and the ' +
+        'response. "waits" means that the response waits for the acknowledgement; a break of R needs none.'],
 ];
 
 const cellsOf = (row) => `| ${row.join(' | ')} |`;
@@ -72,15 +71,15 @@ async function articleOfShareModes(context) {
     const [[, ...shares], ...rows] = await tables.shareModes(context);
 
     /* Which the article does not name: they follow from others; what is renamed must be shared for deleting. */
-    const FOLLOWS = { 'Put Range': 'Put Range (clear)', 'Get File': 'Copy File from it', 'Create File': 'Copy File to it',
-        'Delete File': 'Rename File over it' };
+    const FOLLOWS = { 'Put Range': 'Put Range (clear)', 'Get File': 'Copy File (file is the source)', 'Create File': 'Copy File (file is the destination)',
+        'Delete File': 'Rename File (file is replaced)' };
 
     shares.forEach((share, column) => {
         const refused = rows.filter((row) => row[column + 1] === '409 SharingViolation').map(([name]) => name);
         const expected = REFUSED[share].flatMap((name) => (name in FOLLOWS ? [name, FOLLOWS[name]] : [name]));
 
         if (share === 'none' || !share.includes('D'))
-            expected.push('Rename File of it');
+            expected.push('Rename File (file is the source)');
         assert.deepEqual(refused.sort(), expected.sort(), `beside share mode ${share}`);
     });
 }

@@ -38,6 +38,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
     if (ret_part->request.content_length != 0 || (body.len > 0 && !bytes_is(body, "\r\n")))
         return refuse_part(call, index, "it has a body.");
     ret_part->id = part->id;
+    ret_part->text = part->content;
     return OK;
 }
 

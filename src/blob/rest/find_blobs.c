@@ -1,9 +1,9 @@
 /* Requests and XML responses of Find Blobs by Tags, of the account and of a container. A marker is
- * text (listing.h) of: u8 1 (version); bytes container, index key, blob (base/codec.h) of the first
- * entry of the next page. Clients send it back, so all of it is validated.
- * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container */
-#include "blob/rest/listing.h"
-#include "blob/rest/tags_xml.h"
+ * text (list_blobs.h) of: u8 1 (version); bytes container, index key, blob (base/codec.h) of the
+ * first entry of the next page. Clients send it back, so all of it is validated. rest: Find-Blobs-
+ * by-Tags, Find-Blobs-by-Tags-Container */
+#include "blob/rest/list_blobs.h"
+#include "blob/rest/blob_tags.h"
 #include "blob/tag_operations.h"
 #include "service/listing_xml.h"
 

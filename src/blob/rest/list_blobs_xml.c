@@ -1,11 +1,11 @@
 /* Entries of a page of List Blobs, written directly to the page without allocations: it has up to
  * 5,000. Elements and their order as recorded; rest: List-Blobs */
-#include "blob/rest/list_blobs_xml.h"
+#include "blob/rest/list_blobs.h"
 
 #include <inttypes.h>
 #include <nettle/base64.h>
 
-#include "blob/rest/tags_xml.h"
+#include "blob/rest/blob_tags.h"
 #include "blob/tier.h"
 #include "service/lease_answer.h"
 #include "service/metadata.h"

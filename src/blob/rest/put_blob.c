@@ -1,7 +1,7 @@
 /* Requests and responses of Put Blob and Put Blob From URL. rest: Put-Blob, Put-Blob-From-URL */
 #include "blob/rest/source_blob.h"
 #include "blob/rest/request.h"
-#include "blob/rest/tags_xml.h"
+#include "blob/rest/blob_tags.h"
 #include "service/metadata.h"
 
 #define PUT_BLOB_MAX (UINT64_C(5000) << 20)
@@ -126,5 +126,39 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_paramet
         p->create.tags = blob.tags;
     if (!http->content_type.ptr)
         http->content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
+    return OK;
+}
+
+/* ---- shared by Put Blob, of every type, and Put Block List ---- */
+
+enum error create_blob_check(struct call *call, enum standard_headers standard,
+                             enum body_sums_rule rule, struct create_blob *ret_given)
+{
+    struct create_blob given = { .tier = TIER_NONE };
+    enum error e;
+
+    e = blob_refuse_unbuilt(call, REQUEST_CREATE);
+    if (e)
+        return e;
+    e = blob_parse_http_properties(call, standard, &given.http);
+    if (e)
+        return e;
+    if (!given.http.content_type.ptr)
+        given.http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
+    /* Only page blobs, which are created without a body, have premium tiers. */
+    e = rule == SUMS_OF_NOTHING ? blob_parse_any_tier(call, &given.tier)
+                                : blob_parse_tier(call, &given.tier);
+    if (e)
+        return e;
+    e = body_read_sums(call, rule, &given.sums);
+    if (e)
+        return e;
+    e = metadata_from_headers(call, &given.metadata);
+    if (e)
+        return e;
+    e = tags_from_header(call, &given.tags);
+    if (e)
+        return e;
+    *ret_given = given;
     return OK;
 }

@@ -2,9 +2,9 @@
  * implemented. */
 #include "blob/rest/request.h"
 
-#include <inttypes.h>
-
 #include "base/encode.h"
+
+#include <inttypes.h>
 
 /* ---- features that are not implemented ---- */
 
@@ -145,6 +145,19 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
     return kind == REQUEST_READ || kind == REQUEST_DELETE || kind == REQUEST_TIER
                ? OK
                : refuse_ref(call);
+}
+
+enum error blob_refuse_page_headers(struct call *call)
+{
+    static const char *const names[] = { "x-ms-blob-content-length", "x-ms-blob-sequence-number" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = call_header(call, names[i]);
+
+        if (value.ptr)
+            return call_fail_header(call, E_UnsupportedHeader, names[i], value);
+    }
+    return OK;
 }
 
 /* ---- properties ---- */

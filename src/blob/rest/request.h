@@ -55,10 +55,6 @@ enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *re
 /* Refuses the headers of Put Blob that only page blobs have. Returns OK, E_UnsupportedHeader. */
 enum error blob_refuse_page_headers(struct call *call);
 
-/* Returns the length of a decoded block id, which must be 1..BLOCK_ID_MAX; 0 if the text is not
- * base64. rest: Put-Block "blockid" */
-size_t block_id_length(struct arena *arena, struct bytes id);
-
 /* Adds x-ms-version-id of the blob written or read. 0: it is not a version. */
 void blob_answer_version(struct answer *a, instant id);
 /* Adds x-ms-request-server-encrypted: true, because the service is responsible for encryption. */
@@ -67,9 +63,6 @@ void blob_answer_encrypted(struct answer *a);
  * x-ms-request-server-encrypted. */
 void blob_answer_written(struct answer *a, const struct body_sums *sums);
 
-/* Adds status, body, range and MD5 of the result of Get Blob. */
-void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
-                         const struct get_blob_result *r);
 /* Adds the headers that HTTP defines: properties, ETag, Last-Modified, Accept-Ranges. */
 void blob_answer_http_properties(struct answer *a, const struct blob *blob);
 /* Adds the properties shown by Get Blob and Get Blob Properties, except MD5, length and tier. */
@@ -77,12 +70,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob);
 /* Adds x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 
-/* ---- containers: container_operations.c ---- */
-
-/* Returns "container", "blob", or NULL for a private container. */
-const char *public_access_text(enum public_access access);
-
-/* ---- website.c ---- */
+/* ---- get_blob.c ---- */
 
 /* Renders an error as a page if the request is to a website; otherwise returns false. */
 bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
@@ -91,7 +79,7 @@ bool website_answer_error(struct answer *a, enum error e, const struct problem *
 
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
-/* ---- shared by Put Blob, of every type, and Put Block List: create_blob.c ---- */
+/* ---- shared by Put Blob, of every type, and Put Block List ---- */
 
 #define CONTENT_TYPE_DEFAULT "application/octet-stream"
 

@@ -1,7 +1,11 @@
 /* Operations on directories and files: requests and responses. */
+#include "file/file_operations.h"
+#include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
+#include "service/lease_answer.h"
 #include "service/metadata.h"
+#include "service/operation.h"
 
 /* ---- properties ---- */
 
@@ -100,3 +104,119 @@ void set_file_metadata_answer(struct answer *a, const struct set_file_metadata_p
 
 OPERATION_CHECKS_NOTHING(delete_file)
 OPERATION_ANSWERS_NOTHING(delete_file)
+
+/* ---- Links as requests. rest: Create-Hard-Link, Create-Symbolic-Link, Read-Symbolic-Link ---- */
+
+enum error link_check(struct call *call, struct link_parameters *p)
+{
+    p->restype = call_query(call, "restype");
+    return OK;
+}
+
+OPERATION_ANSWERS_NOTHING(link)
+
+/* ---- Lease File: request and response ---- */
+
+/* Checks that an acquired lease is infinite and that no break period is sent: file leases have
+ * neither durations nor break periods.
+ * decision: 339; rest: Lease-File, "x-ms-lease-duration" */
+static enum error check_endless(struct call *call, const struct lease_request *request)
+{
+    static const char duration[] = "x-ms-lease-duration", period[] = "x-ms-lease-break-period";
+
+    if (request->action == LEASE_ACQUIRE && request->duration_s != LEASE_INFINITE)
+        return call_fail_header(call, E_InvalidHeaderValue, duration, call_header(call, duration));
+    if (call_header(call, period).ptr && !call->loose)
+        return call_fail_header(call, E_UnsupportedHeader, period, call_header(call, period));
+    return OK;
+}
+
+enum error lease_file_check(struct call *call, struct lease_file_parameters *p)
+{
+    enum error e = refuse_share_snapshot(call);
+
+    if (!e)
+        e = lease_read_request(call, &p->request);
+    return e ? e : check_endless(call, &p->request);
+}
+
+void lease_file_answer(struct answer *a, const struct lease_file_parameters *p,
+                       const struct lease_file_result *r)
+{
+    (void)p;
+    answer_lease_outcome(a, &r->lease, &r->id);
+}
+
+/* ---- Create Directory and Create File: requests and responses ---- */
+
+#define CONTENT_TYPE_DEFAULT BYTES("application/octet-stream")
+
+enum error create_directory_check(struct call *call, struct create_directory_parameters *p)
+{
+    enum error e = smb_require(call);
+
+    if (!e)
+        e = smb_read(call, SMB_OF_NEW, TREE_DIRECTORY, &p->smb);
+
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void create_directory_answer(struct answer *a, const struct create_directory_parameters *p,
+                             const struct create_directory_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
+
+/* Like read_length(), but the header is required. rest: Create-File "x-ms-content-length" */
+static enum error need_length(struct call *call, uint64_t *ret_length)
+{
+    bool is_there;
+    enum error e = read_length(call, &is_there, ret_length);
+
+    return e || is_there ? e
+                         : call_fail_header(call, E_MissingRequiredHeader, "x-ms-content-length",
+                                            bytes_of(NULL, 0));
+}
+
+/* Reads the length of initial data, allowed since 2026-02-06.
+ * rest: Create-File "Beginning with version 2026-02-06"; decision: 875 */
+static enum error read_content(struct call *call, struct create_file_parameters *p)
+{
+    uint64_t length = call->request->content_length;
+
+    if (length == 0)
+        return OK;
+    if (!call_since(call, "2026-02-06") || length > p->length)
+        return body_fail_length(call);
+    p->has_content = true;
+    return body_read_sums(call, SUMS_MD5, &p->sums);
+}
+
+enum error create_file_check(struct call *call, struct create_file_parameters *p)
+{
+    enum error e = file_refuse_structured(call);
+
+    if (!e)
+        e = need_length(call, &p->length);
+    if (!e)
+        e = read_content(call, p);
+    if (!e)
+        e = smb_require(call);
+    if (!e)
+        e = smb_read(call, SMB_OF_NEW, TREE_FILE, &p->smb);
+    if (!e)
+        e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);
+    if (!e && !p->http.content_type.ptr)
+        p->http.content_type = (struct bytes)CONTENT_TYPE_DEFAULT;
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void create_file_answer(struct answer *a, const struct create_file_parameters *p,
+                        const struct create_file_result *r)
+{
+    answer_body_sums(a, &p->sums);
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}

@@ -19,6 +19,9 @@ struct bytes rename_account(const struct call *call);
 /* Reads a header that must be "true" or "false", default false. returns OK, E_InvalidHeaderValue */
 enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
 
+/* Rejects structured bodies (with interleaved checksums), as for blobs. returns OK,
+ * E_UnsupportedHeader */
+enum error file_refuse_structured(struct call *call);
 /* Rejects a share snapshot in operations that change the share.
  * returns OK, E_ShareSnapshotOperationNotSupported */
 enum error refuse_share_snapshot(const struct call *call);
@@ -27,13 +30,6 @@ enum error refuse_share_snapshot(const struct call *call);
  * name. Decoding a malformed marker returns ptr NULL. list_files.c */
 struct bytes file_marker(struct arena *arena, struct bytes name);
 struct bytes file_marker_name(struct arena *arena, struct bytes marker);
-
-/* Returns the name of a tier, "TransactionOptimized" for example. Static. */
-const char *share_tier_text(enum share_tier tier);
-/* Returns the state of a tier change, "pending-from-hot" for example, or NULL if none is in
- * progress. Static.
- * rest: Get-Share-Properties "x-ms-access-tier-transition-state" */
-const char *share_transition_text(const struct call *call, const struct share *share, instant now);
 
 extern const struct container_type share_container; /* share_operations.c */
 

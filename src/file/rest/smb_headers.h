@@ -22,7 +22,7 @@ enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind 
  * returns OK, E_MissingRequiredHeader; rest: Version-2019-02-02, Version-2021-06-08; decision:
  * 883 */
 enum error smb_require(struct call *call);
-/* Reads the permission headers: permission.c.
+/* Reads the permission headers: permission_operations.c.
  * returns OK, E_InvalidHeaderValue, E_FileInvalidPermission */
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given);

@@ -1,35 +1,18 @@
 /* Reads a backup with a read-only RocksDB, or a running store with its own: see archive.h. */
-#include "store/archive.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/codec.h"
 #include "base/crc.h"
-#include "base/endian.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "store/backup.h"
-#include "store/embedded/embedded_private.h"
+#include "store/embedded/archive_private.h"
 #include "store/embedded/extent_file.h"
 #include "store/piece.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
-
-#define RECORD_ARENA_MAX ((size_t)1 << 30)
-#define TASK_VERSION     1
-#define TASK_KEY_DUE     1
-
-struct archive {
-    const struct keyspace *keyspace;
-    struct store *store; /* that is running; NULL: a backup, which has the following */
-    struct keyspace own;
-    int extents; /* the folder */
-    uint32_t open_extent;
-    int fd; /* of open_extent; -1: none */
-};
 
 /* ---- opening ---- */
 
@@ -41,6 +24,7 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     struct archive *archive = xcalloc(1, sizeof *archive);
     enum store_result result = STORE_NOT_FOUND;
 
+    archive->arena = arena_new(RECORD_ARENA_MAX);
     archive->fd = -1;
     archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *ret_problem = "it is no backup that can be read";
@@ -49,10 +33,12 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     archive->keyspace = &archive->own;
     if (result && archive->extents >= 0)
         close(archive->extents);
-    if (result)
+    if (result) {
+        arena_free(archive->arena);
         free(archive);
-    else
+    } else {
         *ret_archive = archive;
+    }
     free(list);
     free(records);
     free(extents);
@@ -66,6 +52,7 @@ struct archive *archive_of(struct store *store)
     if (!store->operations->backup_begin)
         return NULL;
     archive = xcalloc(1, sizeof *archive);
+    archive->arena = arena_new(RECORD_ARENA_MAX);
     archive->store = store;
     archive->keyspace = &embedded_of(store)->keyspace;
     archive->extents = archive->fd = -1;
@@ -74,12 +61,17 @@ struct archive *archive_of(struct store *store)
 
 void archive_close(struct archive *archive)
 {
+    if (archive->watches)
+        space_watch_end(&embedded_of(archive->store)->watch);
+    if (archive->view)
+        read_view_close(archive->view);
     if (!archive->store)
         keyspace_close_read_only(&archive->own);
     if (archive->extents >= 0)
         close(archive->extents);
     if (archive->fd >= 0)
         close(archive->fd);
+    arena_free(archive->arena);
     free(archive);
 }
 
@@ -118,12 +110,8 @@ static rocksdb_iterator_t *iterate(struct archive *archive, struct bytes from)
     return iterator;
 }
 
-/* Returns STORE_NOT_FOUND to stop. */
-typedef enum store_result row_fn(void *context, struct bytes key, struct bytes value);
-
-/* Calls row() for all rows whose keys have the prefix. */
-static enum store_result each(struct archive *archive, struct bytes prefix, row_fn *row,
-                              void *context)
+enum store_result archive_each(struct archive *archive, struct bytes prefix, archive_key_value *row,
+                               void *context)
 {
     rocksdb_iterator_t *iterator = iterate(archive, prefix);
     enum store_result result = STORE_OK;
@@ -140,6 +128,14 @@ static enum store_result each(struct archive *archive, struct bytes prefix, row_
 }
 
 /* ---- partitions ---- */
+
+bool archive_unescape(struct arena *arena, struct bytes escaped, struct bytes *ret_key)
+{
+    char *key = arena_bytes(arena, escaped.len + 1);
+
+    ret_key->ptr = key;
+    return key_unescape(escaped, key, &ret_key->len);
+}
 
 /* Returns the escaped key of the first partition with records of this family at or after the
  * row. */
@@ -182,7 +178,6 @@ enum store_result archive_partition(struct archive *archive, struct guid space, 
     struct bytes listed = { NULL, 0 }, inner = { NULL, 0 }, first;
     enum store_result result = first_partition(archive, RECORD_LISTED, space, from, arena, &listed);
     enum store_result other = first_partition(archive, RECORD_INNER, space, from, arena, &inner);
-    char *key;
 
     if (result && result != STORE_NOT_FOUND)
         return result;
@@ -191,9 +186,7 @@ enum store_result archive_partition(struct archive *archive, struct guid space, 
     if (result && other)
         return STORE_NOT_FOUND;
     first = result || (!other && bytes_compare(inner, listed) < 0) ? inner : listed;
-    key = arena_bytes(arena, first.len + 1);
-    ret_key->ptr = key;
-    return key_unescape(first, key, &ret_key->len) ? STORE_OK : STORE_CORRUPT;
+    return archive_unescape(arena, first, ret_key) ? STORE_OK : STORE_CORRUPT;
 }
 
 /* ---- records ---- */
@@ -222,8 +215,40 @@ static enum store_result read_record(void *context, struct bytes key, struct byt
     return result;
 }
 
-enum store_result archive_records(struct archive *archive, struct partition partition,
-                                  archive_record_found *found, void *context)
+void archive_select(struct archive *archive, struct partition partition)
+{
+    if (archive->view)
+        read_view_close(archive->view);
+    arena_free(archive->arena);
+    archive->arena = arena_new(RECORD_ARENA_MAX);
+    archive->selected =
+        (struct partition){ partition.space, arena_copy(archive->arena, partition.key) };
+    if (archive->store)
+        archive->view = read_view_open(archive->store, archive->selected, STORE_MAY_BLOCK);
+}
+
+/* Of a running store. Returns STORE_NOT_FOUND at the end. */
+static enum store_result scan_family(struct archive *archive, enum record_family family,
+                                     struct arena *arena, archive_record_found *found,
+                                     void *context)
+{
+    const struct arena_mark empty = arena_mark(arena);
+    const struct bytes all = BYTES("");
+    struct scan *scan = scan_open(archive->view, family, all, all);
+    enum store_result result;
+    struct record record;
+    bool goes_on = true;
+
+    while (goes_on && !(result = scan_next(scan, arena, &record))) {
+        goes_on = found(context, family, &record);
+        arena_rewind(arena, empty);
+    }
+    scan_close(scan);
+    return goes_on && result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result archive_records(struct archive *archive, archive_record_found *found,
+                                  void *context)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
     struct arena *arena = arena_new(RECORD_ARENA_MAX);
@@ -238,120 +263,31 @@ enum store_result archive_records(struct archive *archive, struct partition part
                                    .arena = arena,
                                    .empty = arena_mark(arena) };
 
-        key_set_partition(&prefix, families[i], partition);
+        if (archive->store) {
+            result = scan_family(archive, families[i], arena, found, context);
+            continue;
+        }
+        key_set_partition(&prefix, families[i], archive->selected);
         reading.prefix = key_bytes(&prefix).len;
-        result = each(archive, key_bytes(&prefix), read_record, &reading);
+        result = archive_each(archive, key_bytes(&prefix), read_record, &reading);
     }
     key_release(&prefix);
     arena_free(arena);
     return result;
 }
 
-/* ---- rows of other kinds ---- */
-
-struct rows {
-    archive_row_found *found;
-    void *context;
-    struct guid space;
-    struct arena *arena;
-    struct arena_mark empty;
-};
-
-static enum store_result give_row(struct rows *rows, const struct archive_row *row)
+enum store_result archive_record(struct archive *archive, enum record_family family,
+                                 struct bytes key, archive_record_found *found, void *context)
 {
-    bool goes_on = rows->found(rows->context, row);
+    struct arena *arena = arena_new(RECORD_ARENA_MAX);
+    struct record record;
+    enum store_result result = read_view_get(archive->view, family, key, arena, &record);
 
-    arena_rewind(rows->arena, rows->empty);
-    return goes_on ? STORE_OK : STORE_NOT_FOUND;
-}
-
-static bool unescape(struct arena *arena, struct bytes escaped, struct bytes *ret_key)
-{
-    char *key = arena_bytes(arena, escaped.len + 1);
-
-    ret_key->ptr = key;
-    return key_unescape(escaped, key, &ret_key->len);
-}
-
-static enum store_result read_index(void *context, struct bytes key, struct bytes value)
-{
-    struct rows *rows = context;
-    struct archive_row row = { .value = value };
-    struct bytes escaped, partition;
-
-    if (!key_split(key, &escaped, &partition) || partition.len < 2 ||
-        !unescape(rows->arena, escaped, &row.key) ||
-        !unescape(rows->arena, bytes_of(partition.ptr, partition.len - 2), &row.partition_key))
-        return STORE_CORRUPT;
-    return give_row(rows, &row);
-}
-
-static enum store_result read_counter(void *context, struct bytes key, struct bytes value)
-{
-    struct archive_row row = { .key = bytes_from(key, KEY_SPACE_SIZE), .value = value };
-
-    return value.len == sizeof(uint64_t) ? give_row(context, &row) : STORE_CORRUPT;
-}
-
-/* The value of a task ends with its partition. */
-static enum store_result read_task(void *context, struct bytes key, struct bytes value)
-{
-    struct rows *rows = context;
-    struct archive_row row = { .due = 0 };
-    struct decoder from;
-    struct bytes place;
-
-    decoder_init(&from, value);
-    if (key.len < TASK_KEY_DUE + sizeof(uint64_t) || decode_u8(&from) != TASK_VERSION)
-        return STORE_CORRUPT;
-    row.due = be64_get(key.ptr + TASK_KEY_DUE);
-    row.kind = (uint32_t)decode_u64(&from);
-    row.value = decode_bytes(&from);
-    place = bytes_of(from.at, (size_t)(from.end - from.at));
-    if (from.bad || place.len < sizeof rows->space.b + 2)
-        return STORE_CORRUPT;
-    if (memcmp(place.ptr, rows->space.b, sizeof rows->space.b) != 0)
-        return STORE_OK;
-    place = bytes_from(place, sizeof rows->space.b);
-    if (!unescape(rows->arena, bytes_of(place.ptr, place.len - 2), &row.partition_key))
-        return STORE_CORRUPT;
-    return give_row(rows, &row);
-}
-
-static enum store_result each_row(struct archive *archive, struct guid space, char kind,
-                                  row_fn *read, archive_row_found *found, void *context)
-{
-    struct rows rows = { .found = found, .context = context, .space = space };
-    enum store_result result;
-    struct key prefix;
-
-    rows.arena = arena_new(RECORD_ARENA_MAX);
-    rows.empty = arena_mark(rows.arena);
-    key_init(&prefix);
-    key_set_space(&prefix, kind, &space);
-    result =
-        each(archive, kind == KEY_KIND_TASK ? bytes_of(&kind, 1) : key_bytes(&prefix), read, &rows);
-    key_release(&prefix);
-    arena_free(rows.arena);
+    record.key = key;
+    if (!result)
+        (void)found(context, family, &record);
+    arena_free(arena);
     return result;
-}
-
-enum store_result archive_index(struct archive *archive, struct guid space,
-                                archive_row_found *found, void *context)
-{
-    return each_row(archive, space, KEY_KIND_INDEX, read_index, found, context);
-}
-
-enum store_result archive_counters(struct archive *archive, struct guid space,
-                                   archive_row_found *found, void *context)
-{
-    return each_row(archive, space, KEY_KIND_COUNTER, read_counter, found, context);
-}
-
-enum store_result archive_tasks(struct archive *archive, struct guid space,
-                                archive_row_found *found, void *context)
-{
-    return each_row(archive, space, KEY_KIND_TASK, read_task, found, context);
 }
 
 /* ---- pieces ---- */

@@ -97,7 +97,8 @@ static enum store_result check_spaces(const struct commit *commit)
     if (store_has_returned(&commit->embedded->store, commit->access))
         return STORE_CONFLICT;
     for (size_t i = 0; i < commit->count; i++)
-        if (commit->parts[i].changes && spaces_is_held(spaces, &commit->parts[i].snapshot->space))
+        if (commit->parts[i].changes && !commit->access.holds_space &&
+            spaces_is_held(spaces, &commit->parts[i].snapshot->space))
             return STORE_BUSY;
     for (size_t i = 0; i < commit->count; i++)
         if (commit->parts[i].changes &&
@@ -136,8 +137,10 @@ enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatc
 {
     enum store_result result = keyspace_write(&embedded->keyspace, writes);
 
-    if (result == STORE_OK)
+    if (result == STORE_OK) {
         states_wrote(&embedded->states, writes);
+        space_watch_wrote(&embedded->watch, writes);
+    }
     if (result == STORE_OK || result == STORE_WAIT)
         return result;
     if (result == STORE_SHORTAGE) {

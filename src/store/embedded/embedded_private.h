@@ -24,6 +24,7 @@
 #include "store/embedded/stage.h"
 #include "store/embedded/stage_hash.h"
 #include "store/embedded/states.h"
+#include "store/embedded/space_watch.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/table_keeper.h"
 #include "store/embedded/table_proof.h"
@@ -62,6 +63,7 @@ struct embedded {
     struct verified verified;
     struct reclaim reclaim;
     struct states states;
+    struct space_watch watch;
     struct recovery recovery;
     struct collector collector;
 };

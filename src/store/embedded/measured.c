@@ -6,16 +6,16 @@
 #include "base/metrics.h"
 
 static const struct metric_family syncs = { "lagra_store_sync_seconds",
-                                            "Syncs of the log: how long each took.",
-                                            METRIC_HISTOGRAM };
+                                            "Duration of syncs of the log.", METRIC_HISTOGRAM };
 static const struct metric_family woken = { "lagra_store_sync_waiters_total",
-                                            "Requests and others that a sync of the log let go on.",
+                                            "Requests and tasks that waited for a sync of the log.",
                                             METRIC_COUNTER };
 static const struct metric_family commits = { "lagra_store_commits_total", "Commits applied.",
                                               METRIC_COUNTER };
 static const struct metric_family conflicts = {
     "lagra_store_conflicts_total",
-    "Commits refused because a partition had changed: decided again.", METRIC_COUNTER
+    "Commits refused because a partition had changed; their decisions were repeated.",
+    METRIC_COUNTER
 };
 
 static struct {

@@ -99,6 +99,7 @@ static void embedded_close(struct store *store)
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
     states_release(embedded);
+    space_watch_release(&embedded->watch);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
     record_cache_free(embedded->records);
@@ -459,6 +460,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     collector_init(&embedded->collector, embedded);
     reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
     states_init(embedded);
+    space_watch_init(&embedded->watch);
     table_proof_init(&embedded->tables);
     result = open_parts(embedded, &folder, options, ret_problem);
     folder_release(&folder);
@@ -472,6 +474,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         table_proof_end(&embedded->tables);
         reclaim_release(&embedded->reclaim);
         states_release(embedded);
+        space_watch_release(&embedded->watch);
         collector_release(&embedded->collector);
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/crc.h"
+#include "store/deferred.h"
 
 #define PLACES_LEAST 64u
 /* 8 le sequence, 4 le count; then the changes: kind, and key and value with varint lengths. */
@@ -17,12 +18,19 @@ static void empty(struct written *written, bool is_all)
     if (written->arena)
         arena_free(written->arena);
     free(written->places);
-    *written = (struct written){ .is_all = is_all };
+    *written =
+        (struct written){ .space = written->space, .limit = written->limit, .is_all = is_all };
 }
 
 void written_release(struct written *written)
 {
     empty(written, false);
+}
+
+size_t written_bytes(const struct written *written)
+{
+    return (written->arena ? arena_held(written->arena) : 0) +
+           written->capacity * sizeof written->places[0];
 }
 
 /* Returns the place of the key, or where it belongs. */
@@ -51,19 +59,20 @@ static void grow(struct written *written)
 
 static void add(struct written *written, struct bytes key)
 {
+    size_t limit = written->limit > 0 ? written->limit : WRITTEN_BYTES_MAX;
     struct bytes *place;
 
     if (written->is_all)
         return;
     if (!written->arena)
-        written->arena = arena_new(2 * WRITTEN_BYTES_MAX);
+        written->arena = arena_new(2 * limit);
     if (2 * written->count >= written->capacity)
         grow(written);
     place = find(written, key);
     if (place->ptr)
         return;
     if (arena_held(written->arena) + key.len + 2 * written->capacity * sizeof written->places[0] >
-        WRITTEN_BYTES_MAX) {
+        limit) {
         empty(written, true);
         return;
     }
@@ -91,17 +100,40 @@ static struct bytes read_string(struct bytes *from)
     return string;
 }
 
+/* value: of a put; ptr NULL if none */
+static bool is_wanted(const struct written *written, struct bytes key, struct bytes value)
+{
+    struct task_row task;
+
+    if (!written->space)
+        return true;
+    switch (key.ptr[0]) {
+    case KEY_KIND_LISTED:
+    case KEY_KIND_INNER:
+    case KEY_KIND_INDEX:
+        return key.len >= KEY_SPACE_SIZE &&
+               memcmp(key.ptr + 1, written->space->b, sizeof written->space->b) == 0;
+    case KEY_KIND_TASK:
+        return deferred_read_row(key, value, &task) && guid_equal(&task.space, written->space);
+    default:
+        return false;
+    }
+}
+
 void written_add_batch(struct written *written, struct bytes data)
 {
     struct bytes left = bytes_from(data, BATCH_HEADER);
 
     while (left.len > 0) {
         unsigned char kind = (unsigned char)*left.ptr;
+        struct bytes key, value = { NULL, 0 };
 
         assert(kind <= CHANGE_MERGE);
         left = bytes_from(left, 1);
-        add(written, read_string(&left));
+        key = read_string(&left);
         if (kind != CHANGE_DELETE)
-            (void)read_string(&left);
+            value = read_string(&left);
+        if (is_wanted(written, key, value))
+            add(written, key);
     }
 }

@@ -1,7 +1,7 @@
 /* Parses the entity in a request body: see entity_json.h. */
 #include "base/encode.h"
 #include "base/json.h"
-#include "table/edm_text.h"
+#include "table/edm.h"
 #include "table/rest/entity_json.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* Entities in responses: see entity_json.h. Order and annotations are as recorded. */
 #include "base/encode.h"
 #include "base/json.h"
-#include "table/edm_text.h"
+#include "table/edm.h"
 #include "table/rest/entity_json.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Set Blob Tier, and archived blobs: what they refuse, and how they come back. set_blob_tier.c,
+/* Set Blob Tier, and archived blobs: what they refuse, and how they come back. blob_operations.c,
  * tier.c; rest: Set-Blob-Tier */
 #include "listed.h"
 

@@ -17,6 +17,7 @@ static struct envelope sample(void)
         .service = 2,
         .cell = 7,
         .incarnation = 300,
+        .renewed_ns = 12345,
         .said = { .client_is_known = true,
                   .port = 5000,
                   .is_tls = true,
@@ -43,6 +44,7 @@ static void read_as_written(void **state)
     assert_int_equal(read.service, 2);
     assert_int_equal(read.cell, 7);
     assert_int_equal(read.incarnation, 300);
+    assert_int_equal(read.renewed_ns, 12345);
     assert_memory_equal(read.said.client, envelope.said.client, ADDRESS_SIZE);
     assert_int_equal(read.said.port, 5000);
     assert_true(read.said.client_is_known && read.said.is_tls && !read.said.is_forwarded);
@@ -52,7 +54,10 @@ static void read_as_written(void **state)
 /* Without what is optional, and with all of it at its longest. */
 static void extremes(void **state)
 {
-    struct envelope envelope = { .cell = UINT32_MAX, .incarnation = UINT64_MAX }, read;
+    struct envelope envelope = { .cell = UINT32_MAX,
+                                 .incarnation = UINT64_MAX,
+                                 .renewed_ns = UINT64_MAX },
+                    read;
     char written[INTRODUCTION_MAX], longest[ENVELOPE_AUTHORITY_MAX];
     size_t size = envelope_write(&envelope, written);
 
@@ -94,8 +99,8 @@ static void hostile(void **state)
     (void)state;
     for (size_t at = 0; at < 5; at++)
         assert_malformed(at, 0xff);
-    assert_malformed(4, 1);     /* version: of an older front end */
-    assert_malformed(4, 3);     /* of a newer one */
+    assert_malformed(4, 2);     /* version: of an older front end */
+    assert_malformed(4, 4);     /* of a newer one */
     assert_malformed(5, 4);     /* service */
     assert_malformed(6, 0x2b);  /* an unknown flag */
     assert_malformed(6, 0x0a);  /* no client, but an address */
@@ -138,6 +143,9 @@ static void of_a_peer(void **state)
     }
     written[6] = 0;
     written[47] = 1; /* a placement */
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+    written[47] = 0;
+    written[55] = 1; /* a renewal */
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
 }
 

@@ -34,6 +34,7 @@ static void setup(struct world *w)
     assert_true(cluster_folder_create(w->path, 1, &problem));
     w->candidacy.path = w->path;
     w->candidacy.address = "192.0.2.1:10000";
+    w->candidacy.smb = "";
     assert_true(cluster_folder_read(w->path, &w->candidacy.cluster, &problem));
     w->owner = cluster_owner_path(w->path, 1);
 }

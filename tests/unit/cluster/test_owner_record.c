@@ -29,6 +29,7 @@ static struct owner_record sample(uint64_t renewal)
     record.is_held = true;
     record.lease_ms = 3000;
     record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.renewed_ns = 5678;
     record.owner.pid = 4321;
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
@@ -51,6 +52,7 @@ static void read_as_written(void **state)
     memset(record.owner.address, 'a', OWNER_ADDRESS_MAX);
     memset(record.owner.client, 'c', OWNER_CLIENT_MAX);
     memset(record.owner.forward, 'f', OWNER_FORWARD_MAX);
+    memset(record.owner.smb, 's', OWNER_SMB_MAX);
     memset(record.owner.version, 'v', OWNER_VERSION_MAX);
     memset(record.move, 'm', OWNER_MOVE_MAX);
     record.serves = false;
@@ -83,6 +85,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
     slot[13] = (char)sizeof fields;
@@ -102,6 +105,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
     memcpy(slot + 14 + 81, forward, sizeof forward);
@@ -120,6 +124,7 @@ static void version_3(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    record.renewed_ns = 0;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
     memset(slot + 14 + 97 + sizeof used, 0, sizeof slot - 14 - 97 - sizeof used);
@@ -131,10 +136,10 @@ static void version_3(void **state)
     assert_memory_equal(&read, &record, sizeof read);
 }
 
-/* Version 4 has three more. */
+/* Version 4 has four more. */
 static void version_4(void **state)
 {
-    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n' };
+    static const uint8_t more[] = { 6, '1', '.', '2', '.', '3', 1, 3, 'm', 'n', 0xae, 0x2c };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5), read;
 
@@ -142,12 +147,41 @@ static void version_4(void **state)
     snprintf(record.owner.version, sizeof record.owner.version, "%s", "1.2.3");
     snprintf(record.move, sizeof record.move, "%s", "mn");
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 98 + sizeof more);
-    assert_int_equal(slot[14], 4);
+    assert_int_equal((uint8_t)slot[13], 98 + sizeof more + 1);
+    slot[13]--; /* what version 5 adds is empty */
+    slot[14 + 98 + sizeof more] = 0;
+    slot[14] = 4;
+    with_crc(slot);
     assert_memory_equal(slot + 14 + 98, more, sizeof more);
     assert_true(owner_record_read(slot, &read));
     assert_memory_equal(&read, &record, sizeof read);
     record.is_held = false; /* a cell without an owner is not served */
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+}
+
+/* Version 5 has one more, which is sent to clients within a path: it is a host and nothing else. */
+static void version_5(void **state)
+{
+    static const uint8_t smb[] = { 6, 'a', '.', 'b', '-', '1' };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+    unsigned length;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    length = (uint8_t)slot[13] - 1u; /* without an empty one */
+    snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "a.b-1");
+    owner_record_write(&record, slot);
+    assert_int_equal(slot[14], 5);
+    assert_int_equal((uint8_t)slot[13], length + sizeof smb);
+    assert_memory_equal(slot + 14 + length, smb, sizeof smb);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+    snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "a\\b");
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "2001:db8::1");
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
 }
@@ -202,7 +236,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 3 ? 2 : 1) {
+    for (unsigned version = 0; version < 256; version += version == 4 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -234,8 +268,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
-        cmocka_unit_test(version_3),       cmocka_unit_test(version_4), cmocka_unit_test(damaged),
-        cmocka_unit_test(hostile),         cmocka_unit_test(newest),
+        cmocka_unit_test(version_3),       cmocka_unit_test(version_4), cmocka_unit_test(version_5),
+        cmocka_unit_test(damaged),         cmocka_unit_test(hostile),   cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,7 @@ static void owners_come_and_go(void **state)
 {
     struct owner_record record = record_of(3, "192.0.2.1:10020");
     struct route route = { .is_open = false };
+    char host[OWNER_SMB_MAX + 1];
     struct owner_target target;
 
     (void)state;
@@ -76,8 +77,14 @@ static void owners_come_and_go(void **state)
     assert_int_equal(find(&route, &target), ROUTE_FOUND);
     assert_int_equal(target.incarnation, 3);
     assert_int_equal(target.port, 10020);
+    assert_false(route_find_smb(&route, 1, host));
+    snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "one.example");
     assert_false(route_saw(&route, 1, &record, 2));
+    assert_true(route_find_smb(&route, 1, host));
+    assert_string_equal(host, "one.example");
+    assert_false(route_find_smb(&route, 2, host));
     assert_false(route_saw(&route, 1, NULL, 3));
+    assert_false(route_find_smb(&route, 1, host));
     assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
     record.incarnation = 4;
     assert_true(route_saw(&route, 1, &record, 4));

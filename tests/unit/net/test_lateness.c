@@ -134,7 +134,7 @@ static void test_stop_ends_idleness(void **state)
     assert_null(connection_timeout_reason(&idle, SINCE_MS));
     atomic_store(&server->stopping, true);
     assert_true(net_is_stopping(server));
-    assert_string_equal(connection_timeout_reason(&idle, SINCE_MS), "the server stops");
+    assert_string_equal(connection_timeout_reason(&idle, SINCE_MS), "the server is stopping");
     assert_null(connection_timeout_reason(&busy, SINCE_MS));
     free(server);
 }

@@ -1,4 +1,4 @@
-/* Every field of the records of a queue and of a message survives, next to others with any value. queue_record.c, message.c */
+/* Every field of the records of a queue and of a message survives, next to others with any value. queue_operations.c, message.c */
 #include "queue/message.h"
 
 #include <setjmp.h>

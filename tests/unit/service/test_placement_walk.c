@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "service/placement.h"
+#include "service/recent_deletion.h"
 
 #define CELLS     3u /* the root is the first one */
 #define NAMES     2u
@@ -347,9 +348,64 @@ static void any_order(void **of)
     }
 }
 
+/* Deletes the first name in a cell, and begins another decision there. */
+static void open_deleted(struct decision *d, uint32_t cell)
+{
+    arena = arena_new((size_t)1 << 20);
+    stores[cell - 1] = store_open_memory();
+    open_name(d, cell, 0);
+    recent_deletion_write(d->changes, arena, d->now);
+    assert_int_equal(deciding_commit(d), OK);
+    deciding_end(d);
+    open_name(d, cell, 0);
+}
+
+/* The check that follows a creation may come right after a deletion. The name stays in its cell, which has the record of the
+ * deletion, until that record is forgotten. service/recent_deletion.h */
+static void released_after_deletion(void **of)
+{
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .problem = &problem };
+    enum placement_release release;
+
+    (void)of;
+    open_deleted(&d, 2);
+    assert_int_equal(placement_release(&d, 1, &release), STORE_OK);
+    assert_int_equal(release, PLACEMENT_IN_USE);
+    d.now += 31 * TICKS_PER_SECOND;
+    assert_int_equal(placement_release(&d, 1, &release), STORE_OK);
+    assert_int_equal(release, PLACEMENT_RELEASED);
+    deciding_end(&d);
+    store_close(stores[1]);
+    arena_free(arena);
+}
+
+/* So does a name that was in the root. */
+static void placed_after_deletion(void **of)
+{
+    const struct input input = { .place_in = 2, .account = BYTES("account") };
+    struct problem problem = { .detail = NULL };
+    struct result result = { .now = 0 };
+    struct decision d = { .input = &input, .problem = &problem, .result = &result };
+    bool is_elsewhere;
+
+    (void)of;
+    open_deleted(&d, 1);
+    assert_int_equal(placement_of_new(&d, &is_elsewhere), OK);
+    assert_false(is_elsewhere);
+    d.now += 31 * TICKS_PER_SECOND;
+    assert_int_equal(placement_of_new(&d, &is_elsewhere), OK);
+    assert_true(is_elsewhere);
+    deciding_end(&d);
+    store_close(stores[0]);
+    arena_free(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(any_order) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(any_order),
+                                        cmocka_unit_test(released_after_deletion),
+                                        cmocka_unit_test(placed_after_deletion) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

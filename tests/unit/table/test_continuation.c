@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "table/rest/continuation.h"
+#include "table/rest/query.h"
 
 #include <cmocka.h> /* last: it has a macro `fail` */
 

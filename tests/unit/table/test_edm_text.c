@@ -1,4 +1,4 @@
-/* Values as texts and back. edm_text.h */
+/* Values as texts and back. edm.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "table/edm_text.h"
+#include "table/edm.h"
 
 /* Rule: a sign, digits, and the bounds of the type. */
 static void integers_have_bounds(void **state)

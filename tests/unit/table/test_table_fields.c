@@ -1,4 +1,4 @@
-/* Every field of the record of a table survives, next to others with any value. table_record.c */
+/* Every field of the record of a table survives, next to others with any value. subject.c */
 #include "table/tables.h"
 
 #include <setjmp.h>
