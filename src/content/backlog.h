@@ -123,7 +123,7 @@ void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* Adds the content to its blob's chain: its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes a content without holders: its segments and membership; deletes later the runs that no
+/* Deletes content without holders: its segments and membership; deletes later the runs that no
  * neighbour refers to. At most once per list of changes, because it reads the neighbours from the
  * state before. */
 enum store_result chain_leave(struct read_view *before, struct changes *changes,

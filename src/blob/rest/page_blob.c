@@ -231,7 +231,7 @@ static enum error read_previous(struct call *call, struct get_page_ranges_parame
     return OK;
 }
 
-/* Extends a range to whole pages, as recorded. decision: 854 */
+/* Extends a range to whole pages, as in the real service. decision: 854 */
 static void widen_to_pages(struct read_range *range)
 {
     range->first -= range->first % PAGE_SIZE;

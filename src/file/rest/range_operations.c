@@ -221,7 +221,7 @@ enum error put_range_from_url_check(struct call *call, struct put_range_paramete
     return OK;
 }
 
-/* Checks the CRC64 conditions. Failures report the checksum details, as recorded. */
+/* Checks the CRC64 conditions. Failures report the checksum details, as in the real service. */
 static enum error check_conditions(struct gathering *g, const struct crc64_conditions *given)
 {
     const uint64_t *sum = &g->call->input.body.crc64;
