@@ -40,8 +40,7 @@ struct admin {
     struct backup_hold *backup; /* NULL, like the next one, if the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
-    bool follows_root; /* the accounts are those of another cell, where they are changed */
-    struct usage_survey *usage;
+    bool follows_root;          /* the accounts are those of another cell, where they are changed */
     struct console *console;    /* NULL if not served */
     struct decision_pool *pool; /* used only by this application */
     const char *location;       /* the directory of the socket */

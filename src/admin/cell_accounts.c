@@ -1,6 +1,7 @@
 /* See cell_accounts.h. */
 #include "admin/cell_accounts.h"
 
+#include "admin/cell_usage.h"
 #include "admin/stored_accounts.h"
 #include "base/codec.h"
 #include "base/log.h"
@@ -238,6 +239,8 @@ static void *run(void *argument)
 
     while (!atomic_load(&f->ends)) {
         follow(f, &digest, &has_failed);
+        if (f->store && !has_failed)
+            cell_usage_report(f->peers, f->cell, f->accounts);
         for (unsigned ms = 0; ms < EVERY_MS && !atomic_load(&f->ends); ms += STEP_MS)
             thread_sleep_ns(STEP_MS * NS_PER_MS);
     }

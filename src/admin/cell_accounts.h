@@ -27,6 +27,7 @@ int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
 /* In another cell. */
 struct cell_accounts {
     struct peers *peers;
+    uint32_t cell;       /* owned by this process; 0 if none */
     struct store *store; /* or NULL if no cell is owned; accounts are then put in force only */
     struct accounts *accounts;
     struct thread thread;

@@ -1,11 +1,12 @@
 /* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables and
- * shares by internal requests to the service (request/internal_request.h). */
+ * shares by internal requests to the service, in whichever cell of a cluster they are
+ * (request/cell_request.h). */
 #include "admin/admin_private.h"
 
 #include "base/encode.h"
 #include "base/url.h"
 #include "base/xml.h"
-#include "request/internal_request.h"
+#include "request/cell_request.h"
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
@@ -73,8 +74,8 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
 static bool ask(struct admin_call *call, const struct kind *kind,
                 const struct internal_request *asked, struct internal_response *ret_answer)
 {
-    internal_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                         call->arena, asked, ret_answer);
+    cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                     call->arena, asked, ret_answer);
     if (ret_answer->error)
         admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
                    error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",
@@ -255,8 +256,8 @@ static void write_metrics_table(struct admin_call *call, const struct kind *kind
                                       .header_count = 2 };
     struct internal_response answer;
 
-    internal_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                         call->arena, &asked, &answer);
+    cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
+                     call->arena, &asked, &answer);
     if (answer.error)
         return;
     json_write_begin(&call->out, '{');

@@ -15,24 +15,6 @@
 #define WANTED_MS        10000u
 #define SERVED_SHARE     9u /* it pauses nine times as long as it works */
 
-/* Usage of one account in one service. */
-struct survey_total {
-    struct bytes account;
-    const char *service;
-    uint64_t containers;
-    struct usage usage;
-};
-/* One of the largest containers. */
-struct survey_container {
-    struct survey_total of; /* containers: 1 */
-    struct bytes name;
-};
-struct survey_listener {
-    void (*total)(void *context, const struct survey_total *total);
-    void (*container)(void *context, const struct survey_container *container);
-    void *context;
-};
-
 /* The result of a count; constant once complete. */
 struct report {
     struct arena *arena;
@@ -111,7 +93,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     return true;
 }
 
-/* Yields to others by spreading a count over ten times its duration. Returns false if the server is
+/* Sleeps so that a count takes ten times as long as its work alone. Returns false if the server is
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {
@@ -204,11 +186,9 @@ static bool count_once(struct usage_survey *survey, bool rests)
     return report != NULL;
 }
 
-/* Runs a survey now; blocks on disk I/O. Calls are serialized. Returns STORE_OK, or STORE_CORRUPT,
- * STORE_IO without a report. */
-static enum store_result count_now(struct usage_survey *survey)
+bool usage_survey_count(struct usage_survey *survey)
 {
-    return count_once(survey, false) ? STORE_OK : STORE_IO;
+    return count_once(survey, false);
 }
 
 /* ---- the thread ---- */
@@ -220,8 +200,8 @@ static void see_if_wanted(const struct account *account, void *context)
     *is_wanted |= account_usage_is_wanted(account);
 }
 
-/* Returns true if a request was refused because of a limit that deletions may have made
- * obsolete. */
+/* Returns true if a request was refused for exceeding a limit that deletions may since have
+ * relieved. */
 static bool is_wanted(const struct usage_survey *survey)
 {
     bool wanted = false;
@@ -316,19 +296,17 @@ static void report_give(struct usage_survey *survey)
     lock_release(&survey->lock);
 }
 
-/* Passes the last report to the listener, valid during the calls. Returns false if there is none yet. */
-static bool read_report(struct usage_survey *survey, const struct survey_listener *listener)
+void usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener)
 {
     const struct report *report = report_take(survey);
 
     if (!report)
-        return false;
+        return;
     for (size_t i = 0; i < report->total_count; i++)
         listener->total(listener->context, &report->totals[i]);
     for (size_t i = 0; i < report->shown_count; i++)
         listener->container(listener->context, &report->shown[i]);
     report_give(survey);
-    return true;
 }
 
 /* ---- metrics ---- */
@@ -402,70 +380,4 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
     text_printf(to, "lagra_usage_last_end_timestamp_seconds %" PRIu64 "\n",
                 (uint64_t)((report->at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND));
     report_give(survey);
-}
-
-static void write_total(struct json_writer *out, const struct survey_total *total)
-{
-    json_write_member(out, "account", total->account);
-    json_write_member(out, "service", bytes_from_string(total->service));
-    json_write_number(out, "objects", total->usage.objects);
-    json_write_number(out, "bytes", total->usage.bytes);
-    if (total->usage.quota_bytes > 0)
-        json_write_number(out, "quota", total->usage.quota_bytes);
-}
-
-static void add_total(void *context, const struct survey_total *total)
-{
-    struct json_writer *out = context;
-
-    if (total->containers == 0 && total->usage.bytes == 0)
-        return;
-    json_write_begin(out, '{');
-    write_total(out, total);
-    json_write_number(out, "containers", total->containers);
-    json_write_end(out, '}');
-}
-
-static void add_container(void *context, const struct survey_container *container)
-{
-    struct json_writer *out = context;
-
-    json_write_begin(out, '{');
-    json_write_member(out, "name", container->name);
-    write_total(out, &container->of);
-    json_write_end(out, '}');
-}
-
-static void skip_total(void *context, const struct survey_total *total)
-{
-    (void)context;
-    (void)total;
-}
-
-static void skip_container(void *context, const struct survey_container *container)
-{
-    (void)context;
-    (void)container;
-}
-
-void admin_usage(struct admin_call *call)
-{
-    struct usage_survey *survey = call->admin->usage;
-    const struct survey_listener totals = { add_total, skip_container, &call->out };
-    const struct survey_listener containers = { skip_total, add_container, &call->out };
-
-    if (count_now(survey)) {
-        admin_fail(
-            call, 500, "InternalError",
-            "Usage could not be determined because stored data could not be read; see the log.");
-        return;
-    }
-    json_write_name(&call->out, "accounts");
-    json_write_begin(&call->out, '[');
-    read_report(survey, &totals);
-    json_write_end(&call->out, ']');
-    json_write_name(&call->out, "containers");
-    json_write_begin(&call->out, '[');
-    read_report(survey, &containers);
-    json_write_end(&call->out, ']');
 }

@@ -53,7 +53,7 @@ static void write_monitored(struct analytics *a, struct monitored *w, instant no
         api_tally_free(a, collected.tallies);
         collected.tallies = next;
     }
-    if (is_last)
+    if (is_last || is_other_cell(a))
         return;
     metrics_finish_hours(a, w, now);
     capacity_begin(a, w, now);
@@ -75,7 +75,7 @@ static void apply_settings(struct analytics *a)
     collect_settings(a);
     for (size_t i = 0; i < MONITORED_BUCKETS; i++)
         for (struct monitored *w = a->monitored[i]; w; w = w->next)
-            if (w->logging.kinds != 0 && !w->has_logs)
+            if (w->logging.kinds != 0 && !w->has_logs && !is_other_cell(a))
                 w->has_logs = logs_make(a, w->account) == OK;
 }
 
@@ -122,6 +122,8 @@ static void *run(void *argument)
             apply_settings(a);
             break;
         case REASON_INTERVAL:
+            if (is_other_cell(a)) /* settings are copied from the root without a call */
+                apply_settings(a);
             write_all(a, false);
             break;
         case REASON_FULL:

@@ -13,7 +13,8 @@
  *     loses at most the data of one interval; an orderly stop writes it.
  * (3) A log blob is written once and not changed; an entity is updated by adding to its stored
  *     values.
- * (4) No other process writes metric entities. Blobs have unique names.
+ * (4) The owners of all cells of a cluster write into the root. Entities are changed only under
+ *     their ETag, and blobs have unique names. decision: 1105
  * (5) Clients can read and delete all of this, but not change it (decisions 510, 511).
  * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/monitoring.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H
@@ -26,8 +27,9 @@ struct analytics;
 /* Starts accepting events, once analytics_start() has found accounts that need them. Call before
  * event_logs_start(). */
 void analytics_open(void);
-/* Reads the accounts' settings, and starts the thread. All arguments remain the caller's. Returns
- * NULL if no thread could be started. every_s: the interval, 1..3600. Main thread only. */
+/* Reads the accounts' settings, and starts the thread. The caller keeps ownership of all
+ * arguments. Returns NULL if no thread could be started. every_s: the interval, 1..3600. Main
+ * thread only. */
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
                                   const struct accounts *accounts, unsigned every_s);
 /* Writes the remaining data. Call after event_logs_stop(), and before closing the store. Main

@@ -7,7 +7,7 @@
 #include "base/lock.h"
 #include "base/thread.h"
 #include "request/gather.h"
-#include "request/internal_request.h"
+#include "request/cell_request.h"
 
 /* Lines of one hour, for one blob. */
 struct log_part {
@@ -100,9 +100,18 @@ void collected_put_back(struct analytics *analytics, struct monitored *monitored
 void log_part_free(struct analytics *analytics, struct log_part *part);
 void api_tally_free(struct analytics *analytics, struct api_tally *tally);
 
-/* ---- ask.c ---- */
+/* ---- requests: collect.c ---- */
 
-/* Sends an internal request, counted as such. asked: its path is relative to the account, raw */
+/* Returns true if this process owns another cell of a cluster than the root, which has $logs and
+ * the metrics tables. */
+static inline bool is_other_cell(const struct analytics *analytics)
+{
+    const struct endpoint *endpoint = &analytics->endpoints->endpoints[0];
+
+    return endpoint->peers && !endpoint->places;
+}
+/* Sends an internal request, in a cluster to the root, counted as such. asked: its path is relative
+ * to the account, raw */
 enum error ask(struct analytics *analytics, const struct account *account, const char *service,
                struct arena *arena, struct internal_request *asked,
                struct internal_response *ret_answer);

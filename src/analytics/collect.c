@@ -358,7 +358,8 @@ enum error ask(struct analytics *a, const struct account *account, const char *s
     asked->by_service = true;
     asked->path =
         arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account_name(account)), BYTES_ARG(asked->path));
-    internal_request_run(endpoint, arena, asked, ret_answer);
+    (is_other_cell(a) ? cell_request_run : internal_request_run)(endpoint, arena, asked,
+                                                                 ret_answer);
     event.operation = ret_answer->operation;
     event.outcome = !ret_answer->error                       ? OUTCOME_SUCCESS
                     : error_status(ret_answer->error) >= 500 ? OUTCOME_SERVER_OTHER

@@ -8,6 +8,9 @@
 #include "base/json.h"
 #include "base/log.h"
 
+/* More owners do not change an entity at the same time. */
+#define ATTEMPTS_MAX 32u
+
 static const struct http_header json_headers[] = {
     { BYTES("content-type"), BYTES("application/json"), BYTES("content-type") },
     { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
@@ -53,24 +56,34 @@ static enum error ask_entity(struct analytics *a, struct arena *arena,
     asked->path = arena_printf(
         arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')", BYTES_ARG(table_name(arena, place)),
         BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(percent_encode(arena, row, "")));
-    asked->headers = json_headers;
-    asked->header_count = 2;
+    if (asked->header_count == 0) {
+        asked->headers = json_headers;
+        asked->header_count = 2;
+    }
     return ask(a, place->monitored->account, "table", arena, asked, ret_answer);
 }
 
-/* Adds the stored values to the tally, if there are any. */
+/* Adds the stored values to the tally, if there are any.
+ *
+ * ret_etag  of the entity; ptr NULL if it does not exist */
 static enum error read_stored(struct analytics *a, struct arena *arena,
                               const struct metrics_place *place, struct bytes row,
-                              struct tally *tally)
+                              struct tally *tally, struct bytes *ret_etag)
 {
     struct internal_request asked = { .method = METHOD_GET };
+    const struct http_header *etag;
     struct internal_response answer;
     enum error e = ask_entity(a, arena, place, row, &asked, &answer);
 
+    *ret_etag = bytes_of(NULL, 0);
     if (e == E_TableNotFound || e == E_ResourceNotFound)
         return OK;
     if (e)
         return e;
+    etag = response_find_header(&answer.response, bytes_from_string("ETag"));
+    if (!etag)
+        return E_InternalError;
+    *ret_etag = etag->value;
     if (!tally_read(arena, answer.response.body, tally))
         log_line(LOG_WARN, "an entity of table %.*s is not a valid metrics entity: replaced",
                  BYTES_ARG(table_name(arena, place)));
@@ -100,16 +113,64 @@ enum error metrics_put(struct analytics *a, struct arena *arena, const struct me
     return e ? e : ask_entity(a, arena, place, row, &asked, &answer);
 }
 
-/* Adds to the stored values, which no other process writes. */
+/* Replaces the entity with this ETag. */
+static enum error replace(struct analytics *a, struct arena *arena,
+                          const struct metrics_place *place, struct bytes row, struct bytes json,
+                          struct bytes etag)
+{
+    const struct http_header headers[] = { json_headers[0],
+                                           json_headers[1],
+                                           { BYTES("if-match"), etag, BYTES("If-Match") } };
+    struct internal_request asked = {
+        .method = METHOD_PUT, .body = json, .headers = headers, .header_count = 3
+    };
+    struct internal_response answer;
+
+    return ask_entity(a, arena, place, row, &asked, &answer);
+}
+
+/* Creates the entity, and its table. */
+static enum error insert(struct analytics *a, struct arena *arena,
+                         const struct metrics_place *place, struct bytes row, struct bytes json)
+{
+    struct internal_request asked = { .method = METHOD_POST,
+                                      .path = table_name(arena, place),
+                                      .headers = json_headers,
+                                      .header_count = 2 };
+    struct internal_response answer;
+    enum error e;
+
+    asked.body = arena_printf(arena, "{\"PartitionKey\":\"%.*s\",\"RowKey\":\"%.*s\",%.*s",
+                              BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(row),
+                              BYTES_ARG(bytes_from(json, 1)));
+    e = ask(a, place->monitored->account, "table", arena, &asked, &answer);
+    if (e != E_TableNotFound)
+        return e;
+    e = make_table(a, arena, place);
+    asked.path = table_name(arena, place);
+    return e ? e : ask(a, place->monitored->account, "table", arena, &asked, &answer);
+}
+
+/* Adds to the stored values, which the owners of other cells change too. */
 static void add(struct analytics *a, const struct metrics_place *place, struct bytes row,
                 const struct tally *more)
 {
     struct arena *arena = arena_new_background(STEP_ARENA_MAX);
-    struct tally tally = *more;
-    enum error e = read_stored(a, arena, place, row, &tally);
+    enum error e = E_ServerBusy;
+    bool was_changed = true;
 
-    if (!e)
-        e = metrics_put(a, arena, place, row, tally_write(arena, &tally));
+    for (unsigned i = 0; i < ATTEMPTS_MAX && was_changed; i++) {
+        struct tally tally = *more;
+        struct bytes etag, json;
+
+        e = read_stored(a, arena, place, row, &tally, &etag);
+        if (e)
+            break;
+        json = tally_write(arena, &tally);
+        e = etag.ptr ? replace(a, arena, place, row, json, etag)
+                     : insert(a, arena, place, row, json);
+        was_changed = e == E_EntityAlreadyExists || (e && error_status(e) == 412);
+    }
     arena_free(arena);
     if (e)
         event_log_lost(EVENTS_ANALYTICS, 1, error_code(e));

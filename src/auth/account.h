@@ -34,11 +34,14 @@ struct meter {
     _Atomic uint64_t limits[ACCOUNT_LIMITS]; /* 0 if there is none */
     /* instant of the monotonic clock up to which usage is paid */
     _Atomic uint64_t paid_ns[METER_RATES];
-    _Atomic uint64_t kept_bytes;  /* at the last count */
-    _Atomic uint64_t came_bytes;  /* received since the last count started */
-    _Atomic uint64_t came_before; /* came_bytes when the current count started */
-    _Atomic bool was_full;        /* a request was refused since the last count */
-    _Atomic uint32_t note;        /* account_note() */
+    _Atomic uint64_t kept_bytes;      /* at the last count */
+    _Atomic uint64_t came_bytes;      /* received since the last count started */
+    _Atomic uint64_t came_before;     /* came_bytes when the current count started */
+    _Atomic uint64_t elsewhere_bytes; /* in other cells of the cluster, as last known */
+    _Atomic bool is_counted;          /* there was a count */
+    _Atomic bool was_full;            /* a request was refused since the last count */
+    _Atomic bool is_wanted;           /* another cell has requested a count since the last one */
+    _Atomic uint32_t note;            /* account_note() */
 };
 
 struct account {

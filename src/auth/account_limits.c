@@ -110,20 +110,35 @@ void account_usage_found(const struct account *account, uint64_t bytes)
     atomic_store(&meter->kept_bytes, bytes);
     atomic_fetch_sub(&meter->came_bytes, atomic_load(&meter->came_before));
     atomic_store(&meter->was_full, false);
+    atomic_store(&meter->is_wanted, false);
+    atomic_store(&meter->is_counted, true);
+}
+
+/* Returns the bytes in all cells. */
+static uint64_t bytes_of_all(const struct meter *meter)
+{
+    return atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes) +
+           atomic_load(&meter->elsewhere_bytes);
+}
+
+bool account_has_room(const struct account *account, uint64_t bytes)
+{
+    struct meter *meter = account->meter;
+    uint64_t limit = account_limit(account, LIMIT_CAPACITY);
+    uint64_t has = bytes_of_all(meter);
+    bool has_room = limit == 0 || (has < limit && bytes <= limit - has);
+
+    if (!has_room)
+        atomic_store(&meter->was_full, true);
+    return has_room;
 }
 
 bool account_keep(const struct account *account, uint64_t bytes)
 {
-    struct meter *meter = account->meter;
-    uint64_t limit = account_limit(account, LIMIT_CAPACITY);
-    uint64_t has = atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes);
-
-    if (limit > 0 && (has >= limit || bytes > limit - has)) {
-        atomic_store(&meter->was_full, true);
+    if (!account_has_room(account, bytes))
         return false;
-    }
-    if (limit > 0)
-        atomic_fetch_add_explicit(&meter->came_bytes, bytes, memory_order_relaxed);
+    if (account_limit(account, LIMIT_CAPACITY) > 0)
+        atomic_fetch_add_explicit(&account->meter->came_bytes, bytes, memory_order_relaxed);
     return true;
 }
 
@@ -132,12 +147,30 @@ bool account_is_full(const struct account *account)
     struct meter *meter = account->meter;
     uint64_t limit = account_limit(account, LIMIT_CAPACITY);
 
-    return limit > 0 && atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes) >= limit;
+    return limit > 0 && bytes_of_all(meter) >= limit;
 }
 
 bool account_usage_is_wanted(const struct account *account)
 {
-    return atomic_load(&account->meter->was_full);
+    return atomic_load(&account->meter->was_full) || atomic_load(&account->meter->is_wanted);
+}
+
+struct account_usage account_usage_here(const struct account *account)
+{
+    struct meter *meter = account->meter;
+
+    return (struct account_usage){
+        .bytes = atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes),
+        .is_counted = atomic_load(&meter->is_counted),
+        .was_refused = atomic_load(&meter->was_full),
+    };
+}
+
+void account_usage_elsewhere(const struct account *account, const struct account_usage *usage)
+{
+    atomic_store(&account->meter->elsewhere_bytes, usage->bytes);
+    if (usage->was_refused)
+        atomic_store(&account->meter->is_wanted, true);
 }
 
 /* ---- notes of services ---- */

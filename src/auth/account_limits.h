@@ -56,15 +56,30 @@ enum error account_admit(const struct account *account, enum account_way way, ui
  * data copied on the server does not. One count at a time. */
 void account_usage_begins(const struct account *account);
 void account_usage_found(const struct account *account, uint64_t bytes);
+/* Returns true if the account has room for `bytes`; otherwise account_usage_is_wanted() returns
+ * true. */
+bool account_has_room(const struct account *account, uint64_t bytes);
 /* Reserves `bytes` of the account's capacity. Returns false if that would exceed its limit; the
  * bytes are then not counted, but account_usage_is_wanted() returns true. Concurrent calls may each
  * succeed and together exceed the limit. */
 bool account_keep(const struct account *account, uint64_t bytes);
 /* Returns true if the account has reached its capacity. Has no side effects. */
 bool account_is_full(const struct account *account);
-/* Returns true if a request was refused since the last count, after which there may be fewer
- * bytes. */
+/* Returns true if a request was refused since the last count, here or in another cell. There may be
+ * fewer bytes now. */
 bool account_usage_is_wanted(const struct account *account);
+
+/* Describes the usage of an account in a cell of a cluster (admin/cell_usage.h). The owner of each
+ * cell counts its own, and judges the capacity by the sum. */
+struct account_usage {
+    uint64_t bytes;   /* of the last count, and received since */
+    bool is_counted;  /* there was a count */
+    bool was_refused; /* a request was refused since the last count */
+};
+/* Returns the usage of the account in this cell. */
+struct account_usage account_usage_here(const struct account *account);
+/* Sets the usage of the account in all other cells, as last known. */
+void account_usage_elsewhere(const struct account *account, const struct account_usage *usage);
 
 /* Charges bytes that were received or sent. */
 void account_pay(const struct account *account, enum account_way way, uint64_t bytes,

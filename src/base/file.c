@@ -114,6 +114,30 @@ bool file_replace(int folder, const char *name, struct bytes contents)
     return is_written && renameat(folder, name_new, folder, name) == 0 && fsync(folder) == 0;
 }
 
+static struct file_mark mark_of(const char *path)
+{
+    struct stat status;
+
+    if (!path || stat(path, &status) != 0)
+        return (struct file_mark){ .size = 0 };
+    return (struct file_mark){
+        .device = status.st_dev,
+        .inode = status.st_ino,
+        .size = (uint64_t)status.st_size,
+        .changed_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec,
+    };
+}
+
+bool file_has_changed(const char *path, struct file_mark *seen)
+{
+    struct file_mark now = mark_of(path);
+    bool is_same = now.device == seen->device && now.inode == seen->inode &&
+                   now.size == seen->size && now.changed_ns == seen->changed_ns;
+
+    *seen = now;
+    return !is_same;
+}
+
 char *file_path(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + sizeof "/";

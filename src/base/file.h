@@ -31,6 +31,14 @@ bool file_sync_name(int folder);
  * may read it. The name is at most NAME_MAX - 4 bytes long; NAME.new is used on the way. Returns false with errno on failure. */
 bool file_replace(int folder, const char *name, struct bytes contents);
 
+/* Identifies the contents of a file as last seen. All zero if it did not exist. */
+struct file_mark {
+    uint64_t device, inode, size;
+    int64_t changed_ns;
+};
+/* Returns true if the file was replaced or changed since, and updates the mark. path: or NULL */
+bool file_has_changed(const char *path, struct file_mark *seen);
+
 /* Returns "folder/name", allocated with malloc(). */
 char *file_path(const char *folder, const char *name);
 

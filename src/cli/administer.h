@@ -75,6 +75,7 @@ int cluster_init_run(const struct command_call *call);
 int cluster_add_cell_run(const struct command_call *call);
 int cluster_place_run(const struct command_call *call);
 int cluster_status_run(const struct command_call *call);
+int cluster_rotate_key_run(const struct command_call *call);
 int cluster_evict_run(const struct command_call *call);
 
 /* ---- scrub.c ---- */

@@ -1,20 +1,28 @@
 /* `lagra cluster`: see administer.h. */
 #include "cli/administer.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
 #include "cluster/fence.h"
 #include "cluster/folder.h"
+#include "cluster/key.h"
 #include "cluster/lease.h"
 #include "cluster/owner_file.h"
 #include "cluster/pins.h"
 
-#define OUTPUT_MAX ((size_t)1 << 20)
+#define OUTPUT_MAX          ((size_t)1 << 20)
+/* Limit on the time in which owners read a changed key; they need 3 s. */
+#define READERS_PATIENCE_MS 60000u
+#define READERS_MARGIN_MS   500u
+#define READERS_POLL_MS     100u
 
 const struct command_option cluster_init_options[] = {
     { "cells", "N", "number of cells (1)" },
@@ -262,6 +270,134 @@ int cluster_status_run(const struct command_call *call)
         printf("{\"cells\":%.*s}\n", BYTES_ARG(text_bytes(&list)));
     arena_free(arena);
     return count > 0 ? EXIT_SUCCESS : refuse(path, problem);
+}
+
+/* ---- rotate-key ---- */
+
+/* Prevents two rotations at the same time, on any machine. Returns a descriptor to close, or -1
+ * with *ret_problem. */
+static int lock_cluster(const char *path, const char **ret_problem)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    char *name = file_path(path, CLUSTER_FILE_NAME);
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+
+    free(name);
+    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        return fd;
+    *ret_problem = fd < 0 ? "its file `cluster` cannot be written" : "its key is being rotated";
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Returns true if the owner of the cell has read these secrets, or if there is no owner. */
+static bool has_read(const char *path, const struct guid *cluster, unsigned cell,
+                     const struct net_secrets *secrets)
+{
+    struct owner_record record;
+
+    if (read_cell(path, cluster, cell, &record, NULL) != FOUND)
+        return false;
+    for (unsigned i = 0; i < NET_KEYS_MAX && record.is_held; i++)
+        if (record.keys[i] != (i < secrets->count ? net_key_id(secrets->of[i]) : 0))
+            return false;
+    return true;
+}
+
+/* Waits until all front ends have read the file: owners say so in their records, and others read it
+ * as often. Returns false after printing which cell is late. */
+static bool await_readers(const char *path, const struct guid *cluster,
+                          const struct net_secrets *secrets)
+{
+    uint64_t end_ms = clock_monotonic_ms() + READERS_PATIENCE_MS;
+    unsigned cells[CLUSTER_CELLS_MAX];
+    const char *problem = "";
+    unsigned count = cluster_folder_cells(path, cells, &problem);
+
+    thread_sleep_ns((CLUSTER_REREAD_MS + READERS_MARGIN_MS) * NS_PER_MS);
+    for (unsigned i = 0; i < count;) {
+        if (has_read(path, cluster, cells[i], secrets)) {
+            i++;
+        } else if (clock_monotonic_ms() >= end_ms) {
+            fprintf(stderr,
+                    "lagra: the owner of cell %04u has not read the file `key`; run the command "
+                    "again once it has or is replaced\n",
+                    cells[i]);
+            return false;
+        } else {
+            thread_sleep_ns(READERS_POLL_MS * NS_PER_MS);
+        }
+    }
+    return count > 0;
+}
+
+static void swap_secrets(struct net_secrets *secrets)
+{
+    struct net_secrets before = *secrets;
+
+    memcpy(secrets->of[0], before.of[1], NET_KEY_BYTES);
+    memcpy(secrets->of[1], before.of[0], NET_KEY_BYTES);
+    explicit_bzero(&before, sizeof before);
+}
+
+/* Replaces the file and waits for its readers. */
+static bool write_key(const char *path, int folder, const struct guid *cluster,
+                      const struct net_secrets *secrets)
+{
+    if (cluster_key_write(folder, secrets))
+        return await_readers(path, cluster, secrets);
+    fprintf(stderr, "lagra: the file `key` of %s cannot be written: %s\n", path,
+            strerrordesc_np(errno));
+    return false;
+}
+
+/* Drops the second secret, if an earlier run has left one: either it was never used to connect, or
+ * all owners connect with the first one by now. */
+static bool rotate(const char *path, int folder, const struct guid *cluster,
+                   struct net_secrets *secrets)
+{
+    if (secrets->count > 1) {
+        if (!await_readers(path, cluster, secrets))
+            return false;
+        secrets->count = 1;
+        if (!write_key(path, folder, cluster, secrets))
+            return false;
+    }
+    if (!cluster_key_add(secrets) || !write_key(path, folder, cluster, secrets))
+        return false;
+    swap_secrets(secrets);
+    if (!write_key(path, folder, cluster, secrets))
+        return false;
+    secrets->count = 1;
+    return write_key(path, folder, cluster, secrets);
+}
+
+int cluster_rotate_key_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "it has no file `key`";
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
+    struct net_secrets secrets = { .count = 0 };
+    struct guid cluster;
+    bool is_done = false;
+
+    if (cluster_folder_read(path, &cluster, &problem) &&
+        (lock = lock_cluster(path, &problem)) >= 0 &&
+        cluster_key_read(path, &secrets, &problem) == CLUSTER_KEY_READ) {
+        is_done = rotate(path, folder, &cluster, &secrets);
+        problem = NULL;
+    }
+    if (is_done)
+        printf("the key of %s is replaced: front ends use key %08x\n", path,
+               net_key_id(secrets.of[0]));
+    explicit_bzero(&secrets, sizeof secrets);
+    if (lock >= 0)
+        close(lock);
+    if (folder >= 0)
+        close(folder);
+    if (problem)
+        return refuse(path, problem);
+    return is_done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- evict ---- */

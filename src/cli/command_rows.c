@@ -176,6 +176,8 @@ const struct command_row command_rows[] = {
     { "cluster move", "DIR ACCOUNT KIND NAME CELL", "move a container, queue, table or share (KIND) to another cell while it is served", 5, 5, cluster_move_options, cluster_move_run },
     { "cluster drain", "DIR CELL",        "move everything in a cell to other cells, and create nothing new there", 2, 2, cluster_drain_options, cluster_drain_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
+    { "cluster rotate-key", "DIR",        "replace the key of a cluster while it is served",
+      1, 1, NULL, cluster_rotate_key_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
     { "config", "check [--json] [options]",        "print the effective options, and where each was set", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] [options]", "exit with 0 if a server with these options is ready (or running)", 0, 0, NULL, NULL },

@@ -128,6 +128,7 @@ static void write_record(struct candidate *c)
     record.is_held = true;
     record.serves = false;
     record.move[0] = '\0';
+    memset(record.keys, 0, sizeof record.keys);
     record.lease_ms = LEASE_MS;
     record.renewed = clock_wall();
     record.renewed_ns = began_ns;

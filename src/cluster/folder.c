@@ -115,6 +115,7 @@ static bool write_cluster(int folder, const struct guid *id)
 
 static bool fill(int folder, unsigned cells, const char **ret_problem)
 {
+    struct net_secrets secrets = { .count = 0 };
     struct guid id = guid_new();
     int all;
     bool is_done;
@@ -132,7 +133,9 @@ static bool fill(int folder, unsigned cells, const char **ret_problem)
         snprintf(name, sizeof name, "%0*u", (int)CELL_WIDTH, i);
         is_done = make_cell(all, &id, i, name);
     }
-    is_done = is_done && fsync(all) == 0 && cluster_key_create(folder);
+    is_done = is_done && fsync(all) == 0 && cluster_key_add(&secrets) &&
+              cluster_key_write(folder, &secrets);
+    explicit_bzero(&secrets, sizeof secrets);
     close(all);
     if (!is_done || !write_cluster(folder, &id))
         return failed("it cannot be written", ret_problem);

@@ -12,6 +12,8 @@
 
 #include "base/ids.h"
 
+/* Interval at which front ends check for added cells and changes of the files `pins` and `key`. */
+#define CLUSTER_REREAD_MS  2000u
 #define CLUSTER_CELLS_MAX  64u /* per cluster, for now: a front end has one thread per cell */
 #define CLUSTER_FILE_NAME  "cluster"
 /* The cell that stores accounts, service properties and placements, and every container that is not

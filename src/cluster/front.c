@@ -146,6 +146,20 @@ static void on_done(struct exchange *exchange)
         forward_done(exchange);
 }
 
+/* ---- another port ---- */
+
+static enum http_step on_relay_head(struct exchange *exchange)
+{
+    return visit_head(exchange, exchange->request.listener_tag);
+}
+
+const struct http_application front_relay_application = {
+    .head = on_relay_head,
+    .body = visit_body,
+    .end = visit_end,
+    .done = visit_done,
+};
+
 /* ---- the internal endpoint ---- */
 
 static enum http_introduced introduce(struct bytes input, struct http_introduction *ret_said)
@@ -233,6 +247,8 @@ static enum http_step on_internal_head(struct exchange *exchange)
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE ||
         exchange_connection(exchange)->ended)
         return HTTP_CUT;
+    if (!connection_key_is_valid(exchange_connection(exchange)))
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
     if (envelope.service == ENVELOPE_OF_PEER)
         return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];

@@ -59,6 +59,9 @@ struct front {
 /* Returns the application for the services' ports; `service` is the services' own application.
  * listener_tag: a door. */
 struct http_application front_application_for(const struct http_application *service);
+/* Executes or forwards requests for the services at another port, once the front serves.
+ * listener_tag: a door. */
+extern const struct http_application front_relay_application;
 /* Returns the application for the internal endpoint. listener_tag: the front. */
 struct http_application front_internal_application_for(const struct http_application *service);
 /* Initializes the doors and the metrics of forwarding. names: service names, static. key: NULL if

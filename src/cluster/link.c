@@ -97,19 +97,20 @@ static const struct net_protocol protocol = {
 
 /* Finds an idle link to the peer, and reserves it so that it is not closed as idle. Returns NULL if
  * there is none. */
-static struct link *claim_idle(uint64_t tag)
+static struct link *claim_idle(const struct net_peer *peer)
 {
     struct link *link = idle;
 
-    while (link && (link->net.tag != tag || link->net.ended || link->net.is_dropped ||
-                    !connection_claim(&link->net)))
+    while (link &&
+           (link->net.tag != peer->tag || link->net.ended || link->net.is_dropped ||
+            !connection_key_is_newest(&link->net, peer->key) || !connection_claim(&link->net)))
         link = link->next;
     return link;
 }
 
 struct link *link_take(struct connection *of, const struct net_peer *peer, struct link_user *user)
 {
-    struct link *link = claim_idle(peer->tag);
+    struct link *link = claim_idle(peer);
 
     if (link) {
         assert(!link->user && link->is_up);

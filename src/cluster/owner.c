@@ -52,6 +52,7 @@ static enum renewal renew(struct owner *owner)
     record.serves = atomic_load(&owner->serves);
     lock_acquire(&owner->lock);
     memcpy(record.move, owner->move, sizeof record.move);
+    memcpy(record.keys, owner->keys, sizeof record.keys);
     lock_release(&owner->lock);
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
@@ -127,6 +128,13 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     atomic_init(&owner->serves, false);
     *file = (struct owner_file){ .fd = -1 };
     return thread_start(&owner->thread, run, owner);
+}
+
+void owner_set_keys(struct owner *owner, const uint32_t ids[NET_KEYS_MAX])
+{
+    lock_acquire(&owner->lock);
+    memcpy(owner->keys, ids, sizeof owner->keys);
+    lock_release(&owner->lock);
 }
 
 void owner_set_move(struct owner *owner, const char *move)

@@ -8,7 +8,7 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     5u
+#define VERSION     6u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
@@ -41,6 +41,8 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(record->move));
     encode_u64(out, record->renewed_ns);
     encode_bytes(out, bytes_from_string(owner->smb));
+    for (unsigned i = 0; i < NET_KEYS_MAX; i++)
+        encode_u64(out, record->keys[i]);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -119,6 +121,18 @@ static bool decode_bool(struct decoder *d, bool *ret_value)
     return value <= 1;
 }
 
+static bool decode_keys(struct decoder *d, struct owner_record *record)
+{
+    uint64_t id;
+
+    for (unsigned i = 0; i < NET_KEYS_MAX; i++) {
+        if (!decode_number(d, UINT32_MAX, &id))
+            return false;
+        record->keys[i] = (uint32_t)id;
+    }
+    return true;
+}
+
 static bool decode_fields(struct decoder *d, struct owner_record *record)
 {
     struct owner_identity *owner = &record->owner;
@@ -150,8 +164,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
              decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
              decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
            (version < 5 || decode_string(d, owner->smb, OWNER_SMB_MAX)) &&
-           owner_smb_is_valid(owner->smb) && decoder_ok(d) &&
-           (record->is_held || !record->serves) &&
+           (version < 6 || decode_keys(d, record)) && owner_smb_is_valid(owner->smb) &&
+           decoder_ok(d) && (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

@@ -8,7 +8,7 @@
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
  *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
  *          also used_bytes; since version 4 also version, serves, move, renewed_ns; since version 5
- *          also smb
+ *          also smb; since version 6 also keys
  *   ..     zeros
  *
  * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
@@ -20,6 +20,7 @@
 
 #include "base/dates.h"
 #include "base/ids.h"
+#include "net/net.h"
 
 #define OWNER_SLOT_BYTES   4096u
 #define OWNER_FILE_BYTES   (2 * OWNER_SLOT_BYTES)
@@ -62,6 +63,7 @@ struct owner_record {
     char move[OWNER_MOVE_MAX + 1]; /* what the owner is moving to another cell; "" if nothing */
     /* Start of the renewal by the owner's clock_boot_ns(), compared only by that owner. */
     uint64_t renewed_ns;
+    uint32_t keys[NET_KEYS_MAX]; /* ids of the cluster's keys that the owner has read, or 0 */
 };
 
 /* Returns true for "", and for a host name or an IPv4 address of at most OWNER_SMB_MAX characters;

@@ -85,7 +85,7 @@ static struct net_stream *reuse(struct peers *peers, const struct owner_target *
     bool stale = false;
 
     while ((stream = take_idle(peers, target, &stale))) {
-        if (!stale && net_stream_is_quiet(stream))
+        if (!stale && net_stream_key_is_newest(stream, peers->key) && net_stream_is_quiet(stream))
             return stream;
         net_stream_close(stream);
     }

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "cluster/owner_record.h"
 
-#define NAME    "pins"
 #define DRAINED "-" /* in place of an account: the cell is drained */
 
 /* ---- pins ---- */
@@ -141,7 +140,7 @@ static bool read_file(int fd, struct pins *ret_pins, const char **ret_problem)
 bool pins_read(const char *path, struct pins *ret_pins, const char **ret_problem)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder >= 0 ? openat(folder, NAME, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = folder >= 0 ? openat(folder, PINS_NAME, O_RDONLY | O_CLOEXEC) : -1;
     bool is_read = fd < 0 && folder >= 0 && errno == ENOENT;
 
     ret_pins->count = ret_pins->drained_count = 0;
@@ -168,7 +167,7 @@ static bool write_file(int folder, const struct pins *pins)
     for (unsigned i = 0; i < pins->drained_count; i++)
         length += (size_t)snprintf(text + length, PINS_FILE_MAX + 1 - length, DRAINED " %u\n",
                                    (unsigned)pins->drained[i]);
-    is_done = file_replace(folder, NAME, bytes_of(text, length));
+    is_done = file_replace(folder, PINS_NAME, bytes_of(text, length));
     free(text);
     return is_done;
 }

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 
+#define PINS_NAME       "pins"
 #define PINS_MAX        1024u
 #define PIN_ACCOUNT_MAX 24u
 #define DRAINED_MAX     64u /* every cell of a cluster */

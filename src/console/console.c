@@ -16,6 +16,7 @@ struct console *console_new(const struct console_options *options)
     struct console *console = xcalloc(1, sizeof *console);
 
     console->options = *options;
+    relay_init(&console->relay, options->services);
     console->logons = logons_new();
     lock_init(&console->lock, RANK_CONSOLE);
     return console;

@@ -19,6 +19,10 @@
 struct console_options {
     const struct endpoint_set *endpoints;
     struct http_server *const *servers; /* for the endpoints, in their order; NULL if not served */
+    /* The application of relayed requests, and its listener_tag for each endpoint. It may forward
+     * them to another server. */
+    const struct http_application *services;
+    void *service_tags[ENDPOINTS_MAX];
     struct store *store;
     const struct accounts *accounts;
     struct bytes names; /* additional names of this host, separated by commas */

@@ -12,8 +12,15 @@
 #define API_PATH     CONSOLE_PATH "api/"
 #define DATA_PATH    CONSOLE_PATH "data/"
 
+/* The application of relayed requests: another one, whose responses are guarded. */
+struct relay {
+    struct http_application application;
+    const struct http_application *inner;
+};
+
 struct console {
     struct console_options options;
+    struct relay relay;
     struct logons *logons;    /* failed sign-ins */
     struct lock lock;         /* RANK_CONSOLE */
     struct sessions sessions; /* under lock */
@@ -41,6 +48,8 @@ enum http_step console_refuse(struct exchange *exchange, int status, const char 
 /* Responds with a page. */
 enum http_step pages_answer(struct exchange *exchange);
 
+/* inner: as console_options.services */
+void relay_init(struct relay *relay, const struct http_application *inner);
 /* Relays a request to a service. Called in head(). */
 enum http_step relay_request(struct exchange *exchange, struct console *console);
 

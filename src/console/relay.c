@@ -4,11 +4,20 @@
  *
  *   /console/data/blob/ACCOUNT/..   is to the Blob service /ACCOUNT/..
  *
+ * In a cluster it is forwarded to the owner of its cell.
+ *
  * The service authenticates and authorizes it like any other request; the session only permits
  * relaying. */
+#include <stddef.h>
+
 #include "console/console_private.h"
 #include "console/guard.h"
-#include "request/request.h"
+
+static const struct http_application *inner_of(const struct exchange *exchange)
+{
+    return ((const struct relay *)(const void *)exchange->passed_to)->inner;
+}
+_Static_assert(offsetof(struct relay, application) == 0, "an application is its relay");
 
 static enum http_step guarded(struct exchange *exchange, enum http_step step)
 {
@@ -19,30 +28,31 @@ static enum http_step guarded(struct exchange *exchange, enum http_step step)
 
 static enum http_step on_head(struct exchange *exchange)
 {
-    return guarded(exchange, service_application.head(exchange));
+    return guarded(exchange, inner_of(exchange)->head(exchange));
 }
 
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
-    return guarded(exchange, service_application.body(exchange, data, ret_taken));
+    return guarded(exchange, inner_of(exchange)->body(exchange, data, ret_taken));
 }
 
 static enum http_step on_end(struct exchange *exchange)
 {
-    return guarded(exchange, service_application.end(exchange));
+    return guarded(exchange, inner_of(exchange)->end(exchange));
 }
 
 static void on_done(struct exchange *exchange)
 {
-    service_application.done(exchange);
+    inner_of(exchange)->done(exchange);
 }
 
-static const struct http_application application = {
-    .head = on_head,
-    .body = on_body,
-    .end = on_end,
-    .done = on_done,
-};
+void relay_init(struct relay *relay, const struct http_application *inner)
+{
+    *relay = (struct relay){
+        .application = { .head = on_head, .body = on_body, .end = on_end, .done = on_done },
+        .inner = inner,
+    };
+}
 
 /* Returns the endpoint for "blob/ACCOUNT/..", if it is served, and the path there; otherwise
  * NULL. */
@@ -63,6 +73,34 @@ static const struct endpoint *find_service(const struct console *console, struct
     return NULL;
 }
 
+/* Writes the header section as if the request had been sent to the service: it may be forwarded to
+ * another server, which reads only that. The cookie stays here. */
+static void rewrite(struct request *request, struct arena *arena)
+{
+    const struct bytes method = request->method_text;
+    struct text head;
+
+    text_init(&head, arena, request->head_bytes + request->authority.len);
+    text_add(&head, method);
+    text_add_char(&head, ' ');
+    text_add(&head, request->path);
+    if (request->query.ptr) {
+        text_add_char(&head, '?');
+        text_add(&head, request->query);
+    }
+    text_printf(&head, " HTTP/1.1\r\nHost: %.*s\r\n", BYTES_ARG(request->authority));
+    for (size_t i = 0; i < request->header_count; i++) {
+        const struct http_header *header = &request->headers[i];
+
+        if (!bytes_is(header->name, "host") && !bytes_is(header->name, "cookie"))
+            text_printf(&head, "%.*s: %.*s\r\n", BYTES_ARG(header->name_as_sent),
+                        BYTES_ARG(header->value));
+    }
+    text_add_string(&head, "\r\n");
+    request->method_text = bytes_of(head.ptr, method.len);
+    request->head_bytes = head.len;
+}
+
 enum http_step relay_request(struct exchange *exchange, struct console *console)
 {
     struct request *request = &exchange->request;
@@ -77,7 +115,10 @@ enum http_step relay_request(struct exchange *exchange, struct console *console)
         return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     port = atomic_load(&endpoint->all->ports[endpoint - endpoint->all->endpoints]);
     request->path = path;
-    /* As if it had been sent there, with the account in the path. */
+    /* Makes the request look as if it had been sent to the service's port with a path-style
+     * URL. */
     request->authority = arena_printf(exchange->arena, "127.0.0.1:%u", port);
-    return exchange_pass_on(exchange, &application, (void *)(uintptr_t)endpoint);
+    rewrite(request, exchange->arena);
+    return exchange_pass_on(exchange, &console->relay.application,
+                            console->options.service_tags[endpoint - endpoint->all->endpoints]);
 }

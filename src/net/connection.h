@@ -127,6 +127,13 @@ void connection_serves_for(struct connection *connection, const void *whose);
 /* Marks the connection as authenticated: it is closed for a new one only after all others. */
 void connection_trust(struct connection *connection);
 
+/* Returns true if the connection was authenticated with the current credentials of the key. Called
+ * on its worker. */
+bool connection_key_is_newest(const struct connection *connection, struct net_key *key);
+/* Returns true if the peer of an accepted connection used a secret that is still accepted. Called
+ * on its worker. */
+bool connection_key_is_valid(const struct connection *connection);
+
 /* ---- connections to other servers (outgoing.c) ---- */
 
 struct net_peer {

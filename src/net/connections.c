@@ -148,8 +148,7 @@ static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
-    return !c->is_evicted && !c->refused && !c->is_outgoing &&
-           !(c->server->has_key && c->trusted) &&
+    return !c->is_evicted && !c->refused && !c->is_outgoing && !(c->server->key && c->trusted) &&
            (phase == PHASE_REQUEST || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
@@ -268,7 +267,7 @@ static struct connection *connection_new(struct net_server *server, int fd,
         memcpy(c->peer, "local", sizeof "local");
     c->awaits_header = proxies && address_list_has(&proxies->introducing, c->address);
     c->speaks_for_others =
-        server->has_key || (proxies && address_list_has(&proxies->trusted, c->address));
+        server->key || (proxies && address_list_has(&proxies->trusted, c->address));
     c->accepted_ms = monotonic_ms();
     connection_awaits_request(c);
     return c;

@@ -96,11 +96,27 @@ unsigned net_descriptors(const struct net_limits *limits);
  * pre-shared key and a fresh key exchange, so that each end proves that it has the secret.
  * rfc: 8446 2.2; decision: 948 */
 #define NET_KEY_BYTES 32u
+/* While a secret is being replaced there are two. */
+#define NET_KEYS_MAX  2u
+struct net_secrets {
+    unsigned count;
+    uint8_t of[NET_KEYS_MAX][NET_KEY_BYTES]; /* the first is used to connect; all are accepted */
+};
 struct net_key;
-/* Creates the credentials for both directions. `name` is sent in clear and must be the same at both
- * ends. Returns NULL and *ret_problem (static) on failure. Main thread. */
-struct net_key *net_key_new(const char *name, const uint8_t secret[NET_KEY_BYTES],
+/* Creates the credentials for both directions. `name` and the id of the secret are sent in clear;
+ * the name must be the same at both ends. Returns NULL and *ret_problem (static) on failure. Main
+ * thread. */
+struct net_key *net_key_new(const char *name, const struct net_secrets *secrets,
                             const char **ret_problem);
+/* Replaces the secrets for new connections. Existing connections stay open
+ * (connection_key_is_valid()). Returns false with *ret_problem (static) and changes nothing on
+ * failure. Thread-safe. */
+bool net_key_renew(struct net_key *key, const struct net_secrets *secrets,
+                   const char **ret_problem);
+/* Returns the ids of the current secrets; 0 for none. Thread-safe. */
+void net_key_ids(struct net_key *key, uint32_t ids[NET_KEYS_MAX]);
+/* Returns the id of a secret: the first bytes of its SHA-256. Never 0. */
+uint32_t net_key_id(const uint8_t secret[NET_KEY_BYTES]);
 /* Frees the credentials, once no connection uses them. Does nothing for NULL. */
 void net_key_free(struct net_key *key);
 

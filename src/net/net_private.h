@@ -63,8 +63,8 @@ struct net_server {
     const struct net_proxies *proxies; /* NULL if none */
     bool is_local; /* constant, like the next one; serves only processes of this user */
     bool is_tls;
-    bool has_key;    /* peers authenticate with the key and forward for clients */
-    struct tls *tls; /* for new connections; protected by the lock */
+    struct net_key *key; /* peers authenticate with it and forward for clients; or NULL */
+    struct tls *tls;     /* for new connections; protected by the lock */
     uint16_t port;
     unsigned worker_count;
     struct worker *workers;
@@ -203,8 +203,10 @@ struct tls;
 struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_problem);
 /* Drops a reference; the last one frees the credentials. Does nothing for NULL. */
 void tls_give(struct tls *tls);
-/* Returns the credentials of a shared key, with a new reference. */
+/* Returns the current credentials of a shared key, with a new reference. */
 struct tls *tls_of_key(struct net_key *key);
+/* Returns true if these are the current credentials. Thread-safe. */
+bool tls_is_newest(const struct tls *tls, struct net_key *key);
 bool tls_begin(struct connection *connection);
 void tls_end(struct connection *connection, bool orderly);
 /* Continues the handshake. Returns 1 when it has completed; otherwise TRANSPORT_WAITS or

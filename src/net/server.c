@@ -95,12 +95,10 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
         tls = tls_new(listen->cert_pem, listen->key_pem, ret_problem);
     if (listen->cert_pem && !tls)
         return NULL;
-    if (listen->key)
-        tls = tls_of_key(listen->key);
     server = server_new(limits, protocol, context);
     server->tls = tls;
-    server->is_tls = tls != NULL;
-    server->has_key = listen->key != NULL;
+    server->is_tls = tls || listen->key;
+    server->key = listen->key;
     server->proxies = listen->proxies;
     server->is_local = listen->local_path != NULL;
     server->listener = listen->local_path

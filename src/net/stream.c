@@ -140,6 +140,11 @@ ssize_t net_stream_receive(struct net_stream *stream, char *to, size_t max, uint
     return n < 0 ? -1 : n;
 }
 
+bool net_stream_key_is_newest(const struct net_stream *stream, struct net_key *key)
+{
+    return tls_is_newest(stream->tls, key);
+}
+
 bool net_stream_is_quiet(struct net_stream *stream)
 {
     char byte;

@@ -73,6 +73,8 @@ static struct tls *take_newest(struct net_server *server)
 {
     struct tls *tls;
 
+    if (server->key)
+        return tls_of_key(server->key);
     lock_acquire(&server->lock);
     tls = server->tls;
     atomic_fetch_add(&tls->holders, 1);

@@ -8,6 +8,11 @@
 
 #define TLS_KEY_NAME_MAX 64u
 
+struct tls_secret {
+    char name[TLS_KEY_NAME_MAX + 1]; /* of the key and the secret, as sent by peers */
+    uint8_t secret[NET_KEY_BYTES];
+};
+
 /* Credentials of a certificate or of a shared key; the members of the other kind are zero. */
 struct tls {
     atomic_uint holders; /* references: the server or the key, and the sessions started with it */
@@ -15,8 +20,8 @@ struct tls {
     gnutls_certificate_credentials_t credentials;
     gnutls_psk_server_credentials_t accepting;
     gnutls_psk_client_credentials_t connecting;
-    char name[TLS_KEY_NAME_MAX + 1];
-    uint8_t secret[NET_KEY_BYTES];
+    unsigned secret_count;
+    struct tls_secret secrets[NET_KEYS_MAX];
 };
 
 /* ---- tls_credentials.c ---- */

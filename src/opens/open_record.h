@@ -15,12 +15,13 @@
  * lower ids than the restore (decision: 379). Stale opens need no clean-up; the next write of
  * the record drops them.
  *
- * An open whose client has lost its connection may be retained: it is *away* (disconnected)
- * until the instant in its entry. A persistent open is also away from the start of each later
- * process. It is stale once a later process has run for its whole timeout (open_epoch.h). Breaks
- * started by its original process count as acknowledged.
+ * An open whose client has lost its connection may be retained: it is *away* (disconnected) until
+ * the instant in its entry. After a restart, a persistent open counts as disconnected from the
+ * start of the new process. It is stale once a later process has run for its whole timeout
+ * (open_epoch.h). Breaks started by its original process count as acknowledged.
  *
- * Records are validated: malformed ones are logged and return STORE_CORRUPT. Thread-safe. */
+ * Records are validated: reading a malformed one logs it and returns STORE_CORRUPT.
+ * Thread-safe. */
 #ifndef LAGRA_OPENS_OPEN_RECORD_H
 #define LAGRA_OPENS_OPEN_RECORD_H
 
@@ -114,7 +115,7 @@ struct handle_times {
     /* Last write time that the handle shows despite later writes; 0: it shows the file's. Valid
      * until shown_until or, if that is 0, until the handle flushes, sets information or closes. */
     instant shown_written, shown_until;
-    bool has_written; /* since the open, or since the last of those */
+    bool has_written; /* has written since the open or since the last flush or set-information */
 };
 
 /* State of an open that a reconnect restores. */

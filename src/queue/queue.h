@@ -26,7 +26,8 @@ struct queue_resource {
     struct resource base;
     struct bytes queue;   /* ptr NULL at service level */
     struct bytes message; /* id as sent; ptr NULL above message level */
-    /* All messages of a queue: the operation replaces the space they are in (Clear Messages). */
+    /* Level of Clear Messages, which replaces the space that contains all messages of the
+     * queue. */
     bool all_messages;
 };
 static inline const struct queue_resource *queue_resource(const struct resource *resource)

@@ -61,7 +61,7 @@ enum state operation_admit(struct flow *flow)
     const struct call *call = &work->call;
 
     if (call->is_limited)
-        work->error = limits_check_capacity(call);
+        work->error = limits_check_capacity(call, body_next(call) == WANT_BODY);
     if (work->error)
         return CORS;
     if (call->is_limited && call->operation->adds_container)
@@ -69,9 +69,7 @@ enum state operation_admit(struct flow *flow)
     return body_next(call);
 }
 
-/* Chooses a cell for the container to be created. Only in the root; a name that is placed already
- * stays in its cell. */
-static void choose_cell(struct call *call)
+void choose_cell(struct call *call)
 {
     struct route *places = call->endpoint->places;
 
@@ -109,8 +107,12 @@ enum state early_check(struct flow *flow)
         return EARLY_CHECK;
     if (e == DECIDE_BLOCKING)
         return flow_to_pool(flow, early_check);
-    if (!e || may_still_mismatch(&flow->work.call, e))
-        return WANT_BODY;
+    if (!e || may_still_mismatch(&flow->work.call, e)) {
+        /* Not before: its container may be in another cell, whose owner reserves. */
+        e = flow->work.call.is_limited ? limits_check_capacity(&flow->work.call, true) : OK;
+        if (!e)
+            return WANT_BODY;
+    }
     flow->work.error = e;
     return CORS;
 }

@@ -2,14 +2,12 @@
 #include "request/cell_parts.h"
 
 #include "base/log.h"
-#include "cluster/forward.h"
 #include "cluster/peer.h"
 #include "http/multipart.h"
+#include "request/response_record.h"
 
 #define VERSION       1
 #define RESPONSE_MAX  ((size_t)4 << 20)
-/* A part's response has about ten. */
-#define HEADERS_MAX   64u
 /* Deleting many large blobs may take long. */
 #define RESPONSE_MS   20000u
 /* As forwarded requests say it. */
@@ -19,6 +17,7 @@
 #define SCRATCH_MAX   (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
 
 enum { IS_SECURE = 1, IS_FORWARDED = 2 };
+enum { IS_ELSEWHERE, IS_HERE };
 /* Statuses of refusals, also by peer_requests.h. It sends 503 after the execution too. */
 enum { MALFORMED = 400, TOO_LARGE = 413 };
 
@@ -87,30 +86,16 @@ static struct bytes write_request(const struct call *whole, const struct batch_p
 
 static bool read_response(struct decoder *in, struct arena *arena, struct work *part)
 {
-    uint64_t status = decode_u64(in), count;
     struct response *response;
 
-    if (status == FORWARD_NOT_OWNER) {
+    if (decode_u8(in) == IS_ELSEWHERE) {
         part->problem.elsewhere.cell = 0;
         part->error = E_MisdirectedRequest;
         return !in->bad;
     }
     part->error = part->answer.error = problem_decode_error(in);
-    count = decode_u64(in);
-    if (in->bad || status < 200 || status > 599 || count > HEADERS_MAX)
-        return false;
     response = arena_alloc(arena, sizeof *response);
-    response_init(response, arena);
-    response->status = (int)status;
-    for (uint64_t i = 0; i < count; i++) {
-        struct bytes name = decode_bytes(in), value = decode_bytes(in);
-
-        if (name.len == 0 || http_has_control(name, ' ') || http_has_control(value, '\t'))
-            return false;
-        response_header(response, name, value);
-    }
-    response->body = decode_bytes(in);
-    response->body_kind = response->body.ptr ? BODY_BYTES : BODY_NONE;
+    response_decode(in, arena, response);
     part->answer.response = response;
     return !in->bad;
 }
@@ -264,18 +249,13 @@ static void execute(struct serving *s, struct work *part)
 
 static void write_response(struct text *out, const struct work *part)
 {
-    const struct response *response = part->answer.response;
+    bool is_elsewhere = part->error == E_MisdirectedRequest;
 
-    encode_u64(out, (uint64_t)response->status);
-    if (response->status == FORWARD_NOT_OWNER)
+    encode_u8(out, is_elsewhere ? IS_ELSEWHERE : IS_HERE);
+    if (is_elsewhere)
         return;
     problem_encode_error(out, part->error);
-    encode_u64(out, response->header_count);
-    for (size_t i = 0; i < response->header_count; i++) {
-        encode_bytes(out, response->headers[i].name);
-        encode_bytes(out, response->headers[i].value);
-    }
-    encode_bytes(out, response->body_kind == BODY_BYTES ? response->body : bytes_of(NULL, 0));
+    response_encode(out, part->answer.response);
 }
 
 static void serve_part(struct serving *s, struct work *part, struct text *ret_body)

@@ -8,9 +8,8 @@
  * TLS, 2 has proxy headers); number of parts; for each part, u64 incarnation of the placement, its
  * request id (16 bytes), bytes: the request as received.
  *
- * Response: u8 1; for each part in order, u64 status, which is 421 if the cell does not have the
- * container. After any other status, the error (problem_encode_error()), the number of headers,
- * their names and values, and bytes: the body. */
+ * Response: u8 1; for each part in order, u8 0 if the cell does not have its container; else u8 1,
+ * the error (problem_encode_error()) and the response (response_record.h). */
 #ifndef LAGRA_REQUEST_CELL_PARTS_H
 #define LAGRA_REQUEST_CELL_PARTS_H
 

@@ -57,6 +57,13 @@ static enum error gather(struct work *work, struct gather_source *source, struct
                        source);
 }
 
+/* Chooses the cell of a new container, and requests the pages of other cells. */
+static enum error prepare_divided(struct call *call)
+{
+    choose_cell(call);
+    return other_cells_matter(call) ? other_cells_fetch(call) : OK;
+}
+
 /* Prepares the request for its decision. */
 static enum error prepare(struct work *work, const struct internal_request *asked,
                           struct stage **stage)
@@ -75,6 +82,8 @@ static enum error prepare(struct work *work, const struct internal_request *aske
         e = call->operation->functions->merged_path
                 ? other_cells_count_moves(call)
                 : E_InvalidInput; /* other cells may only request lists */
+    else if (!e && asked->is_divided)
+        e = prepare_divided(call);
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
@@ -104,6 +113,7 @@ void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
         .headers = make_headers(arena, asked),
         .header_count = asked->header_count + 1,
         .content_length = body_length(asked),
+        .placement = asked->placement,
         .peer = own_host,
         .secure = true,
     };
@@ -113,6 +123,11 @@ void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
     e = prepare(work, asked, &stage);
     if (!e)
         e = deciding_run(&work->decision, deciding_operation, NULL);
+    ret_answer->elsewhere = work->problem.elsewhere;
+    if (!e && work->decision.result->placed.cell > 0) {
+        ret_answer->elsewhere = work->decision.result->placed;
+        e = E_MisdirectedRequest;
+    }
     ret_answer->error = e;
     ret_answer->operation = work->call.operation;
     ret_answer->detail = bytes_from_string(work->problem.detail);

@@ -18,6 +18,8 @@ struct internal_request {
     struct gather_source *source; /* replaces `body`, with any known length; NULL if none */
     bool is_for_cell;             /* a list for another cell; see struct call */
     bool by_service;              /* on behalf of the service, not its operator; see struct input */
+    bool is_divided;              /* its container may be in another cell (cell_request.h) */
+    uint64_t placement;           /* as struct input */
 };
 
 struct internal_response {
@@ -25,6 +27,7 @@ struct internal_response {
     const struct operation *operation; /* NULL if none was found */
     struct bytes detail;               /* sentence that explains the error; may be empty */
     struct response response;          /* response that a client would get */
+    struct placement elsewhere;        /* as struct problem, with E_MisdirectedRequest */
 };
 
 /* Runs the request and waits until it is complete. Allocates in the arena. May block. */

@@ -86,14 +86,15 @@ static bool grows(const struct call *call)
            call_header(call, "x-ms-blob-content-length").ptr;
 }
 
-enum error limits_check_capacity(const struct call *call)
+enum error limits_check_capacity(const struct call *call, bool reserves)
 {
     uint64_t bytes = says_its_length(call) ? call->request->content_length : 0;
 
-    if (account_limit(call->account, LIMIT_CAPACITY) == 0 || !grows(call) ||
-        account_keep(call->account, bytes))
+    if (account_limit(call->account, LIMIT_CAPACITY) == 0 || !grows(call))
         return OK;
-    return E_InsufficientAccountCapacity;
+    return (reserves ? account_keep : account_has_room)(call->account, bytes)
+               ? OK
+               : E_InsufficientAccountCapacity;
 }
 
 static bool count_one(void *context, struct bytes name, const struct usage *usage)

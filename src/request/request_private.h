@@ -36,8 +36,7 @@ enum error prepare_head(struct call *call, struct decision *d);
  * stage  set to the stage of the data; the caller must close it, also after an error */
 enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage);
 /* Lets the operation parse the complete body. Errors in the body are kept until decide has checked
- * existence, lease and conditions (decision: 2). Attempts allocate after everything that is in the
- * arena by then. */
+ * existence, lease and conditions (decision: 2). Each attempt rewinds the arena to this point. */
 void prepare_body(struct call *call, struct decision *d);
 
 /* ---- execution of an operation: work.c ---- */
@@ -195,7 +194,7 @@ struct flow {
 
 /* ---- waiting: wait.c ---- */
 
-/* Sets the work to decide next, as an operation: the flow's own, or a part of its batch. */
+/* Makes a work (the flow's own, or a part of its batch) the one that the DECIDE states run. */
 void flow_set_current(struct flow *flow, struct work *work);
 /* Wakes the flow; function of its waiter. */
 void flow_wake(struct waiter *waiter);
@@ -300,7 +299,7 @@ void answer_drop_scratch(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version. Returns OK
  * or the error of the request, with the problem set. */
 enum error route_request(struct call *call);
-/* Fills in only the account and the names. The endpoint has no accounts; see request_names.h. */
+/* Fills in only the account and the names. For endpoints without accounts; see request_names.h. */
 enum error route_names(struct call *call);
 /* Like route_request(), for a part of a batch. Account, version and host are those of the batch.
  * The path may start with the account's name, as in path style, or omit it. decision: 61 */
@@ -344,9 +343,9 @@ enum error limits_admit(struct call *call);
 bool limits_refused(enum error e);
 /* Runs state HELD. Returns CORS; WAITING. */
 enum state limits_hold(struct flow *flow);
-/* Checks the account's capacity limit. The operation and the caller must be known. Returns OK,
- * E_InsufficientAccountCapacity. */
-enum error limits_check_capacity(const struct call *call);
+/* Checks the account's capacity limit, and optionally reserves the bytes of the request. The
+ * operation and the caller must be known. Returns OK, E_InsufficientAccountCapacity. */
+enum error limits_check_capacity(const struct call *call, bool reserves);
 /* Checks the account's limit on containers, for an operation that creates one. May block. Returns
  * OK, E_InsufficientAccountContainers, or an error of the store. */
 enum error limits_check_containers(struct work *work);
@@ -367,6 +366,9 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* Runs state FIND_VERSION. Returns FIND_OPERATION; CORS: refused; WAITING. */
 enum state default_version_find(struct flow *flow);
+/* Chooses a cell for the container to be created. Only in the root; a name that is placed already
+ * stays in its cell. */
+void choose_cell(struct call *call);
 /* Runs state FIND_OPERATION: finds the operation and checks the headers. Returns FAULT, or a result
  * of operation_admit(). */
 enum state operation_find_step(struct flow *flow);
@@ -397,7 +399,8 @@ enum state health_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 
-/* Runs state CORS: finds the rule for the response, if any. The rules are part of what was read.
+/* Runs state CORS: finds the rule for the response, if any. The response also waits until the CORS
+ * rules that it used are durable.
  * returns DURABLE; WAITING */
 enum state cors_find(struct flow *flow);
 /* Adds the CORS headers. Called after all other headers were added. */

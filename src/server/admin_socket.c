@@ -22,7 +22,8 @@ void admin_socket_add_listener(struct admin_socket *socket, const struct admin_l
     struct admin *admin = &socket->admin;
 
     assert(admin->listener_count < ADMIN_LISTENERS_MAX);
-    admin->listeners[admin->listener_count++] = *listener;
+    if (listener->port > 0)
+        admin->listeners[admin->listener_count++] = *listener;
 }
 
 /* Returns NULL after printing why on stderr. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_usage.h"
 #include "admin/move_in.h"
 #include "admin/move_out.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "observe/access_log.h"
 #include "request/cell_list.h"
 #include "request/cell_parts.h"
+#include "request/cell_request.h"
 #include "service/placement_release.h"
 #include "request/request_names.h"
 #include "source/cell_source.h"
@@ -126,7 +128,7 @@ static void log_forwarded(const struct forward_logged *logged)
 static bool read_key(struct cell *cell, const struct options *options)
 {
     char id[GUID_TEXT_SIZE];
-    uint8_t secret[NET_KEY_BYTES];
+    struct net_secrets secrets;
     const char *problem = "";
     struct guid cluster;
 
@@ -135,9 +137,9 @@ static bool read_key(struct cell *cell, const struct options *options)
         return false;
     }
     guid_format(&cluster, id);
-    switch (cluster_key_read(options->cluster, secret, &problem)) {
+    switch (cluster_key_read(options->cluster, &secrets, &problem)) {
     case CLUSTER_KEY_READ:
-        cell->key = net_key_new(id, secret, &problem);
+        cell->key = net_key_new(id, &secrets, &problem);
         break;
     case CLUSTER_KEY_MISSING:
         log_line(LOG_WARN,
@@ -146,7 +148,7 @@ static bool read_key(struct cell *cell, const struct options *options)
     case CLUSTER_KEY_UNUSABLE:
         break;
     }
-    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(&secrets, sizeof secrets);
     if (!cell->key)
         fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
     return cell->key;
@@ -211,12 +213,19 @@ static struct peers *peers_of(struct cell *cell)
     return cell->key ? &cell->peers : NULL;
 }
 
+static bool is_root(const struct cell *cell)
+{
+    return cell->owner.record.cell == CLUSTER_ROOT;
+}
+
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
     cell_accounts_stop(&cell->followed);
-    cell->followed =
-        (struct cell_accounts){ .peers = peers_of(cell), .store = store, .accounts = accounts };
-    if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
+    cell->followed = (struct cell_accounts){ .peers = peers_of(cell),
+                                             .cell = cell->owner.record.cell,
+                                             .store = store,
+                                             .accounts = accounts };
+    if (!cell->followed.peers || is_root(cell) || cell_accounts_start(&cell->followed))
         return true;
     fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
     return false;
@@ -267,11 +276,6 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 
 /* ---- placement ---- */
 
-bool cell_is_root(const struct cell *cell)
-{
-    return cell->owner.record.cell == CLUSTER_ROOT;
-}
-
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options)
 {
@@ -282,6 +286,7 @@ void cell_use_names(struct cell *cell, const struct service *const services[SERV
 void cell_update_record(struct cell *cell, struct store *store)
 {
     char moved[OWNER_MOVE_MAX + 1];
+    uint32_t keys[NET_KEYS_MAX] = { 0 };
     struct store_figures now;
     uint64_t used;
 
@@ -292,6 +297,9 @@ void cell_update_record(struct cell *cell, struct store *store)
     route_set_used(&cell->front.route, cell->owner.record.cell, used);
     move_out_describe(moved, sizeof moved);
     owner_set_move(&cell->owner, moved);
+    if (cell->key)
+        net_key_ids(cell->key, keys);
+    owner_set_keys(&cell->owner, keys);
 }
 
 /* ---- requests of other front ends ---- */
@@ -311,7 +319,10 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, .run = cell_list_serve },
         { CELL_PARTS_PATH, CELL_PARTS_REQUEST_MAX, .run = cell_parts_serve },
+        { CELL_REQUEST_PATH, CELL_REQUEST_MAX, .run = cell_request_serve },
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
+        { CELL_BYTES_PATH, CELL_BYTES_BODY_MAX, .run = cell_bytes_serve },
+        { CELL_USAGE_PATH, CELL_USAGE_BODY_MAX, .run = cell_usage_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
         { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },
@@ -348,7 +359,7 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
         cell->front.doors[i].tag = &endpoints[i];
         endpoints[i].peers = peers_of(cell);
-        endpoints[i].places = cell->key && cell_is_root(cell) ? &cell->front.route : NULL;
+        endpoints[i].places = cell->key && is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = others_of(cell);
     }
 }
@@ -357,6 +368,8 @@ void cell_show(struct cell *cell, struct admin *admin)
 {
     admin->route = cell->location ? &cell->front.route : NULL;
     admin->cell = cell->owner.record.cell;
+    admin->follows_root = cell->location && !is_root(cell);
+    admin->tenure = cell->location ? &cell->owner.tenure : NULL;
 }
 
 void cell_serve(struct cell *cell)

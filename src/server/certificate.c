@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/metrics.h"
@@ -197,35 +196,10 @@ void certificate_free(struct certificate *certificate)
     free_secret(certificate->key);
 }
 
-static struct file_mark mark_of(const char *path)
-{
-    struct stat status;
-
-    if (!path || stat(path, &status) != 0)
-        return (struct file_mark){ .size = 0 };
-    return (struct file_mark){
-        .device = status.st_dev,
-        .inode = status.st_ino,
-        .size = (uint64_t)status.st_size,
-        .changed_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec,
-    };
-}
-
-/* Returns true if the file differs from the one seen before, and remembers it. */
-static bool has_changed(const char *path, struct file_mark *seen)
-{
-    struct file_mark now = mark_of(path);
-    bool is_same = now.device == seen->device && now.inode == seen->inode &&
-                   now.size == seen->size && now.changed_ns == seen->changed_ns;
-
-    *seen = now;
-    return !is_same;
-}
-
 static bool have_changed(struct certificate_renewal *renewal)
 {
-    bool cert = has_changed(renewal->options->cert_path, &renewal->seen[0]);
-    bool key = has_changed(renewal->options->key_path, &renewal->seen[1]);
+    bool cert = file_has_changed(renewal->options->cert_path, &renewal->seen[0]);
+    bool key = file_has_changed(renewal->options->key_path, &renewal->seen[1]);
 
     return cert || key;
 }

@@ -2,6 +2,7 @@
 #ifndef LAGRA_SERVER_CERTIFICATE_H
 #define LAGRA_SERVER_CERTIFICATE_H
 
+#include "base/file.h"
 #include "http/http.h"
 #include "server/options.h"
 
@@ -25,11 +26,7 @@ void certificate_free(struct certificate *certificate);
 
 struct certificate_renewal {
     const struct options *options;
-    /* Files as last seen; all zero if a file does not exist. */
-    struct file_mark {
-        uint64_t device, inode, size;
-        int64_t changed_ns;
-    } seen[2];
+    struct file_mark seen[2];
     struct http_server *servers[RENEWED_SERVERS_MAX]; /* servers that use it, or NULL */
 };
 

@@ -173,6 +173,22 @@ static bool start_testing(struct management_port *port)
     return port->management.pool;
 }
 
+static struct console *new_console(const struct options *options, const struct management *of)
+{
+    struct console_options wanted = {
+        .endpoints = of->endpoints,
+        .servers = of->servers,
+        .services = of->services,
+        .store = of->store,
+        .accounts = of->admin->accounts,
+        .names = of->names,
+        .has_faults = options->testing && !of->token.ptr,
+    };
+
+    memcpy(wanted.service_tags, of->service_tags, sizeof wanted.service_tags);
+    return console_new(&wanted);
+}
+
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port)
 {
@@ -182,6 +198,7 @@ bool management_start(const struct options *options, const struct certificate *c
         return true;
     certificate_renewal_show(certificate);
     ret_port->management = *of;
+    ret_port->management.health_tag = of->service_tags[SERVICE_BLOB];
     ret_port->management.started_s = (uint64_t)time(NULL);
     ret_port->management.has_smb = options->smb.wanted;
     ret_port->management.names = bytes_from_string(options->management_names);
@@ -192,9 +209,9 @@ bool management_start(const struct options *options, const struct certificate *c
     if (!open_token(options, &ret_port->management.token))
         return false;
     if (wants_console(options, certificate))
-        ret_port->management.console = console_new(&(struct console_options){
-            of->endpoints, of->servers, of->store, of->admin->accounts, ret_port->management.names,
-            options->testing && !ret_port->management.token.ptr });
+        ret_port->management.console = new_console(options, &ret_port->management);
+    if (options->cluster) /* each relayed request is forwarded over at most one connection */
+        limits.net.outgoing_max = limits.net.connections_max + HTTP_OUTGOING_IDLE_MAX;
     if (!listen_at(options, certificate, &limits, ret_port))
         return false;
     if (ret_port->server && options->testing)

@@ -172,8 +172,6 @@ static bool start_admin(struct running *run)
 
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
-    run->admin.admin.usage = run->usage;
-    cell_show(&run->cell, &run->admin.admin);
     run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
@@ -183,37 +181,39 @@ static bool start_admin(struct running *run)
                 &(struct admin_listener){ services[i]->name, run->options.listen[i].host,
                                           http_port(run->servers[i]), is_secure });
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i].port > 0)
-            admin_socket_add_listener(&run->admin, &others[i]);
+        admin_socket_add_listener(&run->admin, &others[i]);
     return admin_socket_start(&run->options, &run->admin);
+}
+
+static bool start_management(struct running *run, bool in_cluster)
+{
+    struct management of = {
+        .store = run->store,
+        .usage = run->usage,
+        .endpoints = &run->endpoint_set,
+        .servers = run->servers,
+        .services = in_cluster ? &front_relay_application : &service_application,
+        .admin = &run->admin.admin,
+        .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
+        .health = in_cluster ? &run->cell.application : NULL,
+    };
+
+    for (size_t i = 0; i < SERVICES; i++)
+        of.service_tags[i] = in_cluster ? (void *)&run->cell.front.doors[i] : &run->endpoints[i];
+    return management_start(&run->options, &run->certificate, &of, &run->management);
 }
 
 /* Starts all listeners, then reports them: a script that waits for one finds the others, too. */
 static bool start_listeners(struct running *run)
 {
-    if (!start_services(run))
-        return false;
     run->admin.admin.accounts = run->credentials.accounts;
-    run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
-    run->admin.admin.tenure = tenure_of(run);
-    if (!management_start(
-            &run->options, &run->certificate,
-            &(struct management){ .store = run->store,
-                                  .usage = run->usage,
-                                  .endpoints = &run->endpoint_set,
-                                  .servers = run->servers,
-                                  .admin = &run->admin.admin,
-                                  .tasks = run->options.testing ? run->endpoint_set.tasks : NULL,
-                                  .health = run->options.cluster ? &run->cell.application : NULL,
-                                  .health_tag = &run->cell.front.doors[SERVICE_BLOB] },
-            &run->management))
+    cell_show(&run->cell, &run->admin.admin);
+    if (!start_services(run) || !start_management(run, run->options.cluster) ||
+        !smb_endpoint_start(&run->smb, &run->options, &run->limits.net, run->credentials.accounts,
+                            run->store, run->pool, tenure_of(run)) ||
+        !start_admin(run))
         return false;
     run->renewal.servers[SERVICES] = run->management.server;
-    if (!smb_endpoint_start(&run->smb, &run->options, &run->limits.net, run->credentials.accounts,
-                            run->store, run->pool, tenure_of(run)))
-        return false;
-    if (!start_admin(run))
-        return false;
     for (size_t i = 0; i < SERVICES; i++) {
         if (!run->servers[i])
             continue;
@@ -403,7 +403,7 @@ static bool start(struct running *run, const struct options *options,
            start_threads(run) &&
            (run->analytics = request_logs_start_analytics(options, &run->endpoint_set, run->store,
                                                           run->credentials.accounts)) &&
-           (run->usage =
+           (run->endpoint_set.usage = run->usage =
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
            (options->cluster || fit_limits(run)) &&
            seed_run(&options->seed, &run->endpoint_set, run->credentials.accounts) &&

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "cluster/candidate.h"
 #include "cluster/fence.h"
+#include "cluster/key.h"
 #include "cluster/pins.h"
 
 #define LOOK_MS        50u
 #define STATUS_MAX     480u
 #define ABANDON_MS     1000u
-/* Interval of looking for new cells. */
-#define LIST_MS        2000u
 #define STEP_MS        20u
 /* A fence command that failed, or did not free the lock, is repeated after this time. */
 #define FENCE_AGAIN_MS 5000u
@@ -51,8 +51,10 @@ struct standby {
     bool has_ended;        /* set by standby_stop() if no thread was left behind */
     struct thread watcher; /* runs once a cell is owned */
     struct thread lister;
-    atomic_bool watcher_ends, lists; /* lists: the listing thread runs */
-    atomic_uint count;               /* of contenders; the listing thread adds some */
+    char *pins_path;
+    struct file_mark pins_seen, key_seen; /* of the lister */
+    atomic_bool watcher_ends, lists;      /* lists: the listing thread runs */
+    atomic_uint count;                    /* of contenders; the listing thread adds some */
     struct contender contenders[CLUSTER_CELLS_MAX];
 };
 
@@ -146,31 +148,45 @@ static bool is_known(const struct standby *standby, unsigned cell)
 
 static void pause_lists(const struct standby *standby)
 {
-    for (unsigned ms = 0; ms < LIST_MS && !atomic_load(&standby->candidacy.ends); ms += STEP_MS)
+    for (unsigned ms = 0; ms < CLUSTER_REREAD_MS && !atomic_load(&standby->candidacy.ends);
+         ms += STEP_MS)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
 }
 
-static void read_pins(struct standby *standby)
+static void refresh_pins(struct standby *standby)
 {
-    struct pins *pins = xmalloc(sizeof *pins);
+    struct pins *pins;
     const char *problem = "";
 
+    if (!file_has_changed(standby->pins_path, &standby->pins_seen))
+        return;
+    pins = xmalloc(sizeof *pins);
     if (pins_read(standby->options->cluster, pins, &problem)) {
         route_set_pins(&standby->front->route, pins);
         return;
     }
     log_line(LOG_WARN, "the cluster: %s", problem);
+    standby->pins_seen = (struct file_mark){ .size = 0 };
     free(pins);
 }
 
-/* Thread that finds added cells and changed pins. */
+static void refresh_files(struct standby *standby)
+{
+    struct net_key *key = standby->front->doors[0].forwarding.key;
+
+    refresh_pins(standby);
+    if (key)
+        cluster_key_refresh(standby->options->cluster, &standby->key_seen, key);
+}
+
+/* Thread that finds added cells, changed pins and a changed key. */
 static void *list(void *argument)
 {
     struct standby *standby = argument;
     unsigned cells[CLUSTER_CELLS_MAX], count;
     const char *problem;
 
-    for (read_pins(standby); !atomic_load(&standby->candidacy.ends); read_pins(standby)) {
+    for (refresh_files(standby); !atomic_load(&standby->candidacy.ends); refresh_files(standby)) {
         count = cluster_folder_cells(standby->options->cluster, cells, &problem);
         for (unsigned i = 0; i < count && atomic_load(&standby->count) < CLUSTER_CELLS_MAX; i++)
             if (!is_known(standby, cells[i]) && add(standby, cells[i]))
@@ -220,6 +236,7 @@ struct standby *standby_start(const struct options *options, struct front *front
     struct standby *standby = xcalloc(1, sizeof *standby);
 
     standby->options = options;
+    standby->pins_path = file_path(options->cluster, PINS_NAME);
     standby->front = front;
     standby->servers = servers;
     standby->candidacy.path = options->cluster;
@@ -454,6 +471,8 @@ void standby_stop(struct standby *standby)
 
 void standby_free(struct standby *standby)
 {
-    if (standby->has_ended) /* else hanging threads still use it */
-        free(standby);
+    if (!standby->has_ended) /* hanging threads still use it */
+        return;
+    free(standby->pins_path);
+    free(standby);
 }

@@ -22,6 +22,7 @@ struct endpoint;
 struct other_cells;
 struct peers;
 struct task_runner;
+struct usage_survey;
 
 /* All services of a process. */
 #define ENDPOINTS_MAX 4
@@ -31,6 +32,7 @@ struct endpoint_set {
     atomic_uint ports[ENDPOINTS_MAX]; /* listening ports; 0 if not listening yet */
     atomic_bool is_stopping;          /* reports not ready, but still serves requests */
     struct task_runner *tasks;        /* NULL if not running */
+    struct usage_survey *usage;       /* for other cells; NULL if none is served */
 };
 
 /* request.listener_tag points to an endpoint. */

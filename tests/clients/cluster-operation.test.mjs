@@ -1,11 +1,16 @@
 // What an operator of a cluster sees and does: health over all cells, `lagra cluster status`. docs/cells.md
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCells } from '../lib/cells.mjs';
+import { envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 
-const SILENT_MS = 3500;
 const BLOCK = [['x-ms-blob-type', 'BlockBlob']];
 
 const ready = async (member, of = '') => {
@@ -13,9 +18,10 @@ const ready = async (member, of = '') => {
 
     return [status, body.toString()];
 };
-/** Waits until the response is this one: front ends read a change within half a second. */
+/** Waits until the response is this one: front ends read a change within half a second, and
+ *  notice after three that an owner is silent. */
 const untilReady = async (member, of, expected) => {
-    for (let i = 0; i < 50 && (await ready(member, of))[1] !== expected[1]; i++)
+    for (let i = 0; i < 300 && (await ready(member, of))[1] !== expected[1]; i++)
         await delay(50);
     assert.deepEqual(await ready(member, of), expected);
 };
@@ -37,14 +43,12 @@ test('/-/ready?cluster is 200 at every front end while all cells have owners, an
     await two.end('SIGKILL');
     await standby.until(200);
     await three.end('SIGKILL');
-    await delay(SILENT_MS);
     for (const member of [one, standby]) {
-        assert.deepEqual(await ready(member, '?cluster'), [503, 'cell 3 has no owner that executes requests\n']);
+        await untilReady(member, '?cluster', [503, 'cell 3 has no owner that executes requests\n']);
         assert.deepEqual(await ready(member), [200, 'ready\n']);
     }
     assert.equal((await run(['cluster', 'add-cell', cluster])).code, 0);
-    await delay(2500);
-    assert.deepEqual(await ready(one, '?cluster'), [503, 'cell 3 has no owner that executes requests\ncell 4 has no owner that executes requests\n']);
+    await untilReady(one, '?cluster', [503, 'cell 3 has no owner that executes requests\ncell 4 has no owner that executes requests\n']);
     three.restart();
     await three.until(200);
     two.restart();
@@ -98,4 +102,124 @@ test('lagra cluster status shows each cell: owner, version, age of its lease, dr
     assert.match(output, /^cell 0001 {2}owned {2}\d+ bytes {2}by .*, version \d\S*, incarnation 1; lease renewed \d\.\d s ago$/m);
     await delay(2500);
     assert.equal((await cellsOf(cluster))[0].move, undefined);
+});
+
+const keysOf = (cluster) => readFileSync(join(cluster, 'key'), 'latin1').trim().split('\n').map((line) => line.split(' ')[2]);
+
+/** Writes and reads through every front end until told to stop: { counts, failed, stop }. */
+function traffic(members, containers) {
+    const counts = { done: 0 }, failed = [];
+    let ends = false;
+    const clients = members.flatMap((member, m) => containers.map(async (container, c) => {
+        for (let i = 0; !ends; i++) {
+            /* Large bodies are sent as they arrive, small ones are held. */
+            const body = randomBytes(i % 5 === 0 ? 200_000 : 100), name = `/${container}/b${m}-${c}`;
+            const results = [await member.ask('PUT', name, { headers: BLOCK, body }).catch((e) => ({ status: e.message })),
+                await member.ask('GET', name).catch((e) => ({ status: e.message }))];
+
+            failed.push(...results.map(({ status }) => status).filter((status) => ![200, 201].includes(status)));
+            if (results[1].status === 200 && !results[1].body.equals(body))
+                failed.push('another body');
+            counts.done++;
+        }
+    }));
+
+    return { counts, failed, stop: async () => {
+        ends = true;
+        await Promise.all(clients);
+    } };
+}
+
+async function cellsWithContainers(t) {
+    const cells = await startCells(t, { withStandby: true });
+
+    for (const [i, name] of ['first', 'second'].entries()) {
+        await cells.place(i + 1);
+        assert.equal((await cells.owners[0].ask('PUT', `/${name}?restype=container`)).status, 201);
+    }
+    return { ...cells, members: [...cells.owners, cells.standby] };
+}
+
+test('the key is rotated under traffic at three front ends: no request fails, and the old key is refused', async (t) => {
+    const { cluster, owners, members } = await cellsWithContainers(t);
+    const [old] = keysOf(cluster), before = await peerOf(owners[0], cluster);
+    const clients = traffic(members, ['first', 'second']);
+    const locate = Buffer.concat([envelope(), post('/-/nothing', Buffer.alloc(0))]);
+
+    assert.equal(await before(locate), 404);
+    await delay(500);
+    const rotation = run(['cluster', 'rotate-key', cluster], {}, 60_000);
+    await delay(1000);
+    assert.deepEqual([keysOf(cluster).length, keysOf(cluster)[0]], [2, old]);
+    const second = await run(['cluster', 'rotate-key', cluster]);
+    assert.match(second.errors, /its key is being rotated/);
+    const { code, output, errors } = await rotation;
+    assert.deepEqual([code, errors], [0, '']);
+    assert.match(output, /is replaced: front ends use key [0-9a-f]{8}\n/);
+    await delay(500);
+    await clients.stop();
+    assert.deepEqual(clients.failed, []);
+    assert.ok(clients.counts.done > 100, `${clients.counts.done}`);
+    assert.equal(keysOf(cluster).length, 1);
+    assert.notEqual(keysOf(cluster)[0], old);
+    for (const owner of owners) {
+        await assert.rejects((await peerOf(owner, cluster, { psk: Buffer.from(old, 'hex') }))(locate));
+        assert.equal(await (await peerOf(owner, cluster))(Buffer.concat([envelope({ cell: owners.indexOf(owner) + 1 }), post('/-/nothing', Buffer.alloc(0))])), 404);
+    }
+    /* A front end that starts, and one that takes a cell over. */
+    await owners[1].end('SIGKILL');
+    owners[1].restart();
+    await Promise.all(members.map((member) => member.until(200, '/-/ready?cluster')));
+    for (const member of members)
+        assert.equal((await member.ask('GET', '/second/b0-1')).status, 200);
+});
+
+test('a rotation that is killed at any step leaves a cluster that works, and can be run again', async (t) => {
+    const { cluster, members } = await cellsWithContainers(t);
+    const clients = traffic(members, ['second']);
+
+    /* Killed while the new key is only accepted, and while both are, with the new one used. */
+    for (const [isThere, of] of [[(keys, [old]) => keys.length === 2 && keys[0] === old, 'accepted'], [(keys, [old]) => keys.length === 2 && keys[1] === old, 'used']]) {
+        const before = keysOf(cluster);
+        const child = spawn(process.env.LAGRA_BINARY, ['cluster', 'rotate-key', cluster], { stdio: 'ignore' });
+        const end = once(child, 'exit');
+
+        for (let i = 0; !isThere(keysOf(cluster), before); i++, await delay(20))
+            assert.ok(i < 1000, `the new key is not ${of}`);
+        child.kill('SIGKILL');
+        await end;
+        await delay(500);
+        const { code, errors } = await run(['cluster', 'rotate-key', cluster], {}, 60_000);
+        assert.deepEqual([code, errors], [0, ''], of);
+        assert.equal(keysOf(cluster).length, 1);
+        assert.notEqual(keysOf(cluster)[0], before[0]);
+    }
+    await clients.stop();
+    assert.deepEqual(clients.failed, []);
+});
+
+test('a rotation waits for an owner that does not read the file', async (t) => {
+    const { cluster, owners, members } = await cellsWithContainers(t);
+
+    owners[1].signal('SIGSTOP');
+    await run(['cluster', 'rotate-key', cluster], {}, 10_000); // is killed then
+    assert.equal(keysOf(cluster).length, 2);
+    const [old] = keysOf(cluster);
+    owners[1].signal('SIGCONT');
+    /* It has lost its lease, but not its cell. */
+    await Promise.all(members.map((member) => member.until(200, '/-/ready?cluster')));
+    assert.equal((await run(['cluster', 'rotate-key', cluster], {}, 60_000)).code, 0);
+    assert.ok(!keysOf(cluster).includes(old));
+    for (const member of members)
+        assert.equal((await member.ask('PUT', '/second/b', { headers: BLOCK, body: Buffer.from('x') })).status, 201);
+});
+
+test('rotate-key refuses what is no cluster, or has no key', async (t) => {
+    const { cluster } = await startCells(t, { cells: 1 });
+
+    assert.match((await run(['cluster', 'rotate-key', '/nowhere'])).errors, /cannot use the cluster/);
+    writeFileSync(join(cluster, 'key'), 'damaged\n');
+    const { code, errors } = await run(['cluster', 'rotate-key', cluster]);
+    assert.equal(code, 1);
+    assert.match(errors, /its file `key` is damaged/);
 });

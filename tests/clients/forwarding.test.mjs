@@ -16,6 +16,7 @@ import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } fro
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
+import { pskIdentity } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
 import { freePorts } from '../lib/server.mjs';
@@ -610,7 +611,7 @@ test('an envelope, and headers like one, mean nothing on the public ports', asyn
 });
 
 const pskOf = (cluster) => Buffer.from(readFileSync(join(cluster, 'key'), 'latin1').split(' ')[2], 'hex');
-const idOf = (cluster) => readFileSync(join(cluster, 'cluster'), 'latin1').split(' ')[2];
+const idOf = (cluster) => pskIdentity(readFileSync(join(cluster, 'cluster'), 'latin1'), pskOf(cluster));
 
 /** A connection to the internal endpoint with this key. Rejects if the handshake fails. */
 function openInternal(member, identity, psk) {

@@ -54,13 +54,13 @@ static void check_head(struct bytes input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes input = bytes_of(size > 0 ? (const void *)data : "", size);
-    uint8_t secret[NET_KEY_BYTES];
-    char text[CLUSTER_KEY_TEXT_BYTES];
+    struct net_secrets secret;
+    char text[CLUSTER_KEY_FILE_MAX];
 
     check_envelope(input);
     check_head(input);
-    if (cluster_key_text_read(input, secret)) {
-        cluster_key_text_write(secret, text);
+    if (cluster_key_text_read(input, &secret)) {
+        cluster_key_text_write(&secret, text);
         require(bytes_equal(input, bytes_from_string(text)));
     }
     return 0;

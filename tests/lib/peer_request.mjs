@@ -1,7 +1,11 @@
 // Requests to the internal endpoint of a front end, as the front ends of other cells send them.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import tls from 'node:tls';
+
+/** The identity that belongs to a secret: the id of the cluster, and the start of the secret's hash. cluster: text of the file */
+export const pskIdentity = (cluster, secret) => `${cluster.split(' ')[2]}-${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
 
 /** What precedes a request: service 4 is the requests of front ends. */
 export function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0 } = {}) {
@@ -24,8 +28,8 @@ export const encoded = (text) => Buffer.concat([Buffer.from([text.length + 1]), 
 /** Returns a function that sends a request, and returns the status of its response; 0 if the connection is closed instead. It
  *  rejects if the handshake fails. psk: instead of the cluster's key */
 export async function peerOf(member, cluster, { psk } = {}) {
-    const identity = (await readFile(join(cluster, 'cluster'), 'latin1')).split(' ')[2];
     const secret = psk ?? Buffer.from((await readFile(join(cluster, 'key'), 'latin1')).split(' ')[2], 'hex');
+    const identity = pskIdentity(await readFile(join(cluster, 'cluster'), 'latin1'), secret);
 
     return (request) => new Promise((resolve, reject) => {
         const socket = tls.connect({ host: '127.0.0.1', port: member.ports.cluster, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256',

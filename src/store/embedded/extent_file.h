@@ -6,7 +6,7 @@
  *            4 le  id
  *            4 le  CRC-32C of the above
  *
- * Only the index of pieces knows the place of each; bytes that no row covers are free. */
+ * Only the piece index records where pieces are; bytes that no index entry covers are free. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 #define LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 

@@ -1,5 +1,5 @@
 /* The checksums of whole table files. RocksDB protects each block of a table, but not its position:
- * two exchanged blocks pass its checks, and records are silently not found. So RocksDB computes a
+ * two swapped blocks pass its checks, and records are silently not found. So RocksDB computes a
  * CRC-32C of each table while it writes it (option file_checksum_gen_factory) and stores it in the
  * MANIFEST, which is protected itself (manifest_guard.h); and every table is verified before its
  * first use after a start: all of them during startup, or each when it is first read

@@ -129,7 +129,8 @@ enum error entity_group_transaction_admit(struct call *call,
     const struct table_resource *named = table_resource(part->input.resource);
     const struct table_resource *first;
 
-    /* Like that of the real service, the error names the hundredth part. decision: 146 */
+    /* Like the real service, the error names index 99, whatever the number of parts. decision:
+     * 146 */
     if (p->base.count > PARTS_MAX && p->admitted == PARTS_MAX - 1)
         return call_fail(call, E_InvalidInput,
                          "The batch request operation exceeds the maximum %u changes per change "

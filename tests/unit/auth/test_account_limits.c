@@ -136,6 +136,39 @@ static void bytes_that_are_kept_have_a_limit(void **state)
     accounts_free(accounts);
 }
 
+/* Rule: bytes in other cells count, and a cell that refused something makes the others count again. */
+static void bytes_of_other_cells_count(void **state)
+{
+    struct account_limits limits = { { [LIMIT_CAPACITY] = 1000 } };
+    struct account_usage elsewhere = { .bytes = 700 };
+    struct accounts *accounts = accounts_new();
+    const struct account *one;
+    const char *problem = NULL;
+
+    (void)state;
+    accounts_set_limits(accounts, &limits);
+    assert_true(accounts_add_list(accounts, "one:a2V5", &problem));
+    one = accounts_find(accounts, bytes_from_string("one"));
+    assert_false(account_usage_here(one).is_counted);
+    account_usage_elsewhere(one, &elsewhere);
+    assert_false(account_keep(one, 301));
+    assert_true(account_usage_here(one).was_refused);
+    assert_true(account_keep(one, 300));
+    assert_true(account_is_full(one));
+    assert_int_equal(account_usage_here(one).bytes, 300);
+    account_usage_begins(one);
+    account_usage_found(one, 300);
+    assert_true(account_usage_here(one).is_counted);
+    assert_false(account_usage_is_wanted(one));
+    elsewhere = (struct account_usage){ .bytes = 400, .was_refused = true };
+    account_usage_elsewhere(one, &elsewhere);
+    assert_true(account_usage_is_wanted(one));
+    assert_false(account_usage_here(one).was_refused); /* it is not passed on */
+    assert_false(account_is_full(one));
+    assert_true(account_keep(one, 300));
+    accounts_free(accounts);
+}
+
 #define THREADS 4
 #define ASKED   20000
 
@@ -183,6 +216,7 @@ int main(void)
         cmocka_unit_test(bytes_are_paid_for),
         cmocka_unit_test(limits_of_one_outweigh_those_of_all),
         cmocka_unit_test(bytes_that_are_kept_have_a_limit),
+        cmocka_unit_test(bytes_of_other_cells_count),
         cmocka_unit_test(threads_share_one_rate),
     };
 

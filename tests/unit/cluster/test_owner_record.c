@@ -55,6 +55,7 @@ static void read_as_written(void **state)
     memset(record.owner.smb, 's', OWNER_SMB_MAX);
     memset(record.owner.version, 'v', OWNER_VERSION_MAX);
     memset(record.move, 'm', OWNER_MOVE_MAX);
+    record.keys[0] = record.keys[1] = UINT32_MAX;
     record.serves = false;
     record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
     owner_record_write(&record, slot);
@@ -147,8 +148,8 @@ static void version_4(void **state)
     snprintf(record.owner.version, sizeof record.owner.version, "%s", "1.2.3");
     snprintf(record.move, sizeof record.move, "%s", "mn");
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 98 + sizeof more + 1);
-    slot[13]--; /* what version 5 adds is empty */
+    assert_int_equal((uint8_t)slot[13], 98 + sizeof more + 3);
+    slot[13] = (char)(98 + sizeof more); /* what later versions add is empty */
     slot[14 + 98 + sizeof more] = 0;
     slot[14] = 4;
     with_crc(slot);
@@ -170,10 +171,12 @@ static void version_5(void **state)
 
     (void)state;
     owner_record_write(&record, slot);
-    length = (uint8_t)slot[13] - 1u; /* without an empty one */
+    length = (uint8_t)slot[13] - 3u; /* without an empty one, and what version 6 adds */
     snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "a.b-1");
     owner_record_write(&record, slot);
-    assert_int_equal(slot[14], 5);
+    slot[14] = 5;
+    slot[13] = (char)(slot[13] - 2); /* version 6 adds two zeros */
+    with_crc(slot);
     assert_int_equal((uint8_t)slot[13], length + sizeof smb);
     assert_memory_equal(slot + 14 + length, smb, sizeof smb);
     assert_true(owner_record_read(slot, &read));
@@ -184,6 +187,27 @@ static void version_5(void **state)
     snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "2001:db8::1");
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
+}
+
+/* Version 6 has two more. */
+static void version_6(void **state)
+{
+    static const uint8_t keys[] = { 0x80, 0x02, 7 };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+    unsigned length;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    length = (uint8_t)slot[13] - 2u; /* without keys */
+    record.keys[0] = 256;
+    record.keys[1] = 7;
+    owner_record_write(&record, slot);
+    assert_int_equal(slot[14], 6);
+    assert_int_equal((uint8_t)slot[13], length + sizeof keys);
+    assert_memory_equal(slot + 14 + length, keys, sizeof keys);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
 }
 
 /* Each byte of the file, changed. */
@@ -236,7 +260,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 4 ? 2 : 1) {
+    for (unsigned version = 0; version < 256; version += version == 5 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -269,7 +293,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
         cmocka_unit_test(version_3),       cmocka_unit_test(version_4), cmocka_unit_test(version_5),
-        cmocka_unit_test(damaged),         cmocka_unit_test(hostile),   cmocka_unit_test(newest),
+        cmocka_unit_test(version_6),       cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
+        cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,9 +138,9 @@ struct world {
 
 static struct net_key *key_of(uint8_t first)
 {
-    uint8_t secret[NET_KEY_BYTES] = { first };
+    struct net_secrets secret = { 1, { { first } } };
     const char *problem = "";
-    struct net_key *key = net_key_new("cluster", secret, &problem);
+    struct net_key *key = net_key_new("cluster", &secret, &problem);
 
     assert_non_null(key);
     return key;

@@ -137,9 +137,9 @@ static size_t receive_some(struct end *to, size_t at, size_t most)
 
 static void pass_all(size_t relay_most, size_t receive_most)
 {
-    static const uint8_t secret[NET_KEY_BYTES] = { 1, 2, 3 };
+    static const struct net_secrets secret = { 1, { { 1, 2, 3 } } };
     const char *problem = "";
-    struct net_key *key = net_key_new("test", secret, &problem);
+    struct net_key *key = net_key_new("test", &secret, &problem);
     struct net_server server = { .tls = NULL };
     struct worker worker = { .input = NULL };
     struct end from = { .relay = -1 }, to = { .relay = -1 };

@@ -1,0 +1,217 @@
+/* See cell_request.h. */
+#include "request/cell_request.h"
+
+#include "base/log.h"
+#include "cluster/peer.h"
+#include "request/peer_requests.h"
+#include "request/response_record.h"
+
+#define VERSION     1
+#define HEADERS_MAX 8u
+/* Lists of the root may wait for other cells. */
+#define RESPONSE_MS 10000u
+/* The cells that may have a container agree on that within moments. */
+#define MOVES_MAX   16u
+
+/* ---- the request ---- */
+
+/* Reads a source, whose length is known. */
+static struct bytes read_all(struct arena *arena, struct gather_source *source)
+{
+    size_t length = (size_t)source->length, done = 0, count = 1;
+    char *all = arena_bytes(arena, length);
+
+    while (done < length && count > 0 &&
+           source->read(source, all + done, length - done, &count) == OK)
+        done += count;
+    return bytes_of(all, done);
+}
+
+static struct bytes write_request(const struct endpoint *endpoint, struct arena *arena,
+                                  const struct internal_request *asked)
+{
+    struct text out;
+
+    text_init(&out, arena, 512);
+    encode_u8(&out, VERSION);
+    encode_bytes(&out, bytes_from_string(endpoint->service->name));
+    encode_u64(&out, (uint64_t)asked->method);
+    encode_bytes(&out, asked->path);
+    encode_bytes(&out, asked->query);
+    encode_u64(&out, asked->placement);
+    encode_u8(&out, asked->by_service);
+    encode_u64(&out, asked->header_count);
+    for (size_t i = 0; i < asked->header_count; i++) {
+        encode_bytes(&out, asked->headers[i].name);
+        encode_bytes(&out, asked->headers[i].value);
+    }
+    encode_bytes(&out, asked->source ? read_all(arena, asked->source) : asked->body);
+    return text_bytes(&out);
+}
+
+/* Returns the endpoint, or NULL if the request is malformed. */
+static const struct endpoint *read_request(const struct endpoint_set *all, struct bytes body,
+                                           struct http_header headers[HEADERS_MAX],
+                                           struct internal_request *ret_asked)
+{
+    const struct endpoint *endpoint;
+    struct decoder in;
+    uint64_t method, count;
+    uint8_t by_service;
+
+    decoder_init(&in, body);
+    if (decode_u8(&in) != VERSION)
+        return NULL;
+    endpoint = endpoint_find(all, decode_bytes(&in));
+    method = decode_u64(&in);
+    *ret_asked = (struct internal_request){ .path = decode_bytes(&in), .headers = headers };
+    ret_asked->query = decode_bytes(&in);
+    ret_asked->placement = decode_u64(&in);
+    by_service = decode_u8(&in);
+    ret_asked->by_service = by_service == 1;
+    count = decode_u64(&in);
+    in.bad = in.bad || by_service > 1 || count > HEADERS_MAX;
+    for (uint64_t i = 0; i < count && !in.bad; i++) {
+        struct http_header *header = &headers[ret_asked->header_count++];
+
+        header->name = header->name_as_sent = decode_bytes(&in);
+        header->value = decode_bytes(&in);
+        in.bad = in.bad || header->name.len == 0 || http_has_control(header->name, ' ') ||
+                 http_has_control(header->value, '\t');
+    }
+    ret_asked->body = decode_bytes(&in);
+    if (!decoder_ok(&in) || !endpoint ||
+        !bytes_has_prefix(ret_asked->path, bytes_from_string("/")) ||
+        http_has_control(ret_asked->path, ' ') || http_has_control(ret_asked->query, ' ') ||
+        (method != METHOD_GET && method != METHOD_HEAD && method != METHOD_PUT &&
+         method != METHOD_POST && method != METHOD_DELETE))
+        return NULL;
+    ret_asked->method = (enum http_method)method;
+    return endpoint;
+}
+
+/* A long body, which must not stay in memory. */
+struct long_body {
+    struct gather_source source; /* must be first */
+    struct bytes rest;
+};
+
+static enum error read_body(struct gather_source *source, char *to, size_t max, size_t *ret_count)
+{
+    struct long_body *body = (struct long_body *)(void *)source;
+
+    *ret_count = body->rest.len < max ? body->rest.len : max;
+    memcpy(to, body->rest.ptr, *ret_count);
+    body->rest = bytes_from(body->rest, *ret_count);
+    return OK;
+}
+
+int cell_request_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
+{
+    struct http_header headers[HEADERS_MAX];
+    struct internal_request asked;
+    struct internal_response answer;
+    const struct endpoint *endpoint = read_request(context, body, headers, &asked);
+    struct long_body lines = { .source = { .read = read_body } };
+
+    if (!endpoint)
+        return 400;
+    if (asked.body.len > STORE_INLINE_BYTES) {
+        lines.rest = asked.body;
+        lines.source.length = lines.source.max = asked.body.len;
+        asked.body = bytes_of("", 0);
+        asked.source = &lines.source;
+    }
+    asked.is_divided = true;
+    internal_request_run(endpoint, arena, &asked, &answer);
+    encode_u8(ret_body, VERSION);
+    problem_encode_error(ret_body, answer.error);
+    encode_bytes(ret_body, answer.detail);
+    encode_u64(ret_body, answer.elsewhere.cell);
+    encode_u64(ret_body, answer.elsewhere.incarnation);
+    if (!answer.error)
+        response_encode(ret_body, &answer.response);
+    return 200;
+}
+
+/* ---- at the owner that was asked ---- */
+
+static bool read_response(struct bytes body, struct arena *arena,
+                          struct internal_response *ret_answer)
+{
+    struct decoder in;
+    uint64_t cell;
+
+    *ret_answer = (struct internal_response){ .error = OK };
+    decoder_init(&in, body);
+    if (decode_u8(&in) != VERSION)
+        return false;
+    ret_answer->error = problem_decode_error(&in);
+    ret_answer->detail = decode_bytes(&in);
+    cell = decode_u64(&in);
+    ret_answer->elsewhere.incarnation = decode_u64(&in);
+    in.bad = in.bad || cell > PLACEMENT_CELL_MAX;
+    ret_answer->elsewhere.cell = (uint32_t)cell;
+    if (!ret_answer->error)
+        response_decode(&in, arena, &ret_answer->response);
+    return decoder_ok(&in);
+}
+
+static void fail(struct internal_response *ret_answer, enum error e, const char *detail)
+{
+    *ret_answer = (struct internal_response){ .error = e, .detail = bytes_from_string(detail) };
+}
+
+static void ask(const struct endpoint *endpoint, struct arena *arena, uint32_t cell,
+                const struct internal_request *asked, struct internal_response *ret_answer)
+{
+    struct peer_response response;
+
+    switch (peer_ask(endpoint->peers,
+                     &(struct peer_request){ .cell = cell,
+                                             .path = CELL_REQUEST_PATH,
+                                             .body = write_request(endpoint, arena, asked),
+                                             .response_max = PEER_BODY_MAX,
+                                             .response_ms = RESPONSE_MS,
+                                             .is_repeatable = asked->method == METHOD_GET },
+                     arena, &response)) {
+    case PEER_OK:
+        if (response.status != 200 || !read_response(response.body, arena, ret_answer)) {
+            log_line(LOG_ERROR, "cell %u: no response to an operator's request (status %d)",
+                     (unsigned)cell, response.status);
+            fail(ret_answer, E_InternalError, "");
+        }
+        break;
+    case PEER_NO_OWNER:
+        fail(ret_answer, E_ServerBusy, "The owner of the cell cannot be reached.");
+        break;
+    case PEER_LOST:
+        fail(ret_answer, E_InternalError,
+             "The owner of the cell has not responded; the request may have been executed.");
+        break;
+    }
+}
+
+void cell_request_run(const struct endpoint *endpoint, struct arena *arena,
+                      const struct internal_request *asked, struct internal_response *ret_answer)
+{
+    struct internal_request here = *asked;
+    uint32_t cell = CLUSTER_ROOT;
+
+    here.is_divided = true;
+    if (!endpoint->peers) {
+        internal_request_run(endpoint, arena, asked, ret_answer);
+        return;
+    }
+    for (unsigned i = 0; i < MOVES_MAX; i++) {
+        if (route_is_ours(endpoint->peers->route, cell))
+            internal_request_run(endpoint, arena, &here, ret_answer);
+        else
+            ask(endpoint, arena, cell, &here, ret_answer);
+        if (ret_answer->error != E_MisdirectedRequest)
+            return;
+        cell = ret_answer->elsewhere.cell > 0 ? ret_answer->elsewhere.cell : CLUSTER_ROOT;
+        here.placement = ret_answer->elsewhere.incarnation;
+    }
+    fail(ret_answer, E_ServerBusy, "");
+}

@@ -1,0 +1,34 @@
+/* See response_record.h. */
+#include "request/response_record.h"
+
+#define HEADERS_MAX 64u /* a response has about ten */
+
+void response_encode(struct text *out, const struct response *response)
+{
+    encode_u64(out, (uint64_t)response->status);
+    encode_u64(out, response->header_count);
+    for (size_t i = 0; i < response->header_count; i++) {
+        encode_bytes(out, response->headers[i].name);
+        encode_bytes(out, response->headers[i].value);
+    }
+    encode_bytes(out, response->body_kind == BODY_BYTES ? response->body : bytes_of(NULL, 0));
+}
+
+void response_decode(struct decoder *in, struct arena *arena, struct response *ret_response)
+{
+    uint64_t status = decode_u64(in), count = decode_u64(in);
+
+    response_init(ret_response, arena);
+    in->bad = in->bad || status < 200 || status > 599 || count > HEADERS_MAX;
+    for (uint64_t i = 0; i < count && !in->bad; i++) {
+        struct bytes name = decode_bytes(in), value = decode_bytes(in);
+
+        in->bad = in->bad || name.len == 0 || http_has_control(name, ' ') ||
+                  http_has_control(value, '\t');
+        if (!in->bad)
+            response_header(ret_response, name, value);
+    }
+    ret_response->status = (int)status;
+    ret_response->body = decode_bytes(in);
+    ret_response->body_kind = ret_response->body.ptr ? BODY_BYTES : BODY_NONE;
+}
