@@ -24,7 +24,7 @@
  *   response at once
  *   - reads and discards a refused body that was not announced with Expect, if it is at most
  *   discard_max_bytes; otherwise it sends the response first and closes the connection
- *   (net/linger.c)
+ *   (net/cut.c)
  *   - lets the application respond with 503 (server_is_busy) on a connection beyond the limit
  *   (net/net.h), and closes it
  *   - supports pipelining and keep-alive */
