@@ -239,7 +239,8 @@ static void add_acl(struct text *out, const struct acl *acl)
         add_ace(out, &acl->aces[i]);
 }
 
-/* Returns the control bits without the flags of absent lists. */
+/* Returns the control bits; the flags (auto-inherit, protected, defaulted) of a NULL ACL are left
+ * out. */
 static uint16_t canonical_control(const struct security_descriptor *sd)
 {
     unsigned control = CONTROL_DACL_PRESENT | CONTROL_SACL_PRESENT | CONTROL_SELF_RELATIVE;

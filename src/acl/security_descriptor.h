@@ -4,8 +4,8 @@
  *
  * A file's descriptor has an owner, a group and a DACL (rest: Create-Permission). Its canonical
  * form is self-relative in the order owner, group, SACL, DACL without gaps, and without anything
- * that SDDL cannot express, so equal descriptors are equal bytes. In canonical form, a missing
- * SACL is a null SACL ("S:NO_ACCESS_CONTROL"), as recorded.
+ * that SDDL cannot express, so equal descriptors are equal bytes. In canonical form, a missing SACL
+ * is represented as a null SACL ("S:NO_ACCESS_CONTROL"), as in the real service.
  *
  * These are refused (decision: 307):
  *  - conditional ACEs, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
@@ -121,8 +121,9 @@ struct descriptor_maker {
 extern const struct descriptor_maker descriptor_of_system;
 
 /* Returns the default descriptor of a new file or directory in a directory with descriptor
- * `parent`: the inherited ACEs or, if there are none, all rights for its owner and SYSTEM. Marks
- * ACEs as inherited if the parent's DACL is. The result may be too large to encode. */
+ * `parent`: the inherited ACEs or, if there are none, all rights for its owner and SYSTEM.
+ * Marks the ACEs as inherited if the parent's DACL has that flag. The result may be too large
+ * to encode. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
                                                        bool for_directory,

@@ -31,10 +31,11 @@ enum store_result restoring_find(struct restoring *restoring, struct bytes name,
 /* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_BUSY: sending failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
 
-/* Like restoring_read(), but only what the space has, without the records of the account's space that name it. */
+/* Like restoring_read(), but reads only the records in the space, not the account-level records
+ * that refer to it. */
 enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
-/* Reads and sends what has changed in the space that the archive watches, and all counters. Returns
- * STORE_FULL if that is unknown. */
+/* Reads and sends what has changed in the space that the archive watches, and all counters.
+ * Returns STORE_FULL if the archive no longer knows which records have changed. */
 enum store_result restoring_read_changes(struct restoring *restoring, struct guid space);
 
 #endif

@@ -1,13 +1,13 @@
-/* Accounts in the store: created and changed by `lagra account`, effective from the next request
- * on, and after every start.
+/* Accounts in the store: created and changed by `lagra account`. Changes take effect with the next
+ * request and survive restarts.
  *
  *   space      account_space("accounts", "")
  *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one each
  *     value    u8 1 or 2; varint flags (1: disabled); instants of creation and last change,
  *              varints; varint count of keys; each key's text (base64), bytes
  *              2: limits, varints in the order of enum account_limit: 0: default, 1: none,
- *              else limit + 1. An account without its own limits is written as 1, which older
- *              servers can read
+ *              else limit + 1. An account without limits of its own is written in version 1, which
+ *              older servers can read
  *
  * Keys are stored in plain text, because they are needed for signing. Anyone who can read the data
  * directory has them, but they give access to nothing beyond that directory. */
@@ -55,17 +55,17 @@ enum error stored_account_read(struct store *store, struct arena *arena, struct 
 enum error stored_accounts_list(struct store *store, struct arena *arena,
                                 struct account_record **ret_records, size_t *ret_count);
 
-/* Makes all accounts effective at start-up; *ret_count: their number. Returns false with
- * *ret_problem, a message for the operator. */
+/* Loads all stored accounts at startup; *ret_count: their number. Returns false with *ret_problem,
+ * a message for the operator. */
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
                           const char **ret_problem);
 
-/* Puts an account in force as a record of another cell has it (cell_accounts.h). Returns false if the record is malformed, or
- * cannot be put in force. Thread-safe. */
+/* Applies an account as defined by a record of another cell (cell_accounts.h). Returns false if
+ * the record is malformed or cannot be applied. Thread-safe. */
 bool stored_account_follow(struct accounts *accounts, struct bytes key, struct bytes value);
 
-/* Classifies a record of any partition, for `lagra check`: of an account (or their number), or
- * another. */
+/* Tells `lagra check` whether a record of any partition is an account record or the number of
+ * accounts. */
 enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAMAGED };
 enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
                                                 struct bytes value);

@@ -93,7 +93,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     return true;
 }
 
-/* Yields to others by spreading a count over ten times its duration. Returns false if the server is
+/* Sleeps so that a count takes ten times as long as its work alone. Returns false if the server is
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {
@@ -200,8 +200,8 @@ static void see_if_wanted(const struct account *account, void *context)
     *is_wanted |= account_usage_is_wanted(account);
 }
 
-/* Returns true if a request was refused because of a limit that deletions may have made
- * obsolete. */
+/* Returns true if a request was refused for exceeding a limit that deletions may since have
+ * relieved. */
 static bool is_wanted(const struct usage_survey *survey)
 {
     bool wanted = false;

@@ -42,8 +42,8 @@ struct survey_listener {
     void (*container)(void *context, const struct survey_container *container);
     void *context;
 };
-/* Counts everything now, blocking for the disk. Calls are serialized. Returns false if something
- * could not be read. */
+/* Runs a survey now; blocks on disk I/O. Calls are serialized. Returns false if something could
+ * not be read. */
 bool usage_survey_count(struct usage_survey *survey);
 /* Passes the last report to the listener, valid during the calls; none before the first count. */
 void usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener);

@@ -9,8 +9,8 @@
  *
  * (1) Requests never wait for it. Events that do not fit are dropped and counted
  *     (base/event_log.h).
- * (2) Data collected but not written is limited, over all accounts. A kill loses at most the data
- *     of one interval; an orderly stop writes it.
+ * (2) The total amount of collected but unwritten data, across all accounts, is bounded. A kill
+ *     loses at most the data of one interval; an orderly stop writes it.
  * (3) A log blob is written once and not changed; an entity is updated by adding to its stored
  *     values.
  * (4) The owners of all cells of a cluster write into the root. Entities are changed only under
@@ -27,8 +27,9 @@ struct analytics;
 /* Starts accepting events, once analytics_start() has found accounts that need them. Call before
  * event_logs_start(). */
 void analytics_open(void);
-/* Reads the accounts' settings, and starts the thread. All arguments remain the caller's. Returns
- * NULL if no thread could be started. every_s: the interval, 1..3600. Main thread only. */
+/* Reads the accounts' settings, and starts the thread. The caller keeps ownership of all
+ * arguments. Returns NULL if no thread could be started. every_s: the interval, 1..3600. Main
+ * thread only. */
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
                                   const struct accounts *accounts, unsigned every_s);
 /* Writes the remaining data. Call after event_logs_stop(), and before closing the store. Main

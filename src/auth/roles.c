@@ -70,7 +70,8 @@ struct roles {
     struct arena *arena;
     struct assignment *list; /* sorted by compare() */
     size_t count, capacity;
-    /* assignments above accounts that match none, because no account's scope is known */
+    /* number of assignments above account level that match no account, because no account's scope
+     * is configured */
     size_t unplaced;
 };
 
@@ -146,9 +147,8 @@ static void read_entry(struct roles *roles, struct entries *entries,
     if (!principal.ptr) {
         entries_refuse(entries, "no principalId");
     } else if (scope.kind == SCOPE_UNKNOWN) {
-        entries_refuse(
-            entries,
-            "its scope is not a resource id, or is a part of a storage account without data");
+        entries_refuse(entries, "its scope is not a resource id, or names a part of a storage "
+                                "account that holds no data");
     } else if (!definition || scope.kind == SCOPE_OTHER) {
         return;
     } else if (given[CONDITION].kind != JSON_ABSENT && given[CONDITION].kind != JSON_NULL) {

@@ -22,7 +22,8 @@ static const char *check_dates(const struct sas_fields *fields)
                                                       : NULL;
 }
 
-/* Returns the name that requests are checked with, or the prefix of all names below a directory.
+/* Returns the name that requests are checked against; for a directory, the prefix of all names
+ * below it.
  * decision: 39 */
 static struct bytes stored_name(struct arena *arena, const struct sas_making *making)
 {

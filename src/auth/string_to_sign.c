@@ -324,7 +324,7 @@ struct bytes shared_key_string(struct arena *arena, const struct request *reques
 /* The order in which the service sorts the names of x-ms-* headers before signing.
  *
  * It is .NET's order of en-US words. Hyphens and apostrophes are ignored at first; other
- * punctuation sorts before digits, and these before letters. If that finds no difference, the name
+ * punctuation sorts before digits, and digits before letters. If that finds no difference, the name
  * with the earlier hyphen sorts later: x-ms-copysource < x-ms-copy-source < x-ms-copy-status. Names
  * are lower-case tokens (rfc: 9110 5.6.2). semantics 10.3 */
 

@@ -1,11 +1,12 @@
-/* Trust in bearer tokens: which ones are accepted, and what their owners may do.
+/* Trust configuration for bearer tokens: which tokens are accepted, and what their principals may
+ * do.
  *
  * (1) A token is accepted only if it is signed by a key of the configured set, with an algorithm of
  *     that key (RS256/384/512, ES256/384/512; never "none", never a shared secret), by the
  *     configured issuer, for an audience of this server or account, and at a time between nbf and
  *     exp.
- * (2) Its owner (oid, else sub) has the permissions of the roles assigned to them in a scope that
- *     contains the account; without an assignment, none. The token itself grants no role. The
+ * (2) The principal (oid, else sub) has the permissions of the roles assigned to it in a scope
+ *     that contains the account; without an assignment, none. The token itself grants no role. The
  *     configuration defines the subscription and resource group of accounts; other accounts are in
  *     none.
  * (3) In development mode (--oauth basic, like Azurite's) only the claims are checked, not the
@@ -58,7 +59,7 @@ bool trust_is_confined(const struct trust *trust);
  * while no account's scope is configured. */
 size_t trust_unplaced(const struct trust *trust);
 
-/* The owner of a token. Stored in the arena. */
+/* The principal that a token identifies. Stored in the arena. */
 struct principal {
     struct bytes oid; /* never empty, at most PRINCIPAL_ID_MAX visible characters */
     struct bytes tid; /* may be empty */

@@ -41,8 +41,8 @@ bool file_covers(struct backup_work *work, int from, int to, const char *name, b
 /* Opens a subdirectory; make: creates it first, and fails if it exists. Returns -1 with problem on
  * failure. */
 int folder_at(struct backup_work *work, int folder, const char *name, bool make);
-/* Creates a directory durably, if it does not exist, and opens it. Returns -1 with problem on
- * failure, without creating one. ret_made: it did not exist; may be NULL */
+/* Creates a directory durably, if it does not exist, and opens it. Returns -1 and sets the problem
+ * on failure; then no directory is created. ret_made: it did not exist; may be NULL */
 int folder_make(struct backup_work *work, const char *path, bool *ret_made);
 /* Removes a backup, complete or not: its files and its two subdirectories. Returns false if
  * something remains. */

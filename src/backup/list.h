@@ -7,7 +7,7 @@
  *   end COUNT CRC-32C(hex)                          of all bytes before this line
  *
  * INODE and CHANGED (ns since 1970) are those of the original file, by which the next backup
- * detects that it is unchanged; 0 and 0: a change may not be detectable. */
+ * detects that it is unchanged. Both are 0 if a later change of the file might go undetected. */
 #ifndef LAGRA_BACKUP_LIST_H
 #define LAGRA_BACKUP_LIST_H
 
@@ -41,7 +41,8 @@ void backup_list_release(struct backup_list *list);
 
 /* Writes the list durably to an empty file. Returns false with errno on failure. */
 bool backup_list_write(const struct backup_list *list, int fd);
-/* Reads a list. Returns false with errno on failure, 0 if it is corrupt or of another version. */
+/* Reads a list. Returns false with errno set on failure; errno is 0 if the list is corrupt or of
+ * another version. */
 bool backup_list_read(int fd, struct backup_list *ret_list);
 
 /* Returns true if a backup may contain a file of that name. No other name is ever used as a

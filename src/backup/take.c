@@ -1,4 +1,5 @@
-/* Creates a backup: holds the state, copies its files, seals the copy, gives it its name. */
+/* Creates a backup: pins the store's state, copies its files, makes the copy self-contained, and
+ * renames it to its final name. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +96,7 @@ static void write_name(instant at, char name[BACKUP_NAME_SIZE])
     name[length] = '\0';
 }
 
-/* Chooses a name after that of the previous backup, even if the clock was set back. */
+/* Chooses a name that sorts after that of the previous backup, even if the clock was set back. */
 static bool choose_name(struct take *take, const char *newest)
 {
     const instant millisecond = TICKS_PER_SECOND / 1000;
@@ -110,7 +111,8 @@ static bool choose_name(struct take *take, const char *newest)
            work_fail(take->work, "the clock is behind the newest backup, %s", newest);
 }
 
-/* Opens the previous backup. A corrupt one is ignored: it is neither shared with nor an error. */
+/* Opens the previous backup. A corrupt one is ignored: nothing is hard-linked from it, and it is
+ * not an error. */
 static void open_before(struct take *take, const char *name)
 {
     int backup = openat(take->target, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -187,7 +189,8 @@ static bool compare(struct take *take, const struct item *item, int from, bool *
     return compared;
 }
 
-/* Copies or compares an item that cannot be linked without reading. */
+/* Handles an item that cannot be hard-linked unseen: compares it with the previous copy and links
+ * it, or copies it. */
 static bool read_item(struct take *take, const struct item *item)
 {
     int from = openat(item->folder, item->base, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

@@ -76,8 +76,8 @@ static bool verify_file(struct verify *verify, int backup, const struct backup_f
     return work_file(work);
 }
 
-/* Reports unlisted files: RocksDB reads everything in its directory, and so does a start in that of
- * extents. */
+/* Reports unlisted files, because RocksDB reads every file in its directory, and the server reads
+ * every file in the directory of extents at startup. */
 static bool find_strangers(struct verify *verify, int backup, const struct backup_list *list,
                            const char *folder)
 {
@@ -218,8 +218,8 @@ static bool is_empty(struct backup_work *work, int folder, const char *to)
     return empty;
 }
 
-/* Removes a failed restore. path: of the directory, if it was created for this, or NULL to keep
- * it. */
+/* Removes a failed restore. path: the directory if it was created for this and is to be removed;
+ * NULL to keep it. */
 static void remove_restored(int folder, const char *path)
 {
     struct backup_work unheard = { 0 };

@@ -3,8 +3,8 @@
  *
  * (1) A ring is bounded. Events that do not fit, or that cannot be written (a disk that fails or is
  *     full), are dropped and counted; a message is logged once per episode.
- * (2) An event is plain bytes until it is written: pointers in it must be valid as long as the
- *     process.
+ * (2) An event is plain bytes until it is written: pointers in it must be valid for the lifetime
+ *     of the process.
  * (3) A line is written completely or, if the disk becomes full, truncated; the next line starts
  *     after a line feed.
  * A log is a file opened for appending, and reopened by event_logs_reopen(). Nothing is synced. */
@@ -23,8 +23,9 @@ typedef void event_format(enum event_log log, struct bytes event, struct text *t
  * path     NULL: the program's own log (base/log.h), at level warn
  * returns  false, with errno, if the file cannot be opened */
 bool event_log_open(enum event_log log, const char *path, event_format *format);
-/* Opens a log without lines: each event is passed to `take` on the log thread, which it must not
- * block. take returns false if it has no space; the event then counts as dropped. Start-up only. */
+/* Opens a log that has no file: each event is passed to `take` on the log thread, which it must
+ * not block, instead of being formatted as a line. take returns false if it has no space; the event
+ * then counts as dropped. Start-up only. */
 typedef bool event_take(struct bytes event);
 void event_log_hand(enum event_log log, event_take *take);
 /* Reports that `count` events accepted by an event_take were dropped later. Thread-safe. */

@@ -27,9 +27,10 @@
 /* The only global mutable state, set at start-up; the level can change later. */
 static _Atomic unsigned log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
-static bool is_journal;                      /* stderr is connected to the systemd journal */
-static const char *log_path;                 /* NULL: stderr only */
-static unsigned console_least = LOG_NOTHING; /* least level copied to stderr if there is a file */
+static bool is_journal;      /* stderr is connected to the systemd journal */
+static const char *log_path; /* NULL: stderr only */
+/* minimum level that is also written to stderr if there is a log file */
+static unsigned console_least = LOG_NOTHING;
 
 static const char *const level_names[] = {
     [LOG_DEBUG] = "debug",
@@ -195,8 +196,8 @@ static void write_last_line(int signal_number)
         " error lagra was terminated by SIGABRT: an assertion failed, or memory or threads ran "
         "out, "
         "in "
-        "it or in a library; standard error says more. What was acknowledged is on disk: start it "
-        "again.\n";
+        "it or in a library; standard error says more. All acknowledged writes are on disk; start "
+        "it again.\n";
     char when[INSTANT_ISO_SIZE], line[INSTANT_ISO_SIZE + sizeof text];
     struct timespec wall;
 

@@ -26,7 +26,8 @@ static const struct {
     { 2500000000u, "2.5" }, { 5000000000u, "5" },  { 10000000000u, "10" }, { 30000000000u, "30" },
 };
 #define BUCKETS         (sizeof buckets / sizeof buckets[0])
-/* The buckets, one for longer durations, and the sum in nanoseconds. */
+/* One slot per bucket, one for durations above the last bucket (+Inf), and one for the sum in
+ * ns. */
 #define HISTOGRAM_SLOTS (BUCKETS + 2)
 #define SUM_SLOT        (BUCKETS + 1)
 _Static_assert(METRIC_BUCKETS == BUCKETS + 1, "with that of what took longer");
@@ -54,7 +55,8 @@ static struct {
     size_t count;
     const struct metric_family *families[FAMILIES_MAX];
     size_t family_count;
-    unsigned slots; /* used slots; the first belongs to series without a slot */
+    /* number of used slots; slot 0 is shared by series without a slot of their own */
+    unsigned slots;
     pthread_key_t key;
 } all = { .slots = 1 };
 

@@ -62,8 +62,8 @@ static void escape_ascii(struct text *out, struct bytes value)
     text_add(out, bytes_from(value, plain_from));
 }
 
-/* Decodes header values received as Latin-1, so that one such blob does not break the whole
- * listing. */
+/* Decodes header values as Latin-1, so that a blob with non-UTF-8 header values does not make the
+ * listing invalid XML. */
 static struct bytes from_latin1(struct arena *arena, struct bytes value)
 {
     struct text utf8;

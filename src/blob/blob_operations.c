@@ -242,7 +242,7 @@ static enum error set_premium(struct decision *d, struct blob *blob, enum access
 }
 
 /* Starts the rehydration of an archived blob. If it is already being rehydrated, only the priority
- * may be raised. Snapshots and versions are not rehydrated, as recorded.
+ * may be raised. Snapshots and versions are not rehydrated, as in the real service.
  *
  * Returns OK, E_BlobBeingRehydrated, E_BlobOperationNotSupported. */
 static enum error rehydrate(struct decision *d, const struct set_blob_tier_parameters *p,

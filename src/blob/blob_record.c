@@ -37,7 +37,7 @@ enum {
 
 enum {
     EXTRA_SPARSE = 1,
-    EXTRA_HAS_UNITS = 2, /* of a sparse content */
+    EXTRA_HAS_UNITS = 2, /* of sparse content */
     EXTRA_HAS_HOLES = 4, /* as above */
     EXTRA_APPENDED = 8,  /* the content was made by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
@@ -48,7 +48,7 @@ enum {
     EXTRA_REHYDRATES = 512,   /* the tier, priority and time of the rehydration follow */
     EXTRA_INCREMENTAL = 1024, /* the state of Incremental Copy Blob follows */
     EXTRA_WITHOUT_SNAPSHOTS = 2048,
-    EXTRA_WITHOUT_PAGES = 4096, /* of a sparse content */
+    EXTRA_WITHOUT_PAGES = 4096, /* of sparse content */
     /* soft-deleted: the times of the deletion and of its expiry follow */
     EXTRA_DELETED = 8192,
     EXTRA_HAS_DELETED = 16384, /* of a base: some of its snapshots may be soft-deleted */

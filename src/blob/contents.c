@@ -8,7 +8,7 @@
 
 /* ---- list of contents ---- */
 
-/* Finds or adds the entry of a content. Most are added in the order of their ids: if the id is
+/* Finds or adds the entry of content. Most are added in the order of their ids: if the id is
  * greater than all others, there is no search. */
 static struct ended *find_ended(struct ended_contents *ended, uint64_t id)
 {

@@ -1,5 +1,5 @@
 /* Inside blob/ only: releases the contents of the blobs of one name that are overwritten or
- * deleted. A sequence is shared by the base and its snapshots, and deleted with the last of them; a
+ * deleted. A sequence is shared by the base and its snapshots, and deleted with the last of them;
  * sparse content has a generation for each of them. */
 #ifndef LAGRA_BLOB_CONTENTS_H
 #define LAGRA_BLOB_CONTENTS_H

@@ -74,7 +74,7 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
         e = create_blob_begin(d, source->type, &given, &target);
     if (e)
         return e;
-    target.tier = p->tier; /* none: inferred again, as recorded */
+    target.tier = p->tier; /* none: inferred again, as in the real service */
     target.tier_changed = p->tier != TIER_NONE ? d->now : 0;
     target.committed_blocks = source->committed_blocks;
     target.sequence_number = source->sequence_number;

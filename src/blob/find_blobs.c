@@ -252,7 +252,7 @@ static enum store_result search_one(struct search *search, struct bytes name)
     return search_container(search, name, container.space);
 }
 
-/* Returns as search_container(); STORE_NOT_FOUND: the page is complete. */
+/* Returns like search_container(); STORE_NOT_FOUND: the page is complete. */
 static enum store_result search_next(struct search *search, const struct space_record *at)
 {
     const struct page_key first = { { at->partition_key } };

@@ -23,7 +23,7 @@ OPERATION_DECLARE(incremental_copy_blob);
 OPERATION_DECLARE_GATHER(incremental_copy_blob);
 
 /* Completes an incremental copy after all changed ranges were written: creates the snapshot.
- * target: the new base, except for its content */
+ * target: the properties of the new base blob; its content is already in place */
 void incremental_copy_complete(struct decision *d, const struct blob *target);
 /* Ends a failed or aborted copy, which leaves the base with zero bytes (rest: Abort-Copy-Blob). The
  * snapshots stay, and the next copy copies the whole source. */

@@ -38,7 +38,7 @@ enum error keep_undeleted(struct decision *d, struct blob *blob, bool any_type,
 /* Makes the contents of `count` snapshots or versions that share the bytes of *base, oldest first.
  * The base stays, and *base is updated. At most once per list of changes.
  *
- * Returns as keep_replaced(). */
+ * Returns like keep_replaced(). */
 enum error keep_shared(struct decision *d, struct content *base, unsigned count,
                        struct content ret_kept[]);
 /* Returns the record of a snapshot or version of the base. */

@@ -45,7 +45,7 @@ enum error copy_find(struct decision *d, const struct guid *id, struct pending_c
 /* Records the bytes copied so far (of a page blob copy_pages() does that) and the last error
  * (empty: none). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
-/* Stores part of a page blob in a content that is not visible yet (pending->target).
+/* Stores part of a page blob in content that is not visible yet (pending->target).
  *
  * Returns OK, E_ServerBusy if another part is expected, or an error of decision_fail_content(). */
 enum error copy_pages(struct decision *d, struct pending_copy *pending,

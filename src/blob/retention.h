@@ -19,7 +19,7 @@ struct retention {
  * the partition of the service properties is not a guard, because all writes of an account would
  * contend for its lock.
  *
- * Returns as service_properties_read(). */
+ * Returns like service_properties_read(). */
 enum store_result retention_find(struct decision *d, struct bytes account,
                                  struct retention *ret_retention);
 /* Returns a deletion at the current time. */

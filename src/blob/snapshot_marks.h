@@ -5,7 +5,7 @@
  * state of the partition, and applies them. decisions: 249, 792
  *
  * The record is LISTED and precedes the snapshots, so that List Blobs reads it first. A partition
- * has at most one, and a task while it has one.
+ * has at most one marks record, and a pending task for as long as that record exists.
  *
  *   key    0x00
  *   value  u8 1 (version); v from; v until                       one mark, which is MARK_GONE
@@ -34,8 +34,9 @@ enum mark_kind {
 struct snapshot_mark {
     enum mark_kind kind;
     instant from, until; /* ticks, inclusive; the task advances `from` */
-    instant at;          /* when it was made; not stored for MARK_GONE: `until` */
-    instant expires;     /* of MARK_DELETED */
+    /* when the mark was made; not stored for MARK_GONE, where it equals `until` */
+    instant at;
+    instant expires; /* of MARK_DELETED */
 };
 
 /* Oldest first, the order in which they take effect. */
@@ -53,7 +54,7 @@ enum store_result snapshot_marks_read(struct read_view *before, struct arena *ar
 /* Writes the marks, or deletes the record if there are none. */
 void snapshot_marks_write(struct changes *changes, struct arena *arena,
                           const struct snapshot_marks *marks);
-/* For iterators. */
+/* Decodes the value of a marks record found by an iterator. */
 bool snapshot_marks_decode(struct bytes value, struct snapshot_marks *ret_marks);
 
 /* Applies a mark to *snapshot, and returns whether it is unaffected, changed, or deleted (*snapshot

@@ -107,8 +107,8 @@ static void read_snapshots(struct read_view *before, struct arena *arena, instan
     share->snapshots = (uint32_t)ret_kept->count;
 }
 
-/* Writes the state of a share: it retains what snapshots refer to, and later writes get a newer
- * generation. */
+/* Writes a tree state that retains everything snapshots refer to, and in which later writes get a
+ * newer generation. */
 static void put_state(struct read_view *before, struct arena *arena, const struct tree_kept *kept,
                       uint64_t newest, struct changes *changes)
 {

@@ -118,7 +118,8 @@ static const char *check_contents(const struct node *node, uint64_t at)
     return NULL;
 }
 
-/* Checks data copied so far by a pending copy, which becomes the file's. */
+/* Checks the data that a pending copy has copied so far; it becomes the file's content when the
+ * copy ends. */
 static const char *check_pending(const struct node *node)
 {
     struct pending_file pending;
@@ -130,7 +131,8 @@ static const char *check_pending(const struct node *node)
                : NULL;
 }
 
-/* Checks an old version, which exists only for entries and the service's records. */
+/* Checks an old version of a record, retained for a snapshot; only entries and the File service's
+ * records have old versions. */
 static const char *check_version(const struct node *node, const struct record *record)
 {
     struct tree_record version;

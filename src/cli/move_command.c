@@ -20,7 +20,7 @@
 #define POLL_MS      100u
 /* An owner that died is replaced within this time. */
 #define PATIENCE_MS  60000u
-/* The root's owner reads the file `pins` each two seconds. */
+/* The root's owner rereads the file `pins` every two seconds. */
 #define PINS_READ_MS 2700u
 #define RESPONSE_MAX ((size_t)1 << 20)
 
@@ -33,7 +33,7 @@ const struct command_option cluster_drain_options[] = {
     { NULL, NULL, NULL },
 };
 
-/* The owners of a cluster, as this command reaches them. */
+/* How this command reaches the owners of a cluster's cells. */
 struct mover {
     const char *path;
     struct guid cluster;
@@ -106,7 +106,7 @@ static bool read_cell_number(const struct mover *m, const char *text, uint32_t *
     return true;
 }
 
-/* Reads who owns a cell, and how much it has. */
+/* Finds out who owns a cell, and how much data is in it. */
 static void look(struct mover *m, uint32_t cell)
 {
     char *name = cluster_owner_path(m->path, cell);
@@ -175,7 +175,7 @@ static enum step start(struct mover *m, struct move *move, struct arena *arena,
     case 200:
         break;
     case 409:
-        *ret_problem = "it always is in cell 1";
+        *ret_problem = "it is always in cell 1";
         return move->key.ptr[0] == '$' ? STEP_FAILED : STEP_DONE;
     case 404:
         *ret_problem = "it does not exist";
@@ -235,7 +235,8 @@ static enum step poll(struct mover *m, const struct move *move, struct arena *ar
     return STEP_FAILED;
 }
 
-/* Moves it, however often that takes, unless its owners cannot be reached for long. */
+/* Moves it, restarting the move as often as necessary; gives up if the owners remain unreachable
+ * for PATIENCE_MS. */
 static bool move_one(struct mover *m, const struct move *wanted)
 {
     uint64_t heard_ms = clock_monotonic_ms();
@@ -253,7 +254,7 @@ static bool move_one(struct mover *m, const struct move *wanted)
         if (!is_polled)
             move = *wanted;
         step = is_polled ? poll(m, &move, arena, &problem) : start(m, &move, arena, &problem);
-        move.service = wanted->service; /* those of a response are in the arena */
+        move.service = wanted->service; /* the strings in a response point into the arena */
         move.account = wanted->account;
         move.key = wanted->key;
         if (step == STEP_STARTED)
@@ -338,7 +339,8 @@ static uint32_t choose(struct mover *m)
     return route_least_used(&m->route, &m->pins);
 }
 
-/* Moves everything that the list names. Returns false if something was left; *ret_count: of the names. */
+/* Moves everything that the list names. Returns false if anything was left unmoved. *ret_count:
+ * number of names in the list. */
 static bool move_names(struct mover *m, struct decoder *in, unsigned *ret_count)
 {
     bool is_done = true;

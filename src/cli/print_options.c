@@ -81,7 +81,8 @@ static void print_manual_commands(void)
             print_manual_option(option);
         printf("%s", command_rows[i].options ? ".RE\n" : "");
     }
-    printf(".PP\nCommands for a running server, and those that print for scripts, accept:\n");
+    printf(".PP\nCommands that talk to a running server, and those with machine-readable output, "
+           "also accept:\n");
     for (const struct command_option *option = command_common_options; option->name; option++)
         print_manual_option(option);
 }

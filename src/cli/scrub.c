@@ -46,8 +46,8 @@ static void print_state(struct client_response *answer)
     client_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
 }
 
-/* Polls until a pass has ended after `ended` others. ret_json: progress is printed as JSON, and the
- * result must be, too
+/* Polls until pass number `ended` + 1 has ended. *ret_json: progress was printed as JSON, so the
+ * result must be too
  * returns  false after printing why it cannot */
 static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
                    struct client_response *ret_answer)

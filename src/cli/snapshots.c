@@ -73,7 +73,7 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     struct bytes error;
 
     if (!bytes_has_prefix(fetch_head_find(&answer->head, "server"), bytes_from_string("Lagra/")))
-        return complain(asking, bytes_from_string("another program responded"));
+        return complain(asking, bytes_from_string("the response is not from a Lagra server"));
     asking->answer = answer->body;
     if (answer->status == 200)
         return true;
@@ -124,7 +124,8 @@ static void print(const struct asking *asking)
                            columns, sizeof columns / sizeof columns[0]);
 }
 
-/* Runs a command. after: name in the path. Only a list is formatted for people. */
+/* Runs a command. after: name in the path. Only the output of `list` is formatted for people; the
+ * others print the response. */
 static int run(const struct command_call *call, const char *method, const char *after)
 {
     struct asking asking = { .call = call, .arena = arena_new(ARENA_MAX) };

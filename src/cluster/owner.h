@@ -35,7 +35,8 @@ struct owner {
     char move[OWNER_MOVE_MAX + 1]; /* to be written to the record */
     uint32_t keys[NET_KEYS_MAX];   /* the same */
     /* Used by the owner's thread only. */
-    unsigned settles; /* number of renewals still to be settled */
+    /* number of renewals after which the metadata of the file must still be synced */
+    unsigned settles;
     bool was_in_time; /* the tenure still held at the last renewal */
     bool has_lapsed;  /* the tenure had lapsed, which was logged */
 };
@@ -50,7 +51,8 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
 void owner_set_keys(struct owner *owner, const uint32_t ids[NET_KEYS_MAX]);
 /* Sets what the record says is being moved to another cell; "" for nothing. Thread-safe. */
 void owner_set_move(struct owner *owner, const char *move);
-/* Reports that the store is open, so that renewals need not be settled any more. Thread-safe. */
+/* Reports that the store is open, so that renewals no longer sync the metadata of the file.
+ * Thread-safe. */
 void owner_serves(struct owner *owner);
 /* Ends the tenure and the thread, marks the cell as free, and unlocks it. All other writers to the
  * cell must have ended. Main thread. */

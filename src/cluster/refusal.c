@@ -3,7 +3,7 @@
 
 #include "base/errors.h"
 
-/* About the duration of a take-over; the SDKs' own pauses are shorter. */
+/* Approximate duration of a failover; the SDKs' own retry delays are shorter. */
 #define RETRY_AFTER "3"
 
 enum http_step refusal_respond(struct exchange *exchange, int status, const char *type,

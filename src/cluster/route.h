@@ -95,11 +95,11 @@ void route_wait(struct route *route, struct waiter *waiter);
  * changes to another incarnation. Called several times a second, by one thread. */
 bool route_saw(struct route *route, uint32_t cell, const struct owner_record *record,
                uint64_t asked_ns);
-/* Marks the cell as owned by this process; requests that others would forward then go to its own
- * internal endpoint. Wakes all waiters. Thread-safe. */
+/* Marks the cell as owned by this process; until the store is open, requests of this process for
+ * the cell go to its own internal endpoint. Wakes all waiters. Thread-safe. */
 void route_take(struct route *route, const struct owner_record *record);
-/* Records that the owner with this incarnation is leaving the cell and refuses all requests for it.
- * Thread-safe. */
+/* Records that the owner with this incarnation is leaving the cell; from now on that owner refuses
+ * requests for it. Thread-safe. */
 void route_refused(struct route *route, uint32_t cell, uint64_t incarnation);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);

@@ -1,8 +1,9 @@
 /* ETags. An ETag is the modification time in 100 ns ticks, in Azure's form "0x8D6D418B56CFF5B"
- * (upper-case hex, in quotes). ETags of an object are unique and increasing, also over delete and
- * re-creation, without tombstones: the clock never repeats a tick, and the instant of a decision is
- * read after its state was opened, so it is greater than that of every commit to the partition,
- * deletions included (service/deciding.c, store.h read_view_instant()). Pure. semantics 0.3 */
+ * (upper-case hex, in quotes). ETags of an object are unique and increasing, even across deletion
+ * and re-creation, without tombstones: the clock never repeats a tick, and the instant of a
+ * decision is read after its state was opened, so it is greater than that of every commit to the
+ * partition, deletions included (service/deciding.c, store.h read_view_instant()). Pure. semantics
+ * 0.3 */
 #ifndef LAGRA_CONCURRENCY_ETAG_H
 #define LAGRA_CONCURRENCY_ETAG_H
 

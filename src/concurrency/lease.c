@@ -187,7 +187,8 @@ static void end_early(struct lease *lease, const struct lease_request *request, 
     lease->kind = KIND_BROKEN;
 }
 
-/* Rounded down, as recorded: breaking a fresh lease of 20 seconds returns 19. decision: 41 */
+/* Rounded down, as in the real service: breaking a fresh lease of 20 seconds returns 19. decision:
+ * 41 */
 static uint32_t remaining_s(const struct lease *lease, instant now)
 {
     if (lease->ends <= now)

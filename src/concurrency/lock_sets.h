@@ -44,8 +44,8 @@ bool byte_lock_bars_write(const struct byte_lock *held, uint64_t owner,
 /* Memory for one lock of a set. */
 struct lock_set_entry {
     struct byte_lock *lock; /* sorted by position */
-    /* lock with the greatest end below this node of a Fenwick tree, among all locks and among
-     * exclusive locks of other owners, or NULL */
+    /* lock with the greatest end among those covered by this node of the Fenwick tree, among all
+     * locks and among exclusive locks of other owners, or NULL */
     const struct byte_lock *all, *others;
     size_t released; /* in the first entry of equal ranges: how many of them are released */
 };

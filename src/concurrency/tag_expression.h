@@ -11,17 +11,17 @@
  *
  * A reserved word (and, or, not, year, month, day) is a name only in quotes. AND and OR are
  * case-insensitive. A quote inside a text is doubled, though no tag contains one: names and values
- * consist of the characters allowed in tags, and in a search have their lengths. Values are
- * compared as bytes. A comparison with a tag that the blob does not have is false, even "<>". A
- * search has neither OR nor "<>", and names a tag once, or twice for the two ends of a range;
- * @container is only allowed in searches, with "=". rest: Find-Blobs-by-Tags "Remarks",
+ * contain only characters allowed in tags. In a search, the length limits of tags apply to them
+ * too. Values are compared as bytes. A comparison with a tag that the blob does not have is false,
+ * even "<>". A search has neither OR nor "<>", and names a tag once, or twice for the two ends of a
+ * range; @container is only allowed in searches, with "=". rest: Find-Blobs-by-Tags "Remarks",
  * Specifying-Conditional-Headers-for-Blob-Service-Operations; decision: 78, 265 */
 #ifndef LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 #define LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 
 #include "concurrency/tags.h"
 
-/* Maximum comparisons of a condition, and tags of a search. */
+/* Maximum number of comparisons in a condition, and of tags in a search. */
 #define TAG_OPERATIONS_MAX  10
 /* A search may have a range for each tag. */
 #define TAG_COMPARISONS_MAX (2 * TAG_OPERATIONS_MAX + 1)

@@ -8,7 +8,8 @@
 
 #define SAMPLE_EVERY_MS     10000u
 #define SAMPLES_MAX         360u
-/* Storage usage is sampled every 15 minutes, for a week: one of STORAGE_INTERVAL samples. */
+/* Storage usage is kept for a week, at a resolution of 15 minutes: every STORAGE_INTERVAL-th
+ * sample. */
 #define STORAGE_INTERVAL    90u
 #define STORAGE_SAMPLES_MAX 672u
 

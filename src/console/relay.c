@@ -115,7 +115,8 @@ enum http_step relay_request(struct exchange *exchange, struct console *console)
         return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     port = atomic_load(&endpoint->all->ports[endpoint - endpoint->all->endpoints]);
     request->path = path;
-    /* As if it had been sent there, with the account in the path. */
+    /* Makes the request look as if it had been sent to the service's port with a path-style
+     * URL. */
     request->authority = arena_printf(exchange->arena, "127.0.0.1:%u", port);
     rewrite(request, exchange->arena);
     return exchange_pass_on(exchange, &console->relay.application,

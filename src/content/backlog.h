@@ -10,10 +10,9 @@
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
- *                             as BACKLOG_RECORDS, with other meanings: part: the deleted
- *                             generation of a sparse content, or the lower half of a hole's
- *                             stamp; prefix: empty, or the hole's stamp, be; from: where to
- *                             continue
+ *                             as BACKLOG_RECORDS, with other meanings: part: the deleted generation
+ *                             of sparse content, or the lower half of a hole's stamp; prefix:
+ *                             empty, or the hole's stamp, be; from: where to continue
  *
  * When the format changes, increment the version and keep the old reader.
  *
@@ -40,14 +39,14 @@ enum backlog_kind {
 
 /* The object that the id belongs to. */
 enum backlog_source {
-    BACKLOG_OF_CONTENT, /* a content */
+    BACKLOG_OF_CONTENT, /* content */
     BACKLOG_OF_BLOCKS,  /* a call of content_leave_blocks() or content_delete_unnamed() */
 };
 
 void backlog_add_chain(struct changes *changes, uint64_t id);
-/* Adds the segments of a content, starting with this key. */
+/* Adds the segments of content, starting with this key. */
 void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes from);
-/* Adds all records of a content whose keys start with the kind and its id. */
+/* Adds all records of content whose keys start with the kind and its id. */
 void backlog_add_kind(struct changes *changes, uint64_t id, char kind);
 void backlog_add_generation(struct changes *changes, uint64_t id, uint32_t generation);
 void backlog_add_hole(struct changes *changes, uint64_t id, uint64_t stamp);
@@ -79,7 +78,7 @@ void backlog_put_runs(struct changes *changes, const struct backlog *backlog, co
 
 /* ---- deleting ---- */
 
-/* Remaining budget of a content_collect() step. A step starts nothing once it is spent, and only
+/* Remaining budget of content_collect() step. A step starts nothing once it is spent, and only
  * small units of work: one unit, one run, one record. So its list of changes stays far below any
  * arena's limit, whatever clients wrote. */
 struct budget {
@@ -110,7 +109,7 @@ enum damage_rule {
     /* a corrupt segment counts as empty; runs that only it refers to are never freed */
     DAMAGE_IS_PASSED,
 };
-/* Reads the runs of a content with at most blocks_max blocks from its segments. */
+/* Reads the runs of content with at most blocks_max blocks from its segments. */
 enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set);
@@ -124,7 +123,7 @@ void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* Adds the content to its blob's chain: its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes a content without holders: its segments and membership; deletes later the runs that no
+/* Deletes content without holders: its segments and membership; deletes later the runs that no
  * neighbour refers to. At most once per list of changes, because it reads the neighbours from the
  * state before. */
 enum store_result chain_leave(struct read_view *before, struct changes *changes,

@@ -11,7 +11,7 @@
  * on their lengths, and a block may be listed any number of times. A block of at most
  * BLOCK_INLINE_MAX bytes has no run: its bytes are copied into the map.
  *
- * Base blob and snapshots share a content by id; if there is more than one holder, a record has
+ * Base blob and snapshots share content by id; if there is more than one holder, a record has
  * their number (content_holders.c). Contents of one blob may also share runs (content_run.c).
  *
  * Small amounts of unreferenced data are deleted in the same commit. Larger ones are recorded in
@@ -36,7 +36,7 @@
 #define BLOCK_INLINE_MAX         256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX       50000u
-/* Maximum length of a stored block, far above any operation's limit, so that the lengths of a
+/* Maximum length of a stored block, far above any operation's limit, so that the lengths of the
  * content's blocks can be added without overflow. */
 #define CONTENT_BLOCK_LENGTH_MAX ((uint64_t)INT64_MAX / CONTENT_BLOCKS_MAX)
 
@@ -70,7 +70,7 @@ struct content {
 };
 
 /* More than any operation allows, and small enough for adding lengths. */
-#define CONTENT_EPOCHS_MAX (UINT32_MAX - 1) /* maximum generations of a sparse content */
+#define CONTENT_EPOCHS_MAX (UINT32_MAX - 1) /* maximum generations of sparse content */
 #define CONTENT_LENGTH_MAX ((uint64_t)INT64_MAX / 2)
 /* Returns true if the fields are consistent. Used for decoded records; all functions here may
  * assert it. */
@@ -87,7 +87,7 @@ struct body {
     uint64_t crc64;
 };
 
-/* Creates a content from a body (Put Blob). id: the ticks of the change, not 0. */
+/* Creates content from a body (Put Blob). id: the ticks of the change, not 0. */
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body);
 
 /* A block: committed, or uncommitted. */
@@ -116,7 +116,7 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
                                          const struct content_block *named, size_t named_count,
                                          bool *ret_more);
 
-/* Creates a content from at most CONTENT_BLOCKS_MAX blocks in order (Put Block List). */
+/* Creates content from at most CONTENT_BLOCKS_MAX blocks in order (Put Block List). */
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
@@ -126,7 +126,7 @@ enum store_result content_ref(struct read_view *before, struct changes *changes,
                               struct arena *arena, struct content *content, uint32_t holders);
 /* Removes `holders` (1 or more) holders; the last one deletes the map, the pieces and the runs that
  * no other content refers to. At most once per content in a list of changes, because it reads the
- * count from the state before (Delete Blob removes the base and snapshots of a content together).
+ * count from the state before (Delete Blob removes the base and snapshots of content together).
  * ret_more: set to true if content_collect() has work left, else unchanged. */
 enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
@@ -148,7 +148,7 @@ void content_share(struct changes *changes, struct arena *arena, struct content 
  * of the content, if it has none yet. Snapshots (content_ref()) keep their length. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
-/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Only for a
+/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Only for
  * content whose newest holder was removed. */
 void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
                          bool *ret_more);
@@ -188,7 +188,7 @@ enum store_result content_block_pieces(struct read_view *before, struct arena *a
  * stamp: increases with each change of the content (the ticks of the change); the first may equal
  * the id. After an error *content is unchanged. */
 
-/* Creates a content that is a hole of this length, without records. */
+/* Creates content that is a hole of this length, without records. */
 struct content content_sparse(uint64_t id, uint64_t length);
 /* Writes bytes at any offset; extends the content if they are beyond the end. */
 enum store_result content_write(struct read_view *before, struct changes *changes,
@@ -252,11 +252,11 @@ enum store_result content_difference(struct read_view *before, struct arena *are
 
 /* ---- reading while sending ---- */
 
-/* Reads a range of a content to be sent. Has its own snapshot of the partition open, and one
- * segment of the map in memory. Belongs to one thread at a time. */
+/* Reads a range of content to be sent. Has its own snapshot of the partition open, and one segment
+ * of the map in memory. Belongs to one thread at a time. */
 struct content_reader;
 /* Takes ownership of `snapshot` (closed by content_reader_close()). offset + length: within the
- * content. The reader is in `arena`, and so is the map of a content known to have one segment. */
+ * content. The reader is in `arena`, and so is the map of content known to have one segment. */
 struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);

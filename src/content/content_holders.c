@@ -1,4 +1,4 @@
-/* The holders of a content: base blob and snapshots share it. When the last holder is removed, its
+/* The holders of content: base blob and snapshots share it. When the last holder is removed, its
  * map is deleted, and so are the runs that nothing else refers to.
  *
  *   key    'r', 8 content id be     only if there is more than one holder

@@ -1,4 +1,4 @@
-/* The map of a content: creation from a body or from blocks, and reading it as blocks. */
+/* The map of content: creation from a body or from blocks, and reading it as blocks. */
 #include <assert.h>
 
 #include "content/segment.h"

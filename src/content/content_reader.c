@@ -1,4 +1,4 @@
-/* Reads the bytes of a content. Loads one segment of its map at a time into its own arena (small
+/* Reads the bytes of content. Loads one segment of its map at a time into its own arena (small
  * contents use the caller's, because creating an arena costs as much as the read), and reads pieces
  * directly into the caller's buffer. */
 #include <assert.h>

@@ -193,7 +193,7 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
 
 /* Contents that share runs.
  *
- * Put Block List creates a content from blocks of the previous one. If the old content has no other
+ * Put Block List creates content from blocks of the previous one. If the old content has no other
  * holder, it is deleted in the same commit, and each run simply changes owner. If a snapshot
  * retains it, the old and the new content may refer to the same runs. All contents for which this
  * is possible form the chain of the blob, ordered by id, which is the order of creation.

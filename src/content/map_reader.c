@@ -1,12 +1,12 @@
-/* Loads windows of a content from its segments and those of the runs it refers to. */
+/* Loads windows of content from its segments and those of the runs it refers to. */
 #include <assert.h>
 
 #include "content/sparse.h"
 
 /* Windows to read ahead: with blocks of 8 MiB, a quarter of a gigabyte. */
 #define WINDOWS_AHEAD       32u
-/* Limits of a window of a sparse content: the units that are sent from one range of a file, and not
- * many more parts than a single unit may have. */
+/* Maximum size of a window of sparse content: in units, as much as one range of a file that is
+ * sent; in parts, little more than a single unit may have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -109,8 +109,8 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     return result;
 }
 
-/* Returns the window in the loaded segment: the run with the offset, or the entries around it that
- * are not runs. */
+/* Returns the window of the loaded segment that contains the offset: the run there, or the
+ * surrounding entries that are not runs. */
 static enum store_result load_window(struct map_reader *reader, uint64_t offset,
                                      struct window *ret_window)
 {
@@ -175,8 +175,9 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Reads parts of the pages from `start` on, and of the following units up to `end` as long as they
- * are in pieces, since data of many units may be sent together. ret_end: end of the pages read. */
+/* Reads the parts of the pages from `start` on, and of the following units up to `end` while
+ * their data is in pieces, since data of many units may be sent together. ret_end: end of the
+ * pages read. */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {

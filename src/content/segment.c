@@ -1,4 +1,4 @@
-/* Finds, reads and deletes segments of a content's map; see segment.h for their format. */
+/* Finds, reads and deletes segments of the content's map; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-/* Internal to content/: a segment, one record of the map of a content or of a run.
+/* Internal to content/: a segment, one record of the map of content or of a run.
  *
- *   key      1   'c' of a content, 'n' of a run
+ *   key      1   'c' of content, 'n' of a run
  *            8   id, be
  *            8   end offset, be (the offset after the last byte of the segment)
  *   payload  1   version (1)
@@ -19,13 +19,13 @@
  * disk" in store/README.md.
  *
  * Segment invariants, cited as "segment invariant N":
- *  (1) Segments of a content are contiguous; the last ends at its length.
+ *  (1) Segments of content are contiguous; the last ends at its length.
  *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading one is a small
  *  bounded step.
- *  (3) Two segments never end at the same offset: a segment without bytes is never ended, however
- *  many empty blocks it has.
- *  (4) A content of one body of at most SEGMENT_ONLY_MAX bytes is one segment.
- *  (5) Appended bytes start a segment, so each length that a content ever had is the end of a
+ *  (3) Two segments never end at the same offset: a segment is never closed while it has no bytes,
+ *      however many empty blocks it contains.
+ *  (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment.
+ *  (5) Appended bytes start a segment, so each length that content ever had is the end of a
  *  segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
@@ -39,7 +39,7 @@
 #define SEGMENT_PIECES_MAX  256u
 #define SEGMENT_ONLY_MAX    (16u << 10)
 
-/* The owner of the map, which is the first byte of the key. */
+/* What the map belongs to (content or run); the value is the first byte of the key. */
 enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
 
 enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_RUN, ENTRY_KINDS };
@@ -89,7 +89,7 @@ void segment_writer_finish(struct segment_writer *writer);
 
 /* ---- reading ---- */
 
-/* A map of segments: a content's, or a run's. */
+/* A map of segments: the content's, or a run's. */
 struct segment_map {
     enum segment_owner owner;
     uint64_t id;
@@ -110,8 +110,8 @@ enum store_result segments_at(struct read_view *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
-/* Reads the content's segment if it is the only one: one get instead of a scan. Contents of few
- * blocks usually have one.
+/* Reads the content's segment if it is the only one: one get instead of a scan. Content with few
+ * blocks usually has only one segment.
  *
  * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND if there are,
  *          or may be, others; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
@@ -151,7 +151,7 @@ void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_P
 /* Returns the key of the segment with this end offset. */
 void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
-/* Logs a problem of a content or run; returns STORE_CORRUPT. */
+/* Logs a problem of content or run; returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

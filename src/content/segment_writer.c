@@ -1,4 +1,4 @@
-/* Writes segments of a content's map; see segment.h for their format. */
+/* Writes segments of the content's map; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>

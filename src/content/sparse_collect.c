@@ -1,4 +1,4 @@
-/* Deletes in steps the data of a sparse content that no generation sees any more. */
+/* Deletes in steps the data of sparse content that no generation sees any more. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -137,7 +137,7 @@ static enum store_result collect_series(struct interval *in, enum sparse_kind ki
     return STORE_OK;
 }
 
-/* Deletes all records of a content that no generation retains. */
+/* Deletes all records of content that no generation retains. */
 static enum store_result delete_all(const struct interval *in)
 {
     static const char kinds[] = { SPARSE_PAGE, SPARSE_UNIT, 'd', 'g', 'h' };

@@ -1,4 +1,4 @@
-/* Writes many ranges of a sparse content in one change: each unit is read once and written once,
+/* Writes many ranges of sparse content in one change: each unit is read once and written once,
  * however many ranges it contains. content_write() and content_clear() write one range, and a list
  * of changes may contain only one of these calls. */
 #include "content/sparse.h"
@@ -270,14 +270,14 @@ enum store_result content_write_ranges(struct read_view *before, struct changes 
     return STORE_OK;
 }
 
-/* Clears a range of a sparse content: frees complete units, and writes zeros to the rest. */
+/* Clears a range of sparse content: frees complete units, and writes zeros to the rest. */
 
-/* A larger range is cleared as a large hole, and the parts of units at its ends separately, because
- * a record is in only one of the two. */
+/* In a longer range, the whole units are cleared as one large hole, and the partial units at its
+ * ends on their own; no record belongs to both. */
 #define ZEROED_AT_ONCE (16u * UNIT_BYTES)
 #define ZEROS_MAX      (2u * PAGE_BYTES)
 
-/* At most a start and an end, each of zeros and a hole. */
+/* At most four ranges: zeros and a hole at the start, and a hole and zeros at the end. */
 struct pieces {
     struct content_range ranges[4];
     size_t count;

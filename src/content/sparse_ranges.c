@@ -7,7 +7,7 @@
 
 /* A list ends after this many units, whatever it contains. */
 #define UNITS_MAX   4096u
-/* Number of changed units read at once, the same number from each epoch. */
+/* Number of changed units read per batch and epoch. */
 #define UNITS_BATCH (64u << 10)
 #define EPOCH_BATCH 256u
 /* Maximum ranges of a list. */
@@ -243,7 +243,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Merges both in one pass, from one end of a part to the next. */
+/* Compares both lists in one pass over the boundaries of their parts. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {

@@ -46,8 +46,8 @@ static uint64_t bytes_of_kind(enum sparse_kind kind)
     return kind == SPARSE_PAGE ? PAGE_BYTES : UNIT_BYTES;
 }
 
-/* Collects the pieces of the parts, once each. A piece whose parts are not adjacent appears once
- * per run of parts, and so are its references counted. */
+/* Collects the pieces of the parts, once each. A piece whose parts are not adjacent is listed once
+ * per run of adjacent parts; references are counted the same way. */
 static size_t collect_pieces(const struct parts *parts, struct piece *pieces)
 {
     size_t count = 0;

@@ -421,7 +421,7 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
 /* Pages deleted at once without checking whether they exist: cheaper than a task. */
 #define DELETED_AT_ONCE 4u
 
-/* Deletes a content of which no snapshot was ever taken, so it has only the records its fields
+/* Deletes content of which no snapshot was ever taken, so it has only the records its fields
  * indicate, and one version of each page and unit. */
 static void delete_only_generation(struct changes *changes, const struct content *content,
                                    bool *ret_more)

@@ -1,5 +1,5 @@
-/* Internal to content/: a window, a part of a content as readable fragments, with references to
- * runs resolved. */
+/* Internal to content/: a window, a part of content as readable fragments, with references to runs
+ * resolved. */
 #ifndef LAGRA_CONTENT_WINDOW_H
 #define LAGRA_CONTENT_WINDOW_H
 
@@ -26,8 +26,8 @@ struct window {
 /* For a segment and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
 #define READER_ARENA_MAX (8u << 20)
 
-/* Reads the map of a content sequentially or at random, with one segment and one window in memory
- * at a time. */
+/* Reads the map of content sequentially or at random, with one segment and one window in memory at
+ * a time. */
 struct map_reader {
     struct read_view *snapshot;
     struct arena *arena;

@@ -1,5 +1,6 @@
-/* Internal to fetch/: libcurl, loaded at the first fetch. It brings eighteen other libraries, whose
- * linking took a third of the program's start-up time, and most servers never copy from a URL.
+/* Internal to fetch/: libcurl, loaded at the first fetch. It pulls in eighteen other libraries,
+ * whose linking took a third of the program's start-up time, and most servers never copy from a
+ * URL.
  * decision: 243 */
 #ifndef LAGRA_FETCH_CURL_H
 #define LAGRA_FETCH_CURL_H

@@ -169,11 +169,11 @@ enum error new_subject(struct decision *d);
 enum error handles_subject(struct decision *d);
 
 /* Reads the record of the node in state->part and sets d->subject, d->lease and state->file.
- * returns OK, as decision_fail_store() */
+ * returns OK, or an error of decision_fail_store() */
 enum error file_load(struct decision *d);
 
-/* Reads a directory's record by its id, in the share or the requested snapshot. Succeeds for a
- * root directory without a record. Adds no part. returns OK, as decision_fail_store() */
+/* Reads a directory's record by its id, in the share or the requested snapshot. Succeeds for a root
+ * directory without a record. Adds no part. returns OK, or an error of decision_fail_store() */
 enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret_file);
 
 /* Checks the name of a directory or file. trailing_dots: they are part of the name; else they
@@ -181,8 +181,7 @@ enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret
  * returns OK, E_InvalidResourceName */
 enum error file_check_name(struct bytes name, bool trailing_dots);
 /* Splits a path into names, without their trailing dots unless they count. text: checked, as in
- * struct file_resource; ptr NULL for the root
- * returns OK, as file_check_names() */
+ * struct file_resource; ptr NULL for the root returns OK, or an error of file_check_names() */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);
 /* Fails with the error code for a result of the tree. */
@@ -199,12 +198,11 @@ void file_write_changed(struct decision *d, struct file *file);
 enum error file_enter(struct decision *d);
 enum error file_leave(struct decision *d);
 /* Passes the open state of a node other than the subject, from a decide function. part: the node's
- * returns as open_state_check_rest() */
+ * returns like open_state_check_rest() */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
-/* Returns the open state of a node: the one already passed in this decision, or a new one. part: the
- * node's
- * returns as open_state_read() */
+/* Returns the open state of a node: the one already passed in this decision, or a new one. part:
+ * the node's returns like open_state_read() */
 enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
                            struct open_state **ret_opens);
 /* Check byte-range locks before the subject's data is read or changed, like open_state_check_read() and

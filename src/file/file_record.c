@@ -241,7 +241,7 @@ void file_replace_content(struct decision *d, struct decision_part *part, struct
 
 /* ---- versions that no snapshot needs any more ---- */
 
-/* Deletes a snapshot of a content. The current record of the file may share data with it, and is
+/* Deletes a snapshot of content. The current record of the file may share data with it, and is
  * then rewritten. */
 static enum store_result forget_content(struct tree *tree, struct decision_part *part,
                                         const struct content *kept, struct file *now,

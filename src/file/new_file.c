@@ -140,8 +140,8 @@ static enum error write_content(struct decision *d, struct decision_part *part,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Creates a file that is a hole, except for the request body.
- * returns OK, as new_file_open()
+/* Creates a file that is a hole, except for the request body. returns OK, or an error of
+ * new_file_open()
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,
                               struct create_file_result *r)

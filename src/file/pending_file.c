@@ -283,7 +283,8 @@ static enum store_result find_noted(struct decision *d, uint64_t *ids, size_t *c
     decision_saw(d, index_iterator_sequence(iterator));
     while (!(result = index_iterator_next(iterator, &record))) {
         if (!pending_decode(record.key, &node)) {
-            result = record_is_unknown("the entry of what is to be deleted", record.value);
+            result = record_is_unknown("the directory entry of a node with a pending delete",
+                                       record.value);
             break;
         }
         if (node > last)

@@ -26,9 +26,9 @@ struct pending_file {
     struct file target;
 };
 
-/* Writes the record and starts the copy. *file: as the caller writes it; its MD5 is withheld
- * until the copy is complete. part: the node's, with changes. source->begun is not needed.
- * returns OK, as decision_fail_store() */
+/* Writes the record and starts the copy. *file: as the caller writes it; its MD5 is withheld until
+ * the copy is complete. part: the node's, with changes. source->begun is not needed. returns OK,
+ * or an error of decision_fail_store() */
 enum error pending_file_begin(struct decision *d, struct decision_part *part,
                               const struct pending_source *source, struct file *file);
 /* Reads the record. returns STORE_OK, STORE_NOT_FOUND, as pending_record_read() */

@@ -10,7 +10,7 @@ enum error create_permission_decide(struct decision *d,
     return permission_keep(d, file_state(d)->share.space, p->descriptor, &r->number);
 }
 
-/* returns OK, as permission_find_key()
+/* returns OK, or an error of permission_find_key()
  * rest: Get-Permission; decision: 308 */
 enum error get_permission_decide(struct decision *d, const struct get_permission_parameters *p,
                                  struct get_permission_result *r)

@@ -1,5 +1,5 @@
-/* Passes the open state for REST operations, as their row's column says, before they are decided.
- * opens/open_state.h; semantics 8.2 to 8.4 */
+/* Checks a REST operation against the open handles of SMB clients before it is decided, as the
+ * row's access column requires. opens/open_state.h; semantics 8.2 to 8.4 */
 #include <assert.h>
 
 #include "file/file.h"
@@ -31,9 +31,9 @@ static enum error add_gate(struct decision *d, struct decision_part *part, uint6
     return OK;
 }
 
-/* Passes the open state of a node. A node that is passed twice, both as the source of a rename and as
- * its destination or the replaced file, has one open state, since it writes the whole set of
- * opens. decision: 867 */
+/* Checks the operation against the opens of a node, breaking caching where necessary. A node that
+ * is passed twice, both as the source of a rename and as its destination or the replaced file, has
+ * one open state, since it writes the whole set of opens. decision: 867 */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use)
 {
@@ -66,7 +66,7 @@ static enum error enter_directory(struct decision *d)
     return e ? e : open_state_add_name(&opens, false);
 }
 
-/* Passes the open state for the source of a copy, whose data is read too. decision: 430 */
+/* Checks a copy against the opens of its source, whose data is read too. decision: 430 */
 static enum error pass_source(struct decision *d)
 {
     struct file_state *state = file_state(d);

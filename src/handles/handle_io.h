@@ -83,15 +83,15 @@ struct handle_write {
     struct handle_times times; /* new times of the handle */
 };
 /* Writes to the file and extends it if necessary. Breaks the data caching of others without
- * waiting. An empty write changes nothing. The caller may respond once the change is committed;
- * it is durable at the latest after the next flush, close or set on the handle (docs/smb.md).
+ * waiting. An empty write changes nothing. The caller may respond once the change is committed; it
+ * becomes durable no later than the next flush, close or set on the handle (docs/smb.md).
  * returns OK, E_FileLockConflict, E_ResourceTypeMismatch
  *         E_InvalidRange           ends beyond FILE_LENGTH_MAX
  *         E_ShareSizeLimitReached, E_InsufficientStorage, E_ServerBusy */
 attempt_fn handle_write_attempt;
 
-/* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36
- * returns as handle_write_attempt() */
+/* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36 returns
+ * like handle_write_attempt() */
 struct handle_zero {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;

@@ -11,8 +11,8 @@
 enum error tree_connect_read_share(struct decision *d, const struct tree_connect *tree_connect,
                                    instant snapshot, struct share *ret_share);
 
-/* Starts an attempt: sets the share and its tree in d->state, or those of the snapshot.
- * returns OK, as tree_connect_read_share() */
+/* Starts an attempt: sets the share and its tree in d->state, or those of the snapshot. returns
+ * OK, or an error of tree_connect_read_share() */
 enum error handle_begin(struct decision *d, const struct tree_connect *tree_connect,
                         instant snapshot);
 /* Converts path components sent by a client. returns OK, E_InvalidResourceName,
@@ -51,8 +51,8 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 
 struct handle_close;
 /* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
- * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. returns OK, as
- * handle_find() */
+ * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. returns OK, or an error
+ * of handle_find() */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
                               struct open_state **ret_opens);
 /* Closes the handle, and deletes the node if this was its last handle and a delete is pending. */
@@ -94,15 +94,16 @@ enum error handle_may_delete(struct decision *d, const struct tree_connect *tree
 /* ---- security descriptors: handle_descriptor.c ---- */
 
 /* Returns the canonical descriptor of a node created at state->place with descriptor `raw`.
- * Inherits missing parts, or everything if raw.ptr is NULL.
- * returns OK, E_FileInvalidPermission, as handle_set_descriptor_attempt() */
+ * Inherits missing parts, or everything if raw.ptr is NULL. returns OK, E_FileInvalidPermission,
+ * or an error of handle_set_descriptor_attempt() */
 enum error descriptor_of_new(struct decision *d, const struct tree_connect *tree_connect,
                              struct bytes raw, enum tree_kind kind, struct bytes *ret_canonical);
-/* Reads a descriptor of the share by its number. returns OK, as decision_fail_store() */
+/* Reads a descriptor of the share by its number. returns OK, or an error of
+ * decision_fail_store() */
 enum error handle_read_descriptor(struct decision *d, uint64_t permission,
                                   struct security_descriptor *ret_descriptor);
-/* Returns the given parts of the descriptor of state->file, self-relative. returns OK, as
- * decision_fail_store() */
+/* Returns the given parts of the descriptor of state->file, self-relative. returns OK, or an error
+ * of decision_fail_store() */
 enum error handle_descriptor(struct decision *d, uint32_t parts, struct bytes *ret_descriptor);
 
 #endif

@@ -68,7 +68,8 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
-/* Refuses the rename of a directory if a node below it is open. An open that follows has no guard.
+/* Refuses the rename of a directory if a node below it is open. Opens made between this check and
+ * the commit are not detected.
  * decision: 1061 */
 static enum error refuse_open_below(struct decision *d, uint64_t directory)
 {

@@ -4,7 +4,8 @@
 #include "file/file_operations.h"
 #include "handles/handle_private.h"
 
-/* Opens the share's tree, or that of a snapshot, whose record has the generation. */
+/* Opens the share's tree, current or as of a snapshot; the generation is in the record of the
+ * share or snapshot. */
 static enum error open_tree(struct decision *d, instant snapshot)
 {
     struct file_state *state = file_state(d);

@@ -10,8 +10,9 @@
 #include "http/http.h"
 
 #define HEAD_HEADERS_MAX      256u
-/* Maximum of all header lines together. The stored part must fit into a response's header section
- * (ANSWER_HEAD_BYTES), together with data stored by other requests (metadata: 8 KiB). */
+/* Maximum of all header lines together. The stored headers of an object must fit into a response's
+ * header section (ANSWER_HEAD_BYTES), together with data stored by other requests (metadata: 8
+ * KiB). */
 #define HEAD_HEADERS_SIZE_MAX ((size_t)16 * 1024)
 
 /* Progress of scanning a header section as it arrives; initially zeroed. Positions are relative to

@@ -83,7 +83,7 @@ bool multipart_request(struct arena *arena, struct bytes content, enum multipart
  * reason  for the status line */
 void multipart_add(struct text *to, struct bytes boundary, struct bytes id,
                    const struct response *response, struct bytes reason);
-/* Adds the last boundary. No line end follows it, as recorded. */
+/* Adds the last boundary. No line end follows it, as in the real service. */
 void multipart_close(struct text *to, struct bytes boundary);
 
 #endif

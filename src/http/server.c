@@ -28,7 +28,7 @@ const struct http_limits http_limits_default = {
     .answer_files_max = 256,
 };
 
-/* One per connection that can receive a request, and idle ones. */
+/* One per client connection that can have a request in progress, and the idle ones. */
 static unsigned outgoing_for(const struct net_limits *net)
 {
     return net->connections_max + net->workers * HTTP_OUTGOING_IDLE_MAX;
@@ -40,7 +40,8 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
     unsigned share = descriptors / servers;
 
     assert(servers > 0);
-    net.workers = net_workers(&net); /* once, because it asks the kernel for the cores */
+    /* computed once, because it asks the kernel for the number of cores */
+    net.workers = net_workers(&net);
     for (;;) {
         if (limits->answer_files_max > net.connections_max / 8)
             limits->answer_files_max = net.connections_max / 8;

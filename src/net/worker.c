@@ -1,4 +1,4 @@
-/* A worker: a thread that serves its connections in turns.
+/* A worker: a thread that serves its connections in turn.
  *
  * Sockets are added to the epoll set once, edge-triggered, so a request costs no system call except
  * receiving and sending, and one wait that ready connections share. An edge is recorded in the
@@ -131,7 +131,7 @@ static void move(struct worker *worker, struct connection *c)
     c->is_watched = c->is_moving = false;
     c->moves_to = NULL;
     connection_change_worker(c, to);
-    worker_post(to, c); /* touch it no more */
+    worker_post(to, c); /* do not access c after this */
 }
 
 const void *connection_place(const struct connection *connection)
@@ -200,7 +200,8 @@ static void run_turn(struct worker *worker, struct connection *connection)
         give_turn(worker, connection);
 }
 
-/* Gives turns only to connections that were ready at the start: then new edges are recorded. */
+/* Gives one turn to each connection that was ready at the start, then returns so that new edges
+ * are recorded. */
 static void run_turns(struct worker *worker)
 {
     struct connection *c;
@@ -232,7 +233,7 @@ static bool begin(const struct worker *worker, struct connection *c)
         c->protocol->begin(c);
     if (transport_begin(c) && watch(worker, c))
         return true;
-    log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
+    log_line(LOG_WARN, "%s: cannot watch the connection: out of memory or epoll watches", c->peer);
     close_connection(c, false);
     return false;
 }
@@ -257,7 +258,8 @@ void connection_drop(struct connection *connection)
 static void take_post(struct worker *worker, struct connection *c)
 {
     if (!c->is_watched && !watch(worker, c)) {
-        log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
+        log_line(LOG_WARN, "%s: cannot watch the connection: out of memory or epoll watches",
+                 c->peer);
         shutdown(c->fd, SHUT_RDWR);
         c->readable = c->ended = true;
     }

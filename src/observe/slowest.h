@@ -49,11 +49,11 @@ bool slowest_wants(const struct slowest *slowest, uint64_t now_ns, uint64_t all_
 void slowest_put(struct slowest *slowest, const struct slow_request *request);
 /* Reads the SLOWEST_SHOWN slowest requests of the last hour, slowest first. Returns their number,
  * which is lower if fewer requests have ended. If the hour starts within a period, the requests of
- * that period are included only as far as they are among the period's slowest. */
+ * that period are included only if they are among the slowest of that whole period. */
 size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
                     struct slow_request ret_requests[SLOWEST_MAX]);
 
-/* Returns the instance of this process. */
+/* Returns the slow-request log of this process. */
 struct slowest *slowest_of_process(void);
 
 #endif

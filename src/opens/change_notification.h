@@ -63,11 +63,10 @@ void watcher_remove(struct watcher *watcher);
 /* ---- reporting changes, from the decision that makes them ---- */
 
 /* Reports a change to the watchers of the directory of `place` and of the directories above it,
- * once the decision's changes are committed. tree: of the share. place: from tree_find(), with the path from the
- * root, or from tree_find_id(), in which case the path is looked up if the share has watchers.
- * The root has no parent and is not reported. filter: CHANGE_*; reported to watchers of any of
- * them. Adds no part.
- * returns OK, as decision_fail_store() */
+ * once the decision's changes are committed. tree: of the share. place: from tree_find(), with the
+ * path from the root, or from tree_find_id(), in which case the path is looked up if the share has
+ * watchers. The root has no parent and is not reported. filter: CHANGE_*; reported to watchers of
+ * any of them. Adds no part. returns OK, or an error of decision_fail_store() */
 enum error notify_change(struct tree *tree, const struct tree_place *place,
                          enum change_action action, uint32_t filter);
 /* Reports CHANGE_FILE_NAME or CHANGE_DIRECTORY_NAME, by the kind of the node. */

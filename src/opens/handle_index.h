@@ -28,7 +28,7 @@ struct handle_path {
 #define HANDLE_DEPTH_MAX 1000u
 /* Memory for the path of one handle, with a wide margin. */
 #define HANDLE_ARENA_MAX ((size_t)16 << 20)
-/* Reads the current record of a node other than the root. Adds no part. returns as
+/* Reads the current record of a node other than the root. Adds no part. returns like
  * tree_node_read() */
 enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint64_t id,
                                    struct tree_node *ret_node);
@@ -40,9 +40,8 @@ enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint6
  * on. */
 struct index_iterator *handle_scan(struct tree *tree, const uint64_t *node,
                                    const struct handle_marker *from);
-/* Advances to the next handle that is not stale (handle_counts()), or to any handle once *work
- * is HANDLE_WORK_MAX.
- * returns as index_iterator_next(); STORE_NOT_FOUND: no more */
+/* Advances to the next handle that is not stale (handle_counts()), or to any handle once *work is
+ * HANDLE_WORK_MAX. returns like index_iterator_next(); STORE_NOT_FOUND: no more */
 enum store_result handle_next(struct tree *tree, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
 /* Searches a consistent snapshot of the share's handles for one below the directory. *work:

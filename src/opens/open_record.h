@@ -15,12 +15,13 @@
  * lower ids than the restore (decision: 379). Stale opens need no clean-up; the next write of
  * the record drops them.
  *
- * An open whose client has lost its connection may be retained: it is *away* (disconnected)
- * until the instant in its entry. A persistent open is also away from the start of each later
- * process. It is stale once a later process has run for its whole timeout (open_epoch.h). Breaks
- * started by its original process count as acknowledged.
+ * An open whose client has lost its connection may be retained: it is *away* (disconnected) until
+ * the instant in its entry. After a restart, a persistent open counts as disconnected from the
+ * start of the new process. It is stale once a later process has run for its whole timeout
+ * (open_epoch.h). Breaks started by its original process count as acknowledged.
  *
- * Records are validated: malformed ones are logged and return STORE_CORRUPT. Thread-safe. */
+ * Records are validated: reading a malformed one logs it and returns STORE_CORRUPT.
+ * Thread-safe. */
 #ifndef LAGRA_OPENS_OPEN_RECORD_H
 #define LAGRA_OPENS_OPEN_RECORD_H
 
@@ -81,14 +82,14 @@ struct open_set {
 
 /* Returns the open with the id, or NULL. */
 struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
-/* Reads the value of the record, for open_set_decode(). returns as read_view_get() */
+/* Reads the value of the record, for open_set_decode(). returns like read_view_get() */
 enum store_result open_set_get(struct read_view *before, struct arena *arena,
                                struct bytes *ret_value);
 /* Drops caching entries without an open and writes the set, or deletes the record if it is
  * empty. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
-/* Reads the locks of opens in the set. returns as open_set_get(), but STORE_OK if there is no
+/* Reads the locks of opens in the set. returns like open_set_get(), but STORE_OK if there is no
  * record */
 enum store_result byte_locks_read(struct read_view *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
@@ -114,7 +115,7 @@ struct handle_times {
     /* Last write time that the handle shows despite later writes; 0: it shows the file's. Valid
      * until shown_until or, if that is 0, until the handle flushes, sets information or closes. */
     instant shown_written, shown_until;
-    bool has_written; /* since the open, or since the last of those */
+    bool has_written; /* has written since the open or since the last flush or set-information */
 };
 
 /* State of an open that a reconnect restores. */

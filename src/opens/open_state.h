@@ -50,8 +50,7 @@ struct open_state {
 };
 
 /* Reads the opens of a node. tree: current state of the share. part: the node's. The caller sets
- * is_leased and is_read_only.
- * returns OK, as decision_fail_store() */
+ * is_leased and is_read_only. returns OK, or an error of decision_fail_store() */
 enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
                            uint64_t node);
 /* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
@@ -151,7 +150,7 @@ enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
 enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
                                    struct handle *ret_handle);
 /* Reconnects a handle. Only session, client_address and client_name of *from are used.
- * *ret_given: its caching; zeros if none. returns as open_state_disconnected() */
+ * *ret_given: its caching; zeros if none. returns like open_state_disconnected() */
 enum error open_state_reconnect(struct open_state *opens, uint64_t handle,
                                 const struct handle *from, struct caching_given *ret_given);
 /* Returns the current caching of a handle. returns OK, E_ResourceNotFound */

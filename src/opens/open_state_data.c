@@ -1,4 +1,4 @@
-/* Data, lock and name operations on a handle at the open state. */
+/* Reads, writes, locks and renames through a handle: their effect on the open state. */
 #include "concurrency/lock_sets.h"
 #include "opens/open_state_private.h"
 
@@ -19,8 +19,9 @@ static enum error break_data_caching(struct open_state *opens, const struct open
 
 /* ---- locks ---- */
 
-/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. *ret_error: why
- * not all; the caller first reports conflicts of the locks that do */
+/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. *ret_error: reason
+ * why the others are refused; before reporting it, the caller reports conflicts of the locks that
+ * are allowed */
 static size_t count_allowed(struct open_state *opens, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {

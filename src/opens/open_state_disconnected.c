@@ -34,8 +34,8 @@ static void drop_cachings_without_open(struct open_state *opens)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Closes the disconnected opens that conflict with the operation. Their index entries are
- * deleted when the open state is written. *ret_ended: set if there were any. returns OK, as
+/* Closes the disconnected opens that conflict with the operation. Their index entries are deleted
+ * when the open state is written. *ret_ended: set if there were any. returns OK, or an error of
  * decision_fail_store() */
 static enum error end_opens(struct open_state *opens, const struct file_use *use,
                             const struct caching_break *breaks, size_t break_count, bool *ret_ended)

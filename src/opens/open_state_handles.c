@@ -1,4 +1,4 @@
-/* Opening and closing handles, delete pending, and acknowledgments at the open state. */
+/* Opens, closes, pending deletes and break acknowledgments: their effect on the open state. */
 #include <assert.h>
 
 #include "opens/open_state_private.h"

@@ -8,7 +8,7 @@
 /* ---- output ---- */
 
 /* Adds a policy. If start, expiry and permission are all missing, the AccessPolicy element is
- * omitted, as recorded. */
+ * omitted, as in the real service. */
 static void add_policy(struct text *out, const struct policy *policy)
 {
     xml_open(out, "SignedIdentifier");

@@ -2,17 +2,17 @@
  * when the first message of a queue expires. It only visits expired messages. A get that encounters
  * one deletes it itself.
  *
- * Bodies are stored in the order of expiry, but contain only the message's position when it was put
- * or got its text. An expired message that has moved since is searched in the order: all expired
- * messages are before now (message.h), as are visible ones that were not taken. The search deletes
- * expired messages and records the position of others that were moved, so that no position is
- * searched twice: new entries in the order are added after it. If no messages are left to expire,
- * nothing is recorded or searched.
+ * Bodies are stored in the order of expiry, but contain only the position that the message had when
+ * its body was last written (put or update). An expired message that has moved since is searched in
+ * the order: all expired messages are before now (message.h), as are visible ones that were not
+ * taken. The search deletes expired messages and records the position of others that were moved,
+ * so that no position is searched twice; entries added later are always beyond the part already
+ * searched. If no messages are left to expire, nothing is recorded or searched.
  *
  * INNER 'c' of the messages' partition, a small record (service/small_record.h), has the time at
  * which the queue's task is due, and the expiry at which it starts: due, from (as message_now()). A
  * task with another due time was superseded by an earlier expiry and does nothing. INNER 's', also
- * a small record: searched. Messages before that position in the order that were moved there have a
+ * a small record: searched. Every message that had moved to a position below `searched` has a
  * forward record. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H

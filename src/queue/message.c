@@ -43,9 +43,9 @@ instant message_position(const struct message *message)
 #define DUE_NEVER   ((UINT64_C(1) << DUE_BITS) - 1)
 #define RANDOM_BITS 23
 
-/* Composes an id from 60 bits of the instant, 39 of the expiry and 23 random ones, around the
- * version and the variant: in order of insertion. Instants need a 61st bit from the year 3654
- * on. */
+/* Composes a UUID from 60 bits of the instant, 39 of the expiry and 23 random bits, around the
+ * version and variant fields. Ids sort in order of insertion. Instants need a 61st bit from the
+ * year 3654 on. */
 struct guid message_id(instant inserted, instant expires, struct guid random)
 {
     struct guid id = random;

@@ -13,9 +13,9 @@
  * of a partition have the same instant.
  *
  * Bodies are in the order in which the messages expire: by the first full second at or after expiry
- * (due), which is also in the id, so that a body can be found by id. The position in a body is that
- * when the body was written. A get only moves order records, about fifty bytes each; where a
- * message has moved since is only determined when it expires, and then recorded
+ * (due), which is also in the id, so that a body can be found by id. The position stored in a body
+ * is the one the message had when the body was written. A get only moves order records, about fifty
+ * bytes each; where a message has moved since is only determined when it expires, and then recorded
  * (expire_messages.h). decision: 218
  *
  * Visibility and expiry are elapsed times (store_time_passed()), and are shown converted to the
@@ -23,8 +23,9 @@
  *
  * All of this depends on the instant of a decision being greater than every instant that its
  * partition has seen (read_view_instant()). So nothing is ever added to the order before the `now`
- * of an earlier decision, and its low-water mark is never too high (front.h); nor is anything added
- * to the bodies before the expiry that the deletion has reached (expire_messages.h). */
+ * of an earlier decision, and its low-water mark is never too high (front.h); nor is a body ever
+ * added with an expiry that the deletion of expired messages has already passed
+ * (expire_messages.h). */
 #ifndef LAGRA_QUEUE_MESSAGE_H
 #define LAGRA_QUEUE_MESSAGE_H
 
@@ -50,7 +51,8 @@ bool receipt_parse(struct arena *arena, struct bytes text, struct receipt *ret_r
 
 struct message {
     struct guid id;
-    instant visible; /* as message_now(); when read, its position */
+    /* in message_now() time; after a read, the message's position, which may be its expiry */
+    instant visible;
     instant expires; /* as message_now(), or MESSAGE_NEVER, which is greater */
     uint32_t dequeued;
     uint32_t changes;  /* gets and updates so far */
@@ -134,9 +136,9 @@ void message_remove(struct changes *changes, const struct message *message);
 
 /* Scans the bodies by expiry, starting at `from`. */
 struct scan *message_scan_bodies(struct read_view *before, instant from);
-/* Decodes a record of that scan into a message sufficient for message_remove(), if it is at the
- * position in the record. *ret_due: the second by which it has expired; INSTANT_MAX if it never
- * does. Returns false, and logs it, if it is corrupt. */
+/* Decodes a body record; the resulting message suffices for message_remove() if the message is
+ * still at the position stored in the body. *ret_due: the second by which it has expired;
+ * INSTANT_MAX if it never does. Returns false, and logs it, if it is corrupt. */
 bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due);
 /* Finds the current position of a body's message, and whether it is in a forward record. Returns
  * STORE_OK, STORE_NOT_FOUND (it has moved, and the position is unknown), STORE_CORRUPT, STORE_WAIT,

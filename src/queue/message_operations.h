@@ -27,7 +27,7 @@ struct put_message_result {
 OPERATION_DECLARE(put_message);
 OPERATION_DECLARE_PARSE(put_message);
 
-/* Result of both. */
+/* Result of Get Messages and Peek Messages. */
 struct message_list {
     struct message *items; /* array of the requested count */
     uint32_t count;

@@ -6,9 +6,9 @@
  *     partition ""          INNER  "p": service properties (properties/service_properties.h)
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
- *     partition ""          INNER: the messages (message.h)
- * All messages of a queue are in one partition: a get sees them in one order, and a commit makes
- * its message unavailable to all others at once. */
+ *     partition ""          INNER: the messages (message.h) All messages of a queue are in one
+ * partition: so Get Messages sees a single order, and its commit hides the messages from all other
+ * clients at once. */
 #ifndef LAGRA_QUEUE_QUEUE_H
 #define LAGRA_QUEUE_QUEUE_H
 
@@ -26,7 +26,8 @@ struct queue_resource {
     struct resource base;
     struct bytes queue;   /* ptr NULL at service level */
     struct bytes message; /* id as sent; ptr NULL above message level */
-    /* All messages of a queue: the operation replaces the space they are in (Clear Messages). */
+    /* Level of Clear Messages, which replaces the space that contains all messages of the
+     * queue. */
     bool all_messages;
 };
 static inline const struct queue_resource *queue_resource(const struct resource *resource)

@@ -119,7 +119,7 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
         answer_header(a, "Content-Range",
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
     if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD) {
-        answer_status(a, status_of(e, problem)); /* headers only, as recorded */
+        answer_status(a, status_of(e, problem)); /* headers only, as in the real service */
         if (a->call->operation && a->call->operation->types_304 &&
             !call_since(a->call, "2020-10-02"))
             answer_string(a, "Content-Type", "application/xml");

@@ -9,7 +9,8 @@
 /* Bytes that follow the body which a handler has written. */
 struct peer_stream {
     uint64_t length;
-    /* Reads the next 1..max bytes, of which some are left. Thread that may block. Returns false to close the connection. */
+    /* Reads 1 to max of the remaining bytes. Called only while some remain. Thread that may block.
+     * Returns false to close the connection. */
     bool (*read)(struct peer_stream *stream, char *to, size_t max, size_t *ret_count);
     void (*close)(struct peer_stream *stream);
 };

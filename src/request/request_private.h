@@ -36,8 +36,7 @@ enum error prepare_head(struct call *call, struct decision *d);
  * stage  set to the stage of the data; the caller must close it, also after an error */
 enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage);
 /* Lets the operation parse the complete body. Errors in the body are kept until decide has checked
- * existence, lease and conditions (decision: 2). Attempts allocate after everything that is in the
- * arena by then. */
+ * existence, lease and conditions (decision: 2). Each attempt rewinds the arena to this point. */
 void prepare_body(struct call *call, struct decision *d);
 
 /* ---- execution of an operation: work.c ---- */
@@ -195,7 +194,7 @@ struct flow {
 
 /* ---- waiting: wait.c ---- */
 
-/* Sets the work to decide next, as an operation: the flow's own, or a part of its batch. */
+/* Makes a work (the flow's own, or a part of its batch) the one that the DECIDE states run. */
 void flow_set_current(struct flow *flow, struct work *work);
 /* Wakes the flow; function of its waiter. */
 void flow_wake(struct waiter *waiter);
@@ -390,7 +389,8 @@ enum state health_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 
-/* Runs state CORS: finds the rule for the response, if any. The rules are part of what was read.
+/* Runs state CORS: finds the rule for the response, if any. The response also waits until the CORS
+ * rules that it used are durable.
  * returns DURABLE; WAITING */
 enum state cors_find(struct flow *flow);
 /* Adds the CORS headers. Called after all other headers were added. */

@@ -138,7 +138,8 @@ static bool run_folder(struct seeding *s, const char *path)
 
     s->source = path;
     if (!good)
-        seed_fail(s, "has no file NAME.json, or more than %u, or cannot be read", FILES_MAX);
+        seed_fail(s, "contains no *.json files, contains more than %u, or cannot be read",
+                  FILES_MAX);
     is_good(s);
     for (int i = 0; i < count; i++) {
         struct bytes source = arena_printf(s->arena, "%s/%s", path, entries[i]->d_name);

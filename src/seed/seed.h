@@ -2,8 +2,8 @@
  * ready. Existing ones are left unchanged, so that every start may seed again; resources left
  * incomplete by a killed start are created again.
  *
- * Resources are created by internal requests to the services (request/internal_request.h). Start-up
- * thread, which blocks for the disk. */
+ * Resources are created by internal requests to the services (request/internal_request.h). Called
+ * on the startup thread; blocks on disk I/O. */
 #ifndef LAGRA_SEED_SEED_H
 #define LAGRA_SEED_SEED_H
 

@@ -214,7 +214,9 @@ bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]
         return true;
     }
     if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
-        snprintf(words, SANDBOX_WORDS_SIZE, "%s; system calls are not limited: this kernel cannot",
+        snprintf(words, SANDBOX_WORDS_SIZE,
+                 "%s; system calls are not restricted, because this kernel does not support "
+                 "seccomp filters",
                  files);
         return true;
     }

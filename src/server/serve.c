@@ -241,7 +241,8 @@ static bool check_start(const struct running *run)
                      START_MEMORY_BYTES))
         return false;
     if (!allocator_start())
-        fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
+        fprintf(stderr, "lagra: cannot start the allocator's background thread; freed memory will "
+                        "not be returned to the system\n");
     return true;
 }
 
@@ -449,7 +450,7 @@ static enum ending wait_for_ending(struct running *run, const struct signal_watc
     }
 }
 
-/* Keeps the ports for the restart, including those chosen freely. */
+/* Keeps the ports for the restart, including dynamically assigned ones. */
 static void keep_ports(const struct running *run, struct options *options)
 {
     for (size_t i = 0; i < SERVICES; i++)

@@ -25,7 +25,8 @@ struct smb_endpoint {
  *
  * store    may be NULL while the front end stands by; then pool is NULL, too
  * tenure   checked before packets are sent, or NULL
- * limits   of the other services; workers and connections are taken from them
+ * limits   those of the other services, from which the numbers of workers and connections are
+ *          taken
  * returns  false after printing why on stderr; the caller must call smb_endpoint_stop() even
  *          then */
 bool smb_endpoint_start(struct smb_endpoint *endpoint, const struct options *options,
@@ -35,8 +36,9 @@ bool smb_endpoint_start(struct smb_endpoint *endpoint, const struct options *opt
 /* Stops serving, before the objects that it was started with are freed. */
 void smb_endpoint_stop(struct smb_endpoint *endpoint, unsigned grace_s);
 
-/* Serves SMB while a cell is waited for, if clients can be referred: the cluster has a key. Follows
- * the accounts of the root. Returns like smb_endpoint_start(). */
+/* Serves SMB while the front end waits for a cell, provided the cluster has a key, without
+ * which clients cannot be referred. Follows the accounts of the root. Returns like
+ * smb_endpoint_start(). */
 bool smb_endpoint_stand_by(struct smb_endpoint *endpoint, const struct options *options,
                            const struct net_limits *limits, struct credentials *credentials,
                            struct cell *cell);

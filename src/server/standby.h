@@ -1,6 +1,6 @@
-/* The cells of a cluster as a front end sees them. A thread per cell reads its owner and tries to
- * lock it until a cell is owned; afterwards one thread watches the other cells, so that requests
- * are forwarded to their owners. */
+/* The cells of a cluster as a front end sees them. One thread per cell reads its owner record and
+ * tries to lock the cell, until this process owns one; afterwards one thread watches the other
+ * cells, so that requests are forwarded to their owners. */
 #ifndef LAGRA_SERVER_STANDBY_H
 #define LAGRA_SERVER_STANDBY_H
 

@@ -12,7 +12,8 @@ struct answer {
     struct response *response;
     instant now;      /* instant of the decision; 0 if the call was refused before one */
     enum error error; /* error in the response; OK for success */
-    /* part of a batch: errors have a line feed after the XML declaration, as recorded */
+    /* part of a batch: errors have a line feed after the XML declaration, as in the real
+     * service */
     bool of_part;
     size_t part;  /* index of the part in a transaction */
     size_t parts; /* number of parts in the transaction, for error messages */

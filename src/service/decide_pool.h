@@ -1,6 +1,6 @@
 /* A pool of threads that may wait for a disk, so that HTTP workers need not. It repeats decisions
  * that did not find a record in memory (STORE_MAY_BLOCK), runs long computations, and reads parts
- * of a content's map while it is sent. Each exchange has at most one job in the queue.
+ * of the content's map while it is sent. Each exchange has at most one job in the queue.
  *
  * Accounts take turns, as on a worker, so an account with many jobs delays others by one job at a
  * time. decision: 785

@@ -50,7 +50,7 @@ static enum store_result add(struct filling *f, const struct space_record *at)
     f->count++;
     if (f->sink->add(f->sink, at))
         return STORE_OK;
-    log_line(LOG_ERROR, "the record of %.*s has an unknown form", BYTES_ARG(at->partition_key));
+    log_line(LOG_ERROR, "the record of %.*s has an unknown formatat", BYTES_ARG(at->partition_key));
     return STORE_CORRUPT;
 }
 
@@ -59,7 +59,7 @@ static enum store_result add_of_other(struct filling *f, const struct space_reco
     if (listing_is_name(at->partition_key) &&
         bytes_has_prefix(at->partition_key, f->listing->prefix))
         return add(f, at);
-    log_line(LOG_ERROR, "another cell has sent an entry that the list cannot have");
+    log_line(LOG_ERROR, "another cell sent an invalid list entry");
     return STORE_CORRUPT;
 }
 

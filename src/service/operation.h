@@ -227,7 +227,8 @@ struct service {
     /* Parameter whose value may contain control characters because signatures do not cover it. NULL
      * if none. */
     const char *unsigned_parameter;
-    bool reads_are_not_cached; /* successful GETs and HEADs forbid caching, as recorded */
+    /* successful GETs and HEADs forbid caching, as in the real service */
+    bool reads_are_not_cached;
     /* Path of a resource of each level, for display: "/container"; indexed by resource.level. */
     const char *const *levels;
     enum etag_form etags; /* format of the ETags it returns */

@@ -10,8 +10,8 @@ extern const struct bytes move_sealed_key, move_cancelled_key, move_incoming_key
 
 /* Writes the row of a name and counts it. Called in the root. */
 void placement_write(struct changes *changes, struct arena *arena, struct placement row);
-/* Records that the name is released up to this incarnation, unless it is already released up to a
- * later one. */
+/* Records that every claim on the name by incarnations up to this one has been released, unless it
+ * is already released up to a later one. */
 enum store_result placement_write_released(struct decision *d, uint64_t incarnation);
 
 /* Finds out whether the partition has anything that a list could show: a container, snapshots of a
@@ -22,8 +22,8 @@ enum store_result placement_is_used(struct read_view *of, bool *ret_is_used);
 int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                   struct bytes body, struct arena *arena);
 
-/* Reads "v", which does not contain the move's name and account. Returns STORE_NOT_FOUND if the
- * name is not sealed. */
+/* Reads the record "v" of a move; name and account are not stored in it. Returns STORE_NOT_FOUND
+ * if the name is not sealed. */
 enum store_result move_read_sealed(struct read_view *of, struct arena *arena,
                                    struct move *ret_move);
 void move_count_finished(struct changes *changes);

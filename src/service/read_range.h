@@ -22,7 +22,7 @@ struct read_part {
     uint64_t offset, length;
 };
 
-/* Finds the requested part of a content of this length.
+/* Finds the requested part of content of this length.
  * returns  OK; E_InvalidRange: starts past the end; E_InvalidHeaderValue: range is too long for a
  * checksum */
 enum error read_range_find(struct decision *d, const struct read_range *asked, uint64_t length,

@@ -33,7 +33,8 @@ static inline bool waiter_key_equal(const struct waiter_key *a, const struct wai
 
 enum waiting {
     WAITING_KEPT, /* the waiter will be woken */
-    WAITING_OVER, /* not registered: the turn has ended already */
+    /* not registered: a commit has woken this key since waiters_turn(), so decide again at once */
+    WAITING_OVER,
     WAITING_ENDS, /* not registered: the server is stopping, so do not wait */
 };
 

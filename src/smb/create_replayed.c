@@ -26,7 +26,9 @@ enum nt_status create_replayed_find(const struct smb_request *request, const str
         return STATUS_DUPLICATE_OBJECTID;
     if (!open->is_open)
         return STATUS_FILE_NOT_AVAILABLE;
-    if (!open->is_fresh) /* the client has the response: as in Windows, this is another create */
+    /* the handle was used, so the client has received the response; as in Windows, this is a
+     * new create */
+    if (!open->is_fresh)
         return STATUS_SUCCESS;
     if (open->tree != request->tree || !is_of_lease(open, &create->contexts.lease))
         return STATUS_ACCESS_DENIED;

@@ -37,7 +37,9 @@ static enum smb_step validate_negotiate(struct smb_request *request, struct ioct
     if (!wire_ok(&r) || agreed->dialect == SMB_311 || capabilities != agreed->client_capabilities ||
         !guid_equal(&guid, &agreed->client_guid) || mode != agreed->client_security_mode ||
         negotiate_dialect(dialects) != agreed->dialect) {
-        smb_break(connection, "what was negotiated is not what the client asked");
+        smb_break(
+            connection,
+            "the negotiation was tampered with: client and server disagree on its parameters");
         return smb_refuse(request, STATUS_ACCESS_DENIED);
     }
     if (ioctl->output_max < 24)

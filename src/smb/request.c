@@ -98,7 +98,7 @@ static enum request_state admit(struct smb_request *request)
     enum nt_status status = request_admit(request, &breaks);
 
     if (breaks) {
-        smb_break(connection_of(request), "a message that breaks the protocol");
+        smb_break(connection_of(request), "a message that violates the protocol");
         return ANSWERED;
     }
     if (status)

@@ -116,8 +116,8 @@ static bool binds(const struct smb_request *request)
            !session_find(request->message->connection, request->header.session_id);
 }
 
-/* Has the error response for a session of another connection signed with that session's key, if the
- * key has signed the request. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
+/* If the request belongs to a session of another connection and its signature verifies with that
+ * session's key, signs the error response with that key. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
 static void sign_for_stranger(struct smb_request *request)
 {
     struct smb_session *session;
@@ -157,7 +157,8 @@ static enum nt_status find_session(struct smb_request *request)
         return status;
     if (request->message->sealed_for)
         session->has_sealed = true;
-    /* The client logs on again and receives the reason in that response. decision: 380 */
+    /* When the client then logs on again, the SESSION_SETUP response gives the reason. decision:
+     * 380 */
     if (session->state == SESSION_VALID && account_is_disabled(session->of))
         session_end(session);
     return session->state == SESSION_VALID || request->row->needs == NEEDS_NOTHING

@@ -5,7 +5,7 @@
 
 /* Sequences wrap around: the next 0x7FFF count as newer. */
 #define NEWER_MAX     0x7FFFu
-/* Change number of a request with an outdated sequence. */
+/* Value of *ret_change for a request whose channel sequence is older than the current one. */
 #define CHANGE_BEFORE UINT64_MAX
 
 bool channel_sequence_begin(struct channel_sequence *open, uint16_t sequence, bool modifies,

@@ -1,5 +1,4 @@
-/* messages, which are frames of requests, and their responses. message.c,
- * answer.c */
+/* messages (frames of one or more requests) and their responses. message.c, answer.c */
 #ifndef LAGRA_SMB_SESSION_MESSAGE_H
 #define LAGRA_SMB_SESSION_MESSAGE_H
 

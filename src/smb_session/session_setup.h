@@ -12,7 +12,8 @@ struct session_setup {
     bool awaits_previous; /* done once the client's previous session has ended */
     struct session_wait previous_end;
     bool binds;
-    unsigned moves;     /* number of moves while binding */
+    /* number of times that the connection or the session was moved to the other's worker so far */
+    unsigned moves;
     uint8_t mode;       /* SecurityMode */
     uint64_t previous;  /* PreviousSessionId */
     instant held_until; /* end of its delay after failed logons; 0 if not delayed */

@@ -27,11 +27,12 @@ struct smb_session {
     unsigned channel_count;
     uint64_t id;
     enum session_state state;
-    atomic_bool is_to_end; /* ended by another connection */
+    atomic_bool is_to_end; /* another connection has requested its end */
     struct spnego *logon;  /* authentication in progress, or NULL */
     /* Protected by the service's lock: */
-    bool is_known;                 /* can be found by id: until its last handle is closed */
-    bool was_valid;                /* its account no longer changes */
+    bool is_known; /* can be found by id: until its last handle is closed */
+    /* it was valid at some time: a new authentication cannot change its account */
+    bool was_valid;
     bool is_listed;                /* valid; may be ended by another connection */
     struct session_wait *awaiting; /* requests that wait for its end; linked by next */
     struct smb_session *next_of_client, *before_of_client; /* in struct smb_client_sessions */

@@ -1,6 +1,6 @@
 /* See copy_run.h. A job reads the entire source into a stage, updates the progress from time to
  * time, and ends with one commit. After a restart or failure it starts again; the destination is
- * unchanged until the end. A copy in steps writes to a content that is invisible until the end; a
+ * unchanged until the end. A copy in steps writes to content that is invisible until the end; a
  * job continues where the previous one stopped. rest: Copy-Blob */
 #include "source/copy_run.h"
 

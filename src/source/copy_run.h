@@ -11,8 +11,8 @@
 /* Remaining work of a pending copy. */
 struct copy_found {
     struct pending_source *pending; /* start of the service's own struct */
-    /* copied in steps into a sparse content, which may be too long for one commit; else all at
-     * once */
+    /* copied in steps into sparse content, because it may be too long for one commit; otherwise
+     * copied at once */
     bool by_steps;
     uint64_t copied, total; /* in steps: progress */
     instant previous;       /* in steps: copies the differences from this snapshot; 0: all */

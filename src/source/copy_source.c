@@ -225,7 +225,7 @@ enum error source_cannot_verify(struct gathering *g, enum error e)
 
     problem->source_status = error_status(e);
     if (e == E_ConditionNotMet || e == E_ConditionNotMetOnRead)
-        return E_CannotVerifyCopySource; /* with its own message, as recorded */
+        return E_CannotVerifyCopySource; /* with its own message, as in the real service */
     problem->source_code = bytes_from_string(error_code(e));
     problem->source_message = bytes_from_string(error_message(e));
     return E_CannotVerifyCopySource;

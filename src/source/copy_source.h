@@ -55,8 +55,8 @@ enum error source_check_update(struct call *call, const char *name);
  * decision: 53 */
 const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source);
 
-/* Returns the account and host that the read counts for. A source on this server is fast, and
- * counts for the account only. */
+/* Returns the account and host whose share of the gather threads the read uses. A read from this
+ * server is short, so it is charged to the account only. */
 struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,
                                bool is_own);
 

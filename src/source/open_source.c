@@ -109,8 +109,8 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     return e;
 }
 
-/* For operations that always return a checksum, the error does not contain the expected one, as
- * recorded. */
+/* For operations that always return a checksum, the error does not contain the expected one, as in
+ * the real service. */
 static enum error fail_sum(struct gathering *g, const struct copy_source *source, enum error e,
                            const void *given, const void *computed, size_t size)
 {

@@ -78,7 +78,7 @@ enum error remote_read(struct gathering *g, struct open_source *open, char *to, 
  * placement  incarnation under which the container was placed in this cell; 0: none is known */
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                     const struct copy_source *source, uint64_t placement, struct open_source *open);
-/* Formats the ETag of an own source as in headers. */
+/* Formats the ETag of a local source as it appears in headers. */
 struct bytes own_etag(struct gathering *g, struct etag etag);
 /* Returns the committed blocks. Call before own_begin(). */
 enum error own_blocks(struct gathering *g, struct open_source *open,

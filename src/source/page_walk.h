@@ -9,8 +9,8 @@
 /* Maximum bytes and ranges per step, which limit its commit and its memory. */
 #define PAGES_STEP_BYTES        (UINT64_C(64) << 20)
 #define PAGES_STEP_RANGES       4096u
-/* Maximum ranges per step of a difference, which changes units that already have up to 175 KiB of
- * records. */
+/* Lower maximum for a differential copy, because each range rewrites a unit that may already have
+ * 175 KiB of records. */
 #define PAGES_DIFFERENCE_RANGES 512u
 
 struct page_walk {
@@ -31,8 +31,8 @@ struct page_walk_from {
     uint64_t position;
     instant previous; /* snapshot of a page blob, to copy only the differences from it; 0: all */
 };
-/* Starts at a position of an open source (another server's must be opened from there). page_walk_end() follows in any case.
- * Returns OK, or the source's error. */
+/* Starts at a position of an open source (a source on another server must have been opened at that
+ * position). page_walk_end() follows in any case. Returns OK, or the source's error. */
 enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
                            const struct page_walk_from *from);
 /* Finds the ranges of the next step; their memory is in the call's arena. Returns OK, or the

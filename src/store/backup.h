@@ -39,7 +39,7 @@ enum store_result store_backup_begin(struct store *store, struct backup_state *r
  * given up because the space of deleted pieces was needed; the copy is then incomplete. Any
  * thread. */
 bool store_backup_copied(struct store *store, uint32_t extent);
-/* Ends the backup; returns as store_backup_copied(). Waits for the disk. */
+/* Ends the backup; returns like store_backup_copied(). Waits for the disk. */
 bool store_backup_end(struct store *store);
 
 /* Makes a data folder from copied files: verifies that the logs continue the tables, truncates them

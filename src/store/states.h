@@ -1,5 +1,5 @@
-/* States of a store other than the newest: kept ones, to which it can return, and the one of a
- * while ago. */
+/* States of a store other than the newest: saved states, to which the store can return, and the
+ * lagging state for secondary endpoints. */
 #ifndef LAGRA_STORE_STATES_H
 #define LAGRA_STORE_STATES_H
 
@@ -9,9 +9,9 @@
 
 struct store_state;
 /* Keeps the current state of all partitions until it is dropped or the process ends. NULL: the
- * engine does not support it. Any thread; so for the next two functions. */
+ * engine does not support it. Any thread may call this and the next two functions. */
 struct store_state *store_keep_state(struct store *store);
-/* Before the store is closed. */
+/* Must be called before the store is closed. */
 void store_drop_state(struct store *store, struct store_state *state);
 /* Returns to the state atomically, like a commit to all partitions: snapshots opened from now on
  * show it. Open ones keep what they show; a commit gets STORE_CONFLICT if one of its partitions has
@@ -29,9 +29,9 @@ void store_drop_state(struct store *store, struct store_state *state);
 enum store_result store_return_to(struct store *store, struct store_state *state,
                                   const struct guid *except, uint64_t *ret_sequence);
 
-/* Returns the number of returns, plus 1. A decision that reads something before it opens the parts
- * of its commit, such as a container's record, which may be gone, passes it to the commit. Any
- * thread. */
+/* Returns 1 plus the number of times the store has returned to a kept state. A decision that reads
+ * something before it opens the parts of its commit, such as a container's record, which may be
+ * gone, passes it to the commit. Any thread. */
 uint64_t store_returns(const struct store *store);
 
 /* ---- the state of a while ago ---- */

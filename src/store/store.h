@@ -24,10 +24,10 @@
  *  is durable: store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
  *
  * Store invariants, cited as "store invariant N":
- *   (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
- *       different partitions are not of the same moment: a reader of two may see one before and the
- *       other after a commit to both. A decision that depends on both includes both in its commit,
- *       one perhaps as a guard.
+ *   (1) A commit is atomic, in memory and after a crash, over all its partitions. Views of
+ *       different partitions are not of the same point in time: a reader of two may see one before
+ *       and the other after a commit to both. A decision that depends on both includes both in its
+ *       commit, one perhaps as a guard.
  *   (2) A record never refers to a piece that is not durable.
  *   (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it,
  *       what the snapshot showed or the commit wrote survives a crash, and so does everything up to
@@ -50,9 +50,11 @@ enum store_result {
     STORE_OK = 0,
     STORE_NOT_FOUND, /* no such record; the space was dropped; the iterator is at its end */
     STORE_CONFLICT,  /* of a commit: a partition has changed since its snapshot: decide again */
-    STORE_CORRUPT,   /* a checksum or the form of stored data is wrong; logged where it was found */
-    STORE_IO,        /* the disk failed, or had failed before; logged */
-    STORE_FULL,      /* too little space is left for what grows; nothing was changed */
+    /* stored data has a wrong checksum or format; logged by the code that detected it */
+    STORE_CORRUPT,
+    STORE_IO, /* the disk failed, or had failed before; logged */
+    /* there is not enough free space for a change that needs more; nothing was changed */
+    STORE_FULL,
     /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
      * changed: try later. Any function that returns STORE_IO may return it */
     STORE_SHORTAGE,
@@ -71,8 +73,8 @@ struct store_access {
     bool may_block; /* waits for it; only on threads that may block */
     /* Of commits: store_returns() before anything was read; 0: it depends only on its parts. */
     uint64_t returns;
-    /* Of commits: nobody waits for it yet. It becomes durable within STORE_LEISURE_MS, and as soon
-     * as any other when someone waits for it. */
+    /* Of commits: nobody waits for it yet. It becomes durable within STORE_LEISURE_MS, or as soon
+     * as any other once a request waits for it. */
     bool at_leisure;
     bool holds_space; /* Of commits: not refused because a space is held (store_hold_space()). */
 };
@@ -93,8 +95,8 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 #define PIECE_SECTOR_BYTES (64u << 10)
 #define PIECE_SECTORS_MAX  (PIECE_MAX_BYTES / PIECE_SECTOR_BYTES)
 
-/* (extent, offset) names a piece. Outside the engine these two are compared for equality and for
- * lying next to each other, nothing else. */
+/* (extent, offset) names a piece. Code outside the engine may only test two of them for equality
+ * and adjacency. */
 struct piece {
     uint32_t extent;
     uint32_t length; /* 1..PIECE_MAX_BYTES */
@@ -114,11 +116,13 @@ struct store_options {
     bool must_exist;                /* opens only an existing store */
     const char *const *known_files; /* paths, then NULL: may lie in a new folder; or NULL */
     size_t cache_bytes;             /* record cache; 0: default */
-    /* while less is free, growing returns STORE_FULL; 0: 640 MiB, at most a quarter of the disk */
+    /* while less space is free, operations that need space return STORE_FULL; 0: 640 MiB, but at
+     * most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
     bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
-    /* of records: above this, a start verifies only what is read; 0: 64 MiB */
+    /* record files of up to this total size are verified at startup; larger ones when they are
+     * first read; 0: 64 MiB */
     uint64_t whole_bytes;
 };
 
@@ -141,7 +145,8 @@ bool store_healthy(struct store *store);
  * and what was committed becomes durable. Any thread. */
 bool store_wants_reopening(struct store *store);
 
-/* Returns true while growing returns STORE_FULL: checks the disk unless it just did. Any thread. */
+/* Returns true while operations that need space return STORE_FULL. Checks the disk unless it was
+ * checked recently. Any thread. */
 bool store_is_full(struct store *store);
 
 /* Current figures of an engine, for monitoring. */
@@ -149,9 +154,9 @@ struct store_figures {
     uint64_t disk_free_bytes, disk_reserve_bytes;
     uint64_t piece_bytes;           /* referenced by records */
     uint64_t extents, extents_open; /* files of pieces, and those of them that are open */
-    /* in record files; in memory tables, otherwise only in the log */
+    /* bytes in record files; bytes in memory tables, which are otherwise only in the log */
     uint64_t record_bytes, memory_table_bytes;
-    uint64_t live_record_bytes;        /* estimated: of both, without replaced and deleted ones */
+    uint64_t live_record_bytes;        /* estimated size of the live records in both */
     uint64_t compaction_bytes;         /* to be rewritten */
     uint64_t cache_hits, cache_misses; /* of records, since the start */
     uint64_t block_cache_bytes;
@@ -184,8 +189,8 @@ void read_view_set_access(struct read_view *snapshot, struct store_access access
 /* Returns the sequence that must be durable before anything read here may be reported (store
  * invariant 3). */
 uint64_t read_view_sequence(const struct read_view *snapshot);
-/* Returns an instant not before that of any commit of the partition, which each commit raises. The
- * instant of a decision must be greater, whatever the clock of this machine says: now =
+/* Returns an instant at or after that of every commit of the partition; each commit advances it.
+ * The instant of a decision must be greater, whatever the clock of this machine says: now =
  * max(clock_now(), this + 1), read after the snapshot was opened. */
 instant read_view_instant(const struct read_view *snapshot);
 /* Returns true if the partition has not changed since the snapshot, whatever else has been
@@ -215,7 +220,7 @@ enum store_result read_view_get_ahead(struct read_view *snapshot, enum record_fa
 
 /* Opens a scan of the records of a family whose keys begin with `prefix`, in order, from the first
  * key at or after `from`. If records are consumed from the front (messages), the caller should
- * remember where the front is: a scan that starts before it steps over the tombstones of all
+ * remember where the front is: a scan from an earlier key would have to skip the tombstones of all
  * deleted ones. */
 struct scan;
 struct scan *scan_open(struct read_view *snapshot, enum record_family family, struct bytes prefix,
@@ -225,8 +230,8 @@ struct scan *scan_open(struct read_view *snapshot, enum record_family family, st
 struct scan *scan_open_front(struct read_view *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
- * STORE_WAIT the scan can only be closed.
- * returns as read_view_get(); STORE_NOT_FOUND at the end */
+ * STORE_WAIT the scan can only be closed. returns like read_view_get(); STORE_NOT_FOUND at the
+ * end */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
 
@@ -238,7 +243,7 @@ struct changes *changes_new(struct arena *arena);
 /* Returns the arena of the list, for building values in it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
-/* Bytes of all keys and values; pieces count as their records name them. */
+/* Bytes of all keys and values. A piece counts only with its reference in the record. */
 uint64_t changes_bytes(const struct changes *changes);
 /* Moves all changes of `more`, of the same arena and partition, to the end of the list: for
  * consecutive decisions that are committed as one. */
@@ -294,7 +299,7 @@ struct commit_part {
  * now           the instant the changes were decided at, above read_view_instant() of every part
  * ret_sequence  must be durable before the success is reported
  * returns       STORE_OK         final, and durable later
- *               STORE_CONFLICT   a partition has changed; rarely also when only another one has
+ *               STORE_CONFLICT   a partition has changed; in rare cases only another one has
  *               STORE_NOT_FOUND  the space of a part is dropped
  *               STORE_BUSY       the space of a part with changes is held; try later
  *               STORE_WAIT       only under STORE_NO_WAIT
@@ -312,15 +317,16 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
 bool store_hold_space(struct store *store, struct guid space);
 void store_release_space(struct store *store, struct guid space);
 
-/* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A
- * commit stores them too, but there may be no commit for a long time. One thread at a time, not
- * concurrently with store_close(). */
+/* Stores the adjustments of the wall clock that the store's clock has adopted since the last
+ * commit, if any. A commit stores them too, but there may be no commit for a long time. One thread
+ * at a time, not concurrently with store_close(). */
 void store_checkpoint_clock(struct store *store);
 
 /* ---- time that passes ---- */
 
-/* Converts an instant to one without the steps of the wall clock that this store has followed until
- * then: for ends of durations that may be long (a message hidden for a week). The result may be
+/* Converts an instant to a timeline without the adjustments of the wall clock that this store has
+ * adopted so far: for ends of durations that may be long (a message hidden for a week). The result
+ * may be
  * stored: it means the same in every process that opens the store, now and after a restart. The
  * order of instants is preserved. The steps are in the store's clock rows
  * (store_checkpoint_clock()). decision: 294 */
@@ -370,8 +376,8 @@ void space_iterator_close(struct space_iterator *iterator);
 /* ---- indexes and counters of a space ---- */
 
 /* The index records of a space whose keys begin with `prefix`, by (key, partition key), from the
- * first at or after (from, from_partition); `from` need not begin with `prefix`. Consistent as a
- * space_iterator. Opening it never waits. */
+ * first at or after (from, from_partition); `from` need not begin with `prefix`. As consistent as
+ * a space_iterator. Opening it never waits. */
 struct index_iterator;
 struct index_iterator *index_iterator_open(struct store *store, struct guid space,
                                            struct bytes prefix, struct bytes from,
@@ -428,9 +434,9 @@ struct deferred_task {
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* Like store_task_next(), but only for looking: returns the task whenever it is due, and changes
- * nothing that the runner relies on. Any thread. Returns STORE_OK, STORE_NOT_FOUND at the end,
- * STORE_CORRUPT, STORE_IO. */
+/* Like store_task_next(), but only for inspection: returns the task whenever it is due, and
+ * changes nothing that the runner relies on. Any thread. Returns STORE_OK, STORE_NOT_FOUND at the
+ * end, STORE_CORRUPT, STORE_IO. */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
 /* Wakes the waiter, once, when a task due before `due` is added, or has been since the last

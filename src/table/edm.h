@@ -51,8 +51,8 @@ size_t edm_value_size(const struct edm_value *value);
 /* Returns the size of a String with this number of code units. */
 size_t edm_text_size(size_t units);
 
-/* Writes "2017-01-05T03:26:33.347125Z", without trailing zeros or a zero fraction, as recorded.
- * Returns its length. */
+/* Writes "2017-01-05T03:26:33.347125Z", without trailing zeros or a zero fraction, as in the real
+ * service. Returns its length. */
 #define EDM_DATETIME_SIZE INSTANT_ISO_SIZE
 size_t edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
 
@@ -71,7 +71,7 @@ enum edm_parse { EDM_PARSED, EDM_MALFORMED, EDM_OUT_OF_RANGE };
 enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time);
 
 /* Formats a finite double with 15 digits if that is exact, else with 17, always with a '.' or an
- * 'E': "10.0", "123456789012345.12", "4.94065645841247E-324", as recorded. */
+ * 'E': "10.0", "123456789012345.12", "4.94065645841247E-324", as in the real service. */
 #define EDM_DOUBLE_SIZE 32
 void edm_double_format(double value, char buffer[EDM_DOUBLE_SIZE]);
 

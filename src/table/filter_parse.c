@@ -48,7 +48,7 @@ struct parser {
 
 /* ---- errors ---- */
 
-/* The position is after the offending token, as recorded: 7 in 'aaa bbb ccc'. */
+/* The position is after the offending token, as in the real service: 7 in 'aaa bbb ccc'. */
 static enum error syntax_error(struct parser *p)
 {
     struct bytes shown = p->text;

@@ -28,8 +28,9 @@ enum table_level {
     LEVEL_BATCH,  /* /$batch */
 };
 
-/* If the body names the resource (Create Table, Insert Entity), parse completes a copy of the
- * path's resource with `table`, or the keys, although its level has none. */
+/* If the body names the resource (Create Table, Insert Entity), parse copies the path's
+ * resource and sets `table` or the keys from the body, although resources of that level normally
+ * have none. */
 struct table_resource {
     struct resource base;
     struct bytes table;         /* as sent; ptr NULL if none */

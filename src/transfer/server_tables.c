@@ -128,7 +128,7 @@ static bool take_table(struct table_listing *l, struct bytes object)
     enum put_result put;
 
     if (!json_object_pick(arena, object, DEPTH, &name, 1, &member) || !json_text(&member).ptr)
-        return worker_problem(worker, "its list of tables has one without a name");
+        return worker_problem(worker, "its list of tables contains one without a name");
     item.parent = entities.table = member.text;
     item.body = server_policies(
         l->server, ENDPOINT_TABLE,

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Each step-th unit from first to last; what is added to it, modulo 2^16. In order. */
+/* Each row: code units first to last in increments of step, and the offset added to each, modulo
+ * 2^16. In order. */
 static const struct upcase_range {
     uint16_t first, last, step, add;
 } upcase_ranges[] = {

@@ -12,7 +12,7 @@
 /* ---- headers that describe a blob ---- */
 
 /* Adds the headers for snapshots and versions. Lease headers are only sent for a base that was
- * requested by its name alone, as recorded. */
+ * requested by its name alone, as in the real service. */
 static void answer_ref(struct answer *a, const struct blob *blob)
 {
     blob_answer_version(a, blob_version_id(blob));
@@ -23,7 +23,7 @@ static void answer_ref(struct answer *a, const struct blob *blob)
             answer_lease(a, &blob->lease);
         return;
     }
-    /* In this version only, as recorded. decision: 32 */
+    /* In this version only, as in the real service. decision: 32 */
     if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09"))
         answer_iso_date(a, "x-ms-snapshot", blob->ref.at);
 }

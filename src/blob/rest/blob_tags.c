@@ -162,7 +162,7 @@ enum error get_blob_tags_check(struct call *call, struct get_blob_tags_parameter
     return e ? e : read_conditions(call);
 }
 
-/* A line feed follows the XML declaration, as recorded. rest: Get-Blob-Tags */
+/* A line feed follows the XML declaration, as in the real service. rest: Get-Blob-Tags */
 void get_blob_tags_answer(struct answer *a, const struct get_blob_tags_parameters *p,
                           const struct get_blob_tags_result *r)
 {

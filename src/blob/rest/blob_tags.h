@@ -18,7 +18,7 @@ enum error tags_read(struct call *call, const struct xml_node *root, struct byte
 void tags_demand(struct call *call, enum action action);
 /* Parses x-ms-tags; *ret_tags.ptr is NULL if it is absent.
  *
- * Returns as tags_from_query(). */
+ * Returns like tags_from_query(). */
 enum error tags_from_header(struct call *call, struct bytes *ret_tags);
 
 /* Like tags_from_header(), for a copy: also parses x-ms-copy-source-tag-option.

@@ -192,7 +192,7 @@ static void add_properties(struct listing_page *page, instant deleted,
     etag_format(container->etag, etag);
     xml_open(out, "Properties");
     xml_element_http_date(out, "Last-Modified", container->modified);
-    /* Quoted, unlike in List Blobs; not escaped, as recorded. */
+    /* Quoted, unlike in List Blobs; not escaped, as in the real service. */
     text_printf(out, "<Etag>%s</Etag>", etag);
     if (deleted > 0)
         deleted_lease_xml(out);

@@ -122,7 +122,8 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     xml_element(out, "Content-Disposition", http->content_disposition);
 }
 
-/* Adds the remaining whole days, as recorded: right after the deletion one less than the policy. */
+/* Adds the remaining whole days, as in the real service: right after the deletion one less than
+ * the policy. */
 static void add_deletion(struct text *out, const struct blob_view *view,
                          const struct blob_deletion *deletion)
 {

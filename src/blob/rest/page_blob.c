@@ -46,7 +46,7 @@ void create_page_blob_answer(struct answer *a, const struct create_page_blob_par
 /* ---- Put Page ---- */
 
 /* Parses the range, which must have both ends, at page boundaries. Errors name Range whichever of
- * the two headers was sent, as recorded. rest: Put-Page "Range"; decision: 853 */
+ * the two headers was sent, as in the real service. rest: Put-Page "Range"; decision: 853 */
 static enum error read_range(struct call *call, struct page_range *range)
 {
     struct read_range asked;
@@ -122,7 +122,7 @@ void put_page_answer(struct answer *a, const struct put_page_parameters *p,
     blob_answer_written(a, &p->sums);
 }
 
-/* Sends no encryption header, as recorded: nothing was written. */
+/* Sends no encryption header, as in the real service: nothing was written. */
 void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
                        const struct clear_page_result *r)
 {
@@ -230,7 +230,7 @@ static enum error read_previous(struct call *call, struct get_page_ranges_parame
     return OK;
 }
 
-/* Extends a range to whole pages, as recorded. decision: 854 */
+/* Extends a range to whole pages, as in the real service. decision: 854 */
 static void widen_to_pages(struct read_range *range)
 {
     range->first -= range->first % PAGE_SIZE;

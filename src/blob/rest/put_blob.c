@@ -6,8 +6,8 @@
 
 #define PUT_BLOB_MAX (UINT64_C(5000) << 20)
 
-/* Maximum sizes of Put Blob by version; the operation table has the first. rest: Put-Blob
- * "Remarks" */
+/* Maximum sizes of Put Blob in older versions; that of the newest version is in the operation
+ * table. rest: Put-Blob "Remarks" */
 static const struct size_limit limits[] = {
     { "2019-12-12", PUT_BLOB_MAX },
     { "2016-05-31", UINT64_C(256) << 20 },

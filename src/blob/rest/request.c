@@ -66,7 +66,7 @@ static const struct unbuilt unbuilt_parameters[] = {
     { BYTES("deletetype"), REQUEST_ANY & ~REQUEST_DELETE },
 };
 
-/* Returns true for headers that state a condition, of which an empty one counts as absent.
+/* Returns true for condition headers. An empty condition header counts as absent.
  * decision: 847 */
 static bool is_condition(struct bytes name)
 {
@@ -112,7 +112,7 @@ static enum error refuse_parameters(struct call *call, enum blob_request_kind ki
     return OK;
 }
 
-/* Refuses ?snapshot= and ?versionid=, as recorded. decision: 30 */
+/* Refuses ?snapshot= and ?versionid= with the errors of the real service. decision: 30 */
 static enum error refuse_ref(struct call *call)
 {
     switch (blob_resource(call->input.resource)->ref.kind) {

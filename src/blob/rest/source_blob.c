@@ -107,7 +107,7 @@ struct blob source_blob(const struct open_source *open)
     return blob;
 }
 
-/* ---- pending copies: the functions for blobs of source/copy_run.h. rest: Copy-Blob ---- */
+/* ---- pending copies: the Blob service's callbacks for source/copy_run.h. rest: Copy-Blob ---- */
 
 static struct pending_copy *pending_of(struct copy_found *found)
 {

@@ -36,8 +36,8 @@ static enum error read_length(struct call *call, bool *ret_has, uint64_t *ret_le
     return OK;
 }
 
-/* Replaces all HTTP properties, which clears those not sent, as recorded. A request that changes
- * the length and sends none of them leaves them unchanged. decision: 877 */
+/* Replaces all HTTP properties, which clears those not sent, as in the real service. A request
+ * that changes the length and sends none of them leaves them unchanged. decision: 877 */
 enum error set_file_properties_check(struct call *call, struct set_file_properties_parameters *p)
 {
     enum error e = read_length(call, &p->has_length, &p->length);

@@ -75,8 +75,8 @@ enum error get_permission_check(struct call *call, struct get_permission_paramet
     return read_format_header(call, &p->binary);
 }
 
-/* Sends no Content-Type, as recorded. The format is included from the version on that can
- * request one. */
+/* Sends no Content-Type, as in the real service. The format is included from the version on that
+ * can request one. */
 void get_permission_answer(struct answer *a, const struct get_permission_parameters *p,
                            const struct get_permission_result *r)
 {

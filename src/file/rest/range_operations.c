@@ -62,8 +62,8 @@ static enum error read_range(struct call *call, struct put_range_parameters *p)
     return OK;
 }
 
-/* Reads whether the write updates times. Before 2021-06-08 it updates neither last write nor
- * change time, as recorded. The header was added in that version but is honoured in all.
+/* Reads whether the write updates times. Before 2021-06-08 it updates neither last write nor change
+ * time, as in the real service. The header was added in that version but is honoured in all.
  * rest: Put-Range "x-ms-file-last-write-time"; decision: 878 */
 static enum error read_written(struct call *call, struct put_range_parameters *p)
 {
@@ -120,7 +120,7 @@ void put_range_answer(struct answer *a, const struct put_range_parameters *p,
     answer_written(a, r->written);
 }
 
-/* Omits x-ms-request-server-encrypted, as recorded, because no data was written. */
+/* Omits x-ms-request-server-encrypted, as in the real service, because no data was written. */
 void clear_range_answer(struct answer *a, const struct clear_range_parameters *p,
                         const struct clear_range_result *r)
 {
@@ -220,7 +220,7 @@ enum error put_range_from_url_check(struct call *call, struct put_range_paramete
     return OK;
 }
 
-/* Checks the CRC64 conditions. Failures report the checksum details, as recorded. */
+/* Checks the CRC64 conditions. Failures report the checksum details, as in the real service. */
 static enum error check_conditions(struct gathering *g, const struct crc64_conditions *given)
 {
     const uint64_t *sum = &g->call->input.body.crc64;

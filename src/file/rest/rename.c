@@ -69,8 +69,9 @@ static enum error check_signature(struct call *call, struct bytes query)
     struct bytes name, value;
 
     if (bytes_is(call_query(call, "sr"), "f"))
-        return call_fail(call, E_AuthorizationPermissionMismatch,
-                         "A signature for one file does not permit the renaming of another.");
+        return call_fail(
+            call, E_AuthorizationPermissionMismatch,
+            "A shared access signature for one file does not permit renaming another.");
     while (url_take_parameter(&query, &name, &value)) {
         if (!bytes_is_nocase(name, "sig"))
             continue;
@@ -78,7 +79,7 @@ static enum error check_signature(struct call *call, struct bytes query)
         if (!value.ptr || (call->input.identity.kind == IDENTITY_SAS &&
                            !bytes_equal(value, call_query(call, "sig"))))
             return call_fail(call, E_AuthorizationPermissionMismatch,
-                             "The source is not of the signature that the request has.");
+                             "The source is not covered by the request's shared access signature.");
     }
     return OK;
 }

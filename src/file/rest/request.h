@@ -12,8 +12,8 @@
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
 enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
-/* Returns the account of a rename whose URL path starts with the share instead of the account,
- * taken from the path of its source; ptr NULL for other requests. rename.c; decision: 690 */
+/* For a rename whose URL path omits the account, returns the account named in the source's path;
+ * ptr NULL for other requests. rename.c; decision: 690 */
 struct bytes rename_account(const struct call *call);
 
 /* Reads a header that must be "true" or "false", default false. returns OK, E_InvalidHeaderValue */

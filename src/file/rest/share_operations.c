@@ -86,7 +86,8 @@ static enum error read_quota(struct call *call, bool *ret_has, uint32_t *ret_gib
     return OK;
 }
 
-/* rest: Create-Share, "x-ms-access-tier"; Premium is for other account types, as recorded */
+/* rest: Create-Share, "x-ms-access-tier"; Premium is for other account types, as in the real
+ * service */
 static enum error read_tier(struct call *call, bool *ret_has, enum share_tier *ret_tier)
 {
     static const char name[] = "x-ms-access-tier";
@@ -141,8 +142,8 @@ OPERATION_ANSWERS_NOTHING(create_share)
 
 OPERATION_CHECKS_NOTHING(get_share_properties)
 
-/* Sends headers only to the versions that have them, as recorded. rest: Get-Share-Properties;
- * semantics 8.1 */
+/* Sends headers only to the versions that have them, as in the real service. rest:
+ * Get-Share-Properties; semantics 8.1 */
 void get_share_properties_answer(struct answer *a, const struct get_share_properties_parameters *p,
                                  const struct get_share_properties_result *r)
 {

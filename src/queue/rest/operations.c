@@ -13,7 +13,8 @@
 #include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
-/* A message with every character in its longest escape, and the elements. */
+/* Maximum body size: a message in which every character has its longest escape, plus the XML
+ * elements around it. */
 #define MESSAGE_BODY_MAX (UINT64_C(512) << 10)
 
 OPERATION_MERGED(list_queues, "");

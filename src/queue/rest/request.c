@@ -99,7 +99,7 @@ enum error read_text(struct call *call, struct bytes *ret_text)
 
 /* ---- responses ---- */
 
-/* In an element's text, a quotation mark needs no escape, and recorded ones have none. */
+/* A quotation mark in the text of an element needs no escape, and the real service sends none. */
 static void add_text(struct text *out, struct bytes text)
 {
     struct bytes part;

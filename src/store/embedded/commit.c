@@ -151,7 +151,7 @@ enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatc
     return STORE_IO;
 }
 
-/* Writes the batch for these stripes, which are locked and unchanged. Returns as
+/* Writes the batch for these stripes, which are locked and unchanged. Returns like
  * commit_write_rows(). */
 static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
                                      uint64_t *ret_sequence)

@@ -119,7 +119,7 @@ static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent,
     return &extents->staged[(extent * 31 + offset / EXTENT_UNIT) % STAGED_BUCKETS];
 }
 
-/* Counts a staged piece of an extent. Under lock. */
+/* Adjusts the extent's count of staged pieces. Under lock. */
 static void count_staged(struct extents *extents, uint32_t id, bool more)
 {
     struct extent *extent = extents_find(extents, id);

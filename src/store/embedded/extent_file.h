@@ -6,7 +6,7 @@
  *            4 le  id
  *            4 le  CRC-32C of the above
  *
- * Only the index of pieces knows the place of each; bytes that no row covers are free. */
+ * Only the piece index records where pieces are; bytes that no index entry covers are free. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 #define LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 
@@ -28,7 +28,7 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
  * STORE_IO; logged. */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
 /* Opens an extent for reading only, bypassing the page cache if the file system can: at multiples
- * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns as
+ * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns like
  * extent_file_open(). */
 enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);

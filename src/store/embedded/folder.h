@@ -47,7 +47,7 @@ enum store_result folder_open(const char *location, enum folder_use use,
  *
  * ret_doubt  what is wrong with its format, possibly because of damage; NULL: nothing
  *
- * Returns as folder_open(). */
+ * Returns like folder_open(). */
 enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt);
 /* Makes the names in the folder durable, and its own. Returns STORE_OK, STORE_IO. */
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem);

@@ -2,7 +2,7 @@
  * looks a symbol up in the program before the library that defines it. Each does the same as the
  * original, with one improvement:
  *
- *   CRC-32C, and the joining of two   Debian's RocksDB uses tables. decision: 217, 220
+ *   CRC-32C, and combining two        Debian's RocksDB uses tables. decision: 217, 220
  *   the order of keys in a memtable   without two more calls and a counter. decision: 217
  *   SyncPoint::Process                a hook for RocksDB's own tests; ours returns. decision: 660
  *   pread(2)                          does not wait for the disk if the caller may not.

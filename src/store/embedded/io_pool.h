@@ -34,7 +34,8 @@ enum io_account { IO_SMALL, IO_FILLING, IO_QUEUED };
 
 /* Bytes of a sector of a piece that is being staged: the whole sector or a part of it. */
 struct io_buffer {
-    struct io_buffer *next;      /* in the list of its only holder, or to be written */
+    /* next in its holder's list, or in the queue of buffers to write */
+    struct io_buffer *next;
     struct io_buffer *hash_next; /* to be hashed */
     struct staged_piece *piece;
     uint32_t offset; /* in the piece */

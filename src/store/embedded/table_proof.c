@@ -162,7 +162,7 @@ static int prove_sectors(struct table_proof *proof, struct unproven *table,
     return error;
 }
 
-/* Reads the whole table, and saves the checksums of its sectors. Returns as prove_sectors(). */
+/* Reads the whole table, and saves the checksums of its sectors. Returns like prove_sectors(). */
 static int sum_whole(struct table_proof *proof, struct unproven *table, int fd, bool *ret_is_right)
 {
     uint64_t size = table->table.size;

@@ -24,7 +24,7 @@ struct memory_piece {
     bool released;
     uint64_t references;
     uint64_t kept;        /* number of kept states that refer to it */
-    uint64_t returned;    /* references it will have: memory_pieces_return() */
+    uint64_t returned;    /* number of references after memory_pieces_return() */
     uint64_t released_at; /* sequence of the commit */
     char *data;
     uint32_t sector_crc[PIECE_SECTORS_MAX];
@@ -68,7 +68,8 @@ struct memory_piece_kept *memory_pieces_keep(struct memory_pieces *pieces, size_
 /* Stops keeping them. Returns those that nothing else keeps, as a list to be freed. */
 struct memory_piece *memory_pieces_unkeep(struct memory_pieces *pieces,
                                           const struct memory_piece_kept *kept, size_t count);
-/* Restores the references of each piece, none for those not listed. sequence: as of a commit */
+/* Sets the number of references of each piece as listed; others get none. sequence: of the commit
+ * that does this */
 void memory_pieces_return(struct memory_pieces *pieces, const struct memory_piece_kept *kept,
                           size_t count, uint64_t sequence);
 /* Frees a list, without the lock. */

@@ -1,5 +1,5 @@
-/* Kept states of the memory store: a reference to the root, and the pieces that it
- * refers to. Returning to one takes time per piece, but none for records. */
+/* Kept states of the memory store: a reference to the root, and the pieces that it refers to.
+ * Returning to one takes time proportional to the number of pieces, but not of records. */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 
 /* ---- URLs ---- */
 
-/* Writes a key for a URL: quotes doubled, and not escaped, as recorded. */
+/* Writes a key for a URL: quotes doubled, and not escaped, as in the real service. */
 static void write_key(struct text *out, struct bytes key)
 {
     struct bytes part, rest = key;

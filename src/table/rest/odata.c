@@ -265,7 +265,7 @@ static struct bytes error_text(const struct answer *a, enum error e, const struc
     return text_bytes(&out);
 }
 
-/* Writes the XML error of operations with ?comp=, which are not OData, as recorded. */
+/* Writes the XML error of operations with ?comp=, which are not OData, as in the real service. */
 static void answer_error_xml(struct answer *a, enum error e, const struct problem *problem)
 {
     struct text out;
@@ -282,8 +282,8 @@ static void answer_error_xml(struct answer *a, enum error e, const struct proble
     answer_code(a, e);
 }
 
-/* Returns true for errors that the service finds before it starts an OData response, as recorded:
- * an invalid query, a missing table. */
+/* Returns true for errors that the service finds before it starts an OData response, as in the
+ * real service: an invalid query, a missing table. */
 static bool is_early(const struct answer *a, enum error e)
 {
     return e == E_TableNotFound || (e == E_InvalidInput && a->call->method == METHOD_GET);
@@ -311,7 +311,7 @@ static void answer_error_json(struct answer *a, enum error e, const struct probl
     odata_answer_json(a, &odata, &out);
 }
 
-/* A JSON error has no header with the code, as recorded. decision: 144 */
+/* A JSON error has no header with the code, as in the real service. decision: 144 */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     if (call_query(a->call, "comp").ptr)

@@ -1,6 +1,6 @@
 /* Entity Group Transaction: parses the parts of its body, and renders their responses as one body.
- * A batch has one changeset, which is a nested multipart body, or one query. An error in a part is
- * also returned with 202, as the only part, as recorded. decision: 146
+ * A batch has one changeset, which is a nested multipart body, or one query. If a part fails, the
+ * response is still 202, with the error as its only part, like the real service. decision: 146
  * rest: Performing-Entity-Group-Transactions; semantics 6 */
 #include "table/rest/transaction.h"
 
@@ -43,7 +43,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         body.len = (size_t)ret_part->request.content_length;
     }
     ret_part->body = body;
-    /* A Content-ID in the part's own headers is not returned, as recorded. */
+    /* Like the real service, does not return a Content-ID in the part's own headers. */
     ret_part->id = request_header(&ret_part->request, "content-id");
     return OK;
 }
@@ -129,14 +129,15 @@ enum error entity_group_transaction_admit(struct call *call,
     const struct table_resource *named = table_resource(part->input.resource);
     const struct table_resource *first;
 
-    /* As recorded, the error names the hundredth part. decision: 146 */
+    /* Like the real service, the error names index 99, whatever the number of parts. decision:
+     * 146 */
     if (p->base.count > PARTS_MAX && p->admitted == PARTS_MAX - 1)
         return call_fail(call, E_InvalidInput,
                          "The batch request operation exceeds the maximum %u changes per change "
                          "set.",
                          PARTS_MAX);
     if (!part->operation->listed || writes != (p->changeset.ptr != NULL))
-        return call_fail(call, E_InvalidInput, "%s is not an operation of this part of a batch.",
+        return call_fail(call, E_InvalidInput, "%s is not allowed in this part of a batch.",
                          part->operation->name);
     p->parts[p->admitted] = part;
     if (p->admitted++ == 0)
@@ -159,7 +160,7 @@ static struct bytes header_of(const struct response *response, const char *name)
     return bytes_of(NULL, 0);
 }
 
-/* Returns the version, as recorded: 3.0 for a response with a body or a Location. */
+/* Returns the version, as in the real service: 3.0 for a response with a body or a Location. */
 static const char *version_of(const struct response *response)
 {
     bool is_3 = response->body_kind != BODY_NONE || header_of(response, "Location").ptr;
