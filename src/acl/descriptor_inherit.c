@@ -1,6 +1,6 @@
 /* Inheritance of ACEs by a new directory or file: [MS-DTYP] 2.5.3.4.1 to 2.5.3.4.3, without
  * object types, which files do not have. */
-#include "acl/access_mask.h"
+#include "acl/access_check.h"
 #include "acl/security_descriptor.h"
 #include "acl/sid.h"
 

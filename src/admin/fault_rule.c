@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "base/json_rows.h"
+#include "base/json.h"
 #include "service/operation.h"
 #include "request/internal_request.h"
 

@@ -9,6 +9,7 @@
 #include "base/gate.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/thread.h"
 #include "service/driver.h"
 #include "service/server.h"
@@ -35,6 +36,9 @@ static struct {
     atomic_bool ends;
 } job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct metric_family moves = { "lagra_moves_total",
+                                            "Moves of containers to other cells that ended here",
+                                            METRIC_COUNTER };
 
 static void init(void)
 {
@@ -109,6 +113,8 @@ static void *run(void *argument)
         result = try_once(&copier);
     }
     copier_release(&copier);
+    metric_add(metric_series(&moves, result == MOVE_OK ? "result=\"moved\"" : "result=\"undone\""),
+               1);
     job_gate_pass(JOB_ENDED);
     if (result == MOVE_OK)
         log_line(LOG_INFO, "%.*s of account %.*s (%.*s) is moved to cell %u",

@@ -3,11 +3,26 @@
 #define LAGRA_ANALYTICS_PRIVATE_H
 
 #include "analytics/analytics.h"
-#include "analytics/tally.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "observe/analytics_event.h"
 #include "request/gather.h"
 #include "request/cell_request.h"
+
+/* Counts of the requests in an hour or a minute, and the entity that stores them.
+ * rest: Storage-Analytics-Metrics-Table-Schema */
+
+struct tally {
+    uint64_t ingress, egress; /* bytes including headers */
+    uint64_t counts[ANALYTICS_OUTCOMES][ANALYTICS_WHO];
+    double e2e_ms, server_ms; /* sums over successful requests */
+};
+
+void tally_count(struct tally *tally, const struct analytics_event *event);
+/* Returns the entity without its keys, as JSON. */
+struct bytes tally_write(struct arena *arena, const struct tally *tally);
+/* Adds the counts in an entity. Returns false if it is malformed. */
+bool tally_read(struct arena *arena, struct bytes json, struct tally *tally);
 
 /* Lines of one hour, for one blob. */
 struct log_part {
@@ -153,5 +168,17 @@ void retention_apply(struct analytics *analytics, struct monitored *monitored, i
 
 /* Memory for one step. */
 #define STEP_ARENA_MAX ((size_t)32 << 20)
+
+/* ---- lines of a log. rest: Storage-Analytics-Log-Format ---- */
+
+/* Writes a status message such as "SASClientOtherError", which is also the name of a metrics
+ * column. */
+void outcome_write(struct text *to, enum analytics_who who, enum analytics_outcome outcome);
+
+/* Writes the lines of a request with their line ends: one, or three for a copy.
+ * event    followed by its strings
+ * version  of the format: 1 or 2 */
+void line_write(const struct analytics_event *event, unsigned version, struct text *to);
+#define LINES_BYTES_MAX ((size_t)512 << 10)
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analytics/analytics_private.h"
-#include "analytics/line.h"
 #include "base/log.h"
 #include "service/names.h"
 

@@ -1,6 +1,6 @@
-/* See line.h. Fields with client input are HTML-encoded and quoted, like the samples of the
- * reference. */
-#include "analytics/line.h"
+/* See analytics_private.h. Fields with client input are HTML-encoded and quoted, like the samples
+ * of the reference. */
+#include "analytics/analytics_private.h"
 
 #include <assert.h>
 #include <inttypes.h>

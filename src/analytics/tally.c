@@ -1,7 +1,6 @@
-/* See tally.h. */
-#include "analytics/tally.h"
+/* See analytics_private.h. */
+#include "analytics/analytics_private.h"
 
-#include "analytics/line.h"
 #include "base/json.h"
 
 #define COUNTS (ANALYTICS_OUTCOMES * ANALYTICS_WHO)

@@ -92,7 +92,7 @@ void resource_add_parameters(struct text *out, struct bytes query);
 /* Appends "?comp=value" if present, the only part of the query in the shorter strings. */
 void resource_add_component(struct text *out, struct bytes query);
 
-/* ---- order of header names (header_order.c) ---- */
+/* ---- order of header names (string_to_sign.c) ---- */
 
 /* Compares like strcmp() in the order in which .NET sorts en-US words, which the service uses for
  * header names. Both must be in lower case. */

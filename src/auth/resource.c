@@ -101,15 +101,6 @@ static size_t sorted_parameters(struct arena *arena, struct bytes query,
     return count;
 }
 
-static bool has_control(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.ptr[i] < 0x20)
-            return true;
-    }
-    return false;
-}
-
 static bool is_well_encoded(struct arena *arena, struct bytes query)
 {
     return query.len == 0 || query_decode(arena, query).ptr;
@@ -128,8 +119,8 @@ bool resource_is_unambiguous(struct arena *arena, const struct auth_target *targ
     for (size_t i = 0; i < count; i++) {
         struct bytes name = parameters[i].name;
 
-        if (has_control(name) ||
-            (has_control(parameters[i].value) && (!comp_alone || bytes_is(name, "comp"))) ||
+        if (bytes_have_control(name) ||
+            (bytes_have_control(parameters[i].value) && (!comp_alone || bytes_is(name, "comp"))) ||
             (name.len > 0 && memchr(name.ptr, ':', name.len)))
             return false;
         if (i > 0 && bytes_equal(name, parameters[i - 1].name) && !bytes_is(name, "include"))

@@ -43,7 +43,7 @@ void key_set_free(struct key_set *set);
 bool key_set_signed(const struct key_set *set, struct bytes alg, struct bytes kid,
                     struct bytes text, struct bytes signature);
 
-/* ---- locations of accounts: places.c ---- */
+/* ---- locations of accounts: entries.c ---- */
 
 struct places;
 /* json: ptr NULL if no locations are configured. */

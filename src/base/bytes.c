@@ -223,3 +223,12 @@ size_t bytes_utf16_units(struct bytes utf8)
         }
     }
 }
+
+bool bytes_have_control(struct bytes a)
+{
+    for (size_t i = 0; i < a.len; i++) {
+        if ((unsigned char)a.ptr[i] < 0x20)
+            return true;
+    }
+    return false;
+}

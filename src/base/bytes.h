@@ -88,6 +88,8 @@ int bytes_hex_digit(char c);
 /* Compares in time that depends only on the lengths: for signatures and keys. */
 bool bytes_equal_secret(struct bytes a, struct bytes b);
 
+/* Returns true if a byte is below 0x20. */
+bool bytes_have_control(struct bytes a);
 /* Checks for strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes a);
 /* Removes and returns the first character of valid, non-empty UTF-8. */

@@ -77,6 +77,14 @@ uint64_t clock_monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
+uint64_t clock_coarse_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 instant clock_wall(void)
 {
     struct timespec now;

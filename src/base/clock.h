@@ -34,6 +34,8 @@ void clock_not_before(instant floor);
  * and timeouts. */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_monotonic_ms(void);
+/* Returns clock_monotonic_ms() with the resolution of the kernel's tick, at less cost. */
+uint64_t clock_coarse_ms(void);
 /* Returns the time since the machine started in ns, including suspension (CLOCK_BOOTTIME): for
  * timeouts that a process must see as expired after having been stopped. */
 uint64_t clock_boot_ns(void);

@@ -133,6 +133,15 @@ uint64_t decode_varint(struct decoder *d)
     return 0;
 }
 
+uint32_t decode_u32(struct decoder *d)
+{
+    uint64_t value = decode_u64(d);
+
+    if (value > UINT32_MAX)
+        d->bad = true;
+    return (uint32_t)value;
+}
+
 void decode_fixed(struct decoder *d, void *to, size_t size)
 {
     const uint8_t *from = take(d, size);

@@ -35,6 +35,8 @@ static inline uint64_t decode_u64(struct decoder *d)
         return *d->at++;
     return decode_varint(d);
 }
+/* Decodes a varint of at most 32 bits. */
+uint32_t decode_u32(struct decoder *d);
 /* Decodes a value of encode_long(). */
 static inline uint64_t decode_long(struct decoder *d)
 {

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 static const char *const begins[EPISODES] = {
@@ -50,17 +50,9 @@ static struct {
     _Atomic uint64_t noted_ms;
 } states[EPISODES];
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void episode_goes_on(enum episode episode, const char *detail)
 {
-    atomic_store(&states[episode].noted_ms, now_ms());
+    atomic_store(&states[episode].noted_ms, clock_coarse_ms());
     if (atomic_exchange(&states[episode].goes_on, true))
         return;
     log_line(LOG_WARN, "%s%s%s", begins[episode], detail ? ": " : "", detail ? detail : "");
@@ -82,7 +74,7 @@ static void say_end(const char *what, uint64_t refused)
 
 void episodes_look(void)
 {
-    uint64_t now = now_ms();
+    uint64_t now = clock_coarse_ms();
 
     for (size_t i = 0; i < EPISODES; i++) {
         uint64_t noted = atomic_load(&states[i].noted_ms);

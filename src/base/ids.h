@@ -21,6 +21,12 @@ void guid_format(const struct guid *guid, char buffer[GUID_TEXT_SIZE]);
 /* Hashes a GUID for tables of GUIDs chosen by clients. Clients that choose colliding GUIDs only
  * slow down their own. */
 unsigned guid_hash(const struct guid *guid);
+static inline bool guid_is_zero(const struct guid *guid)
+{
+    static const struct guid zero;
+
+    return memcmp(guid, &zero, sizeof zero) == 0;
+}
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {
     return memcmp(a->b, b->b, sizeof a->b) == 0;

@@ -1,7 +1,8 @@
 /* Writing JSON: see json.h. */
 #include "base/json.h"
-
 #include "base/words.h"
+
+#include <assert.h>
 
 /* Reserves `more` bytes at once, because a log line has many short strings. */
 static char *begin_run(struct text *to, size_t more)
@@ -138,4 +139,40 @@ void json_write_bool(struct json_writer *writer, const char *name, bool is_true)
     json_write_name(writer, name);
     text_add_string(writer->to, is_true ? "true" : "false");
     writer->follows = true;
+}
+
+/* ---- json rows ---- */
+
+static const char *say(struct arena *arena, const char *name, const char *what, struct bytes member)
+{
+    return arena_string(arena,
+                        arena_printf(arena, "%s %s \"%.*s\"", name, what, BYTES_ARG(member)));
+}
+
+const char *json_rows_read(struct json_reader *reader, const char *name,
+                           const struct json_row *rows, size_t count, void *context,
+                           const char **problem)
+{
+    struct json_member member;
+    uint32_t seen = 0;
+
+    assert(count <= JSON_ROWS_MAX);
+    while (!*problem && json_next(reader, &member)) {
+        size_t i = 0;
+
+        while (i < count && !bytes_is(member.name, rows[i].name))
+            i++;
+        if (i < count && (seen >> i & 1) == 0) {
+            rows[i].read(context, rows[i].name, &member);
+            seen |= UINT32_C(1) << i;
+            continue;
+        }
+        *problem = say(reader->arena, name, i < count ? "has twice the member" : "has no member",
+                       member.name);
+        return member.at;
+    }
+    if (*problem || !reader->bad)
+        return NULL;
+    *problem = "this is not valid JSON";
+    return reader->text.ptr + reader->at;
 }

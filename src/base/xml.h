@@ -5,6 +5,7 @@
 #define LAGRA_BASE_XML_H
 
 #include "base/arena.h"
+#include "base/dates.h"
 
 /* Writes a UTF-8 byte order mark and `<?xml version="1.0" encoding="utf-8"?>`, like the real
  * service. */
@@ -16,6 +17,9 @@ void xml_close(struct text *out, const char *name);
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);
+/* Writes the date as instant_format_http() does; the second as instant_format_iso() does. */
+void xml_element_http_date(struct text *out, const char *name, instant date);
+void xml_element_iso_date(struct text *out, const char *name, instant date);
 /* Writes character data, or an attribute value without line feeds, escaping & < > ". The output is
  * well-formed for any input: characters that XML cannot represent become U+FFFD, and a value that
  * is not UTF-8 is treated as Latin-1. */

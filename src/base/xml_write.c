@@ -164,3 +164,19 @@ void xml_element_u64(struct text *out, const char *name, uint64_t value)
     text_add_u64(out, value);
     xml_close(out, name);
 }
+
+void xml_element_http_date(struct text *out, const char *name, instant date)
+{
+    char text[INSTANT_HTTP_SIZE];
+
+    instant_format_http(date, text);
+    xml_element_string(out, name, text);
+}
+
+void xml_element_iso_date(struct text *out, const char *name, instant date)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(date, text);
+    xml_element_string(out, name, text);
+}

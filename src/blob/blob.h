@@ -7,7 +7,7 @@
  *     partition <container>      LISTED "c": struct container
  *                                LISTED "D" <deletion time be64> "c": a soft-deleted container
  *                                (properties/soft_delete.h)
- *                                INNER  "d": a recent deletion (service/recent_deletion.h)
+ *                                INNER  "d": a recent deletion (service/small_record.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x00: marks of changes of many snapshots (snapshot_marks.h)
  *                                LISTED 0x01 <ticks be64>: struct blob of a snapshot or previous

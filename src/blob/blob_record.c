@@ -260,15 +260,6 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
 }
 
-static uint32_t decode_u32(struct decoder *in)
-{
-    uint64_t value = decode_u64(in);
-
-    if (value > UINT32_MAX)
-        in->bad = true;
-    return (uint32_t)value;
-}
-
 static void decode_rehydration(struct decoder *in, struct blob *blob)
 {
     uint8_t tier = decode_u8(in), fast = decode_u8(in);

@@ -3,7 +3,6 @@
 #include "blob/blob_operations.h"
 #include "blob/create_blob.h"
 #include "blob/uncommitted.h"
-#include "blob/expire_blocks.h"
 #include "blob/keep_blob.h"
 #include "blob/snapshot_changes.h"
 #include "blob/snapshot_marks.h"

@@ -4,7 +4,6 @@
 #include "base/endian.h"
 #include "properties/soft_delete.h"
 #include "service/placement.h"
-#include "service/recent_deletion.h"
 #include "service/small_record.h"
 
 /* ---- Create Container ---- */

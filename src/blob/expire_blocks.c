@@ -1,5 +1,5 @@
-/* See expire_blocks.h. */
-#include "blob/expire_blocks.h"
+/* See uncommitted.h. */
+#include "blob/uncommitted.h"
 
 #include "base/endian.h"
 #include "blob/snapshot_changes.h"

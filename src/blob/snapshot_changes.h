@@ -11,7 +11,7 @@
 #include "blob/snapshot_scan.h"
 #include "service/deferred_tasks.h"
 
-/* Stored, see expire_blocks.h. */
+/* Stored, see uncommitted.h. */
 enum { TASK_DELETE_SNAPSHOTS = 0x120 };
 /* Changes the records of some of the snapshots in the range of the oldest mark, and adds a task for
  * the rest. */

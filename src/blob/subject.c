@@ -5,7 +5,7 @@
 #include "blob/tier.h"
 #include "service/names.h"
 #include "service/placement.h"
-#include "service/recent_deletion.h"
+#include "service/small_record.h"
 
 /* ---- names ----
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata; semantics 10.1 */

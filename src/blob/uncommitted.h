@@ -12,6 +12,7 @@
 #define LAGRA_BLOB_UNCOMMITTED_H
 
 #include "content/content.h"
+#include "service/deferred_tasks.h"
 
 #define UNCOMMITTED_BLOCKS_MAX 100000
 #define UNCOMMITTED_ID_MAX     126u /* 64 bytes are 88 in base64 */
@@ -21,7 +22,7 @@ struct uncommitted {
     uint32_t id_length; /* of the decoded ids; all have the same length */
     instant last_put;
     uint64_t set; /* the time of its first Put Block */
-    /* The task that deletes them in a week (expire_blocks.h). */
+    /* The task that deletes them in a week (uncommitted.h). */
     instant task_due;
     struct guid task;
 };
@@ -58,5 +59,19 @@ struct named_blocks {
 enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
+
+/* Inside blob/ only: deletes uncommitted blocks when they expire, a week after the last Put Block.
+ * rest: Put-Block, "Remarks"
+ *
+ * Each set of uncommitted blocks has one deferred task, added with its first block. If blocks were
+ * added to the set later, the task reschedules itself when it is due. */
+
+/* Kinds of deferred tasks of the Blob service. Stored: never reuse a number. */
+enum { TASK_EXPIRE_BLOCKS = 0x100 };
+
+/* Adds the task of a set, due when the set expires. */
+void expire_blocks_defer(struct changes *changes, struct uncommitted *total);
+/* Runs the task. */
+task_fn expire_blocks;
 
 #endif

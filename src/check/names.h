@@ -2,6 +2,7 @@
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 
+#include "auth/auth.h"
 #include "blob/blob.h"
 #include "check/records.h"
 #include "store/inspect.h"
@@ -82,5 +83,17 @@ void check_report_lost(const struct check *check);
 /* Creates a container for each space that has blobs but no container, and a share for each tree
  * without one; rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);
+
+/* Finds the name of the resource that a stored record belongs to, for logging corruption found by a
+ * scrub. */
+
+struct resource_names {
+    struct store *store;
+    const struct accounts *accounts; /* served accounts */
+};
+
+/* Writes "account/container/blob", or as much as is known. Searches the containers of all accounts,
+ * so it is slow, and may wait for the disk. context: struct resource_names */
+void resource_name(void *context, const struct record_place *place, char *name, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* Checks records of queues: see records.h. */
+/* Checks records of queues and tables: see records.h. */
 #include "check/records.h"
-
 #include "queue/front.h"
 #include "queue/message.h"
+#include "table/tables.h"
 
 /* Prefixes of keys: queue/message.h. */
 enum { KEY_ORDER = 'o', KEY_FRONT = 'w' };
@@ -54,4 +54,29 @@ const char *check_message(struct store *store, struct arena *arena,
         wrong = "the record of its first message is corrupt";
     read_view_close(snapshot);
     return wrong;
+}
+
+/* ---- table ---- */
+
+bool check_table(struct bytes value, struct guid *ret_space)
+{
+    struct table table;
+    bool is_valid = table_decode(value, &table);
+
+    if (is_valid)
+        *ret_space = table.space;
+    return is_valid;
+}
+
+const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
+                         const struct record *record, bool *ret_counts)
+{
+    struct entity entity;
+
+    (void)store;
+    *ret_counts = place->family == RECORD_LISTED;
+    if (!*ret_counts || entity_decode(arena, record->value, &entity))
+        return NULL;
+    return arena_string(arena, arena_printf(arena, "the entity with RowKey %.*s is corrupt",
+                                            BYTES_ARG(entity_key_decode(arena, record->key))));
 }

@@ -1,11 +1,10 @@
-/* Finds the name of a record's resource: see resource_name.h. A space does not contain a name, so
+/* Finds the name of a record's resource: see names.h. A space does not contain a name, so
  * the records that name spaces are searched. */
-#include "check/resource_name.h"
+#include "check/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/names.h"
 #include "service/names.h"
 
 /* Names of accounts, copied first so that the store is not accessed under their lock. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/option_sources.h"
-#include "cli/suggestions.h"
 
 enum common { COMMON_LOCATION, COMMON_CONFIG, COMMON_JSON };
 /* Values that getopt_long() returns for the row's own options and for common options. */

@@ -3,6 +3,7 @@
 #ifndef LAGRA_CLI_COMMAND_ROWS_H
 #define LAGRA_CLI_COMMAND_ROWS_H
 
+#include "base/bytes.h"
 #include "server/options.h"
 
 #define COMMAND_WORDS_MAX   5u
@@ -72,5 +73,24 @@ enum options_result command_parse(int argc, char **argv, struct options *options
                                   struct command_call *ret_call);
 /* Returns the row that the arguments start with, and the number of words in its name, or NULL. */
 const struct command_row *command_find(int argc, char **argv, int *ret_words);
+
+/* Finds the name that a mistyped word was probably meant to be, for error messages. Thread-safe. */
+
+/* Longest word that is compared. */
+#define SUGGESTION_WORD_MAX 63u
+
+/* Returns the number of characters to insert, remove or replace to turn one word into the other,
+ * ignoring case (Levenshtein distance), or SUGGESTION_WORD_MAX + 1 if `word` is longer than that. */
+unsigned suggestion_distance(struct bytes word, struct bytes name);
+
+struct suggestion {
+    struct bytes word;
+    struct bytes name; /* most similar name so far; ptr NULL if none is similar */
+    unsigned limit;    /* a name must be nearer than this */
+};
+/* Starts a search. A name is similar if at most a third of the word's letters differ. */
+struct suggestion suggestion_begin(struct bytes word);
+/* Replaces the suggestion by `name` if that is more similar. */
+void suggestion_try(struct suggestion *suggestion, struct bytes name);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "cli/command_rows.h"
 #include "server/credentials.h"
-#include "cli/suggestions.h"
 
 #define ENVIRONMENT_PREFIX "LAGRA_"
 

@@ -23,8 +23,9 @@
 #define LENGTH_AT      38u
 #define PLACEMENT_AT   40u
 #define RENEWED_AT     48u
+#define REQUEST_AT     56u
 
-static const struct bytes begin = BYTES("LgFw\3");
+static const struct bytes begin = BYTES("LgFw\4");
 
 size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX])
 {
@@ -48,6 +49,7 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     }
     be16_put(to + LENGTH_AT, (uint16_t)length);
     be64_put(to + PLACEMENT_AT, said->placement);
+    memcpy(to + REQUEST_AT, said->request.b, sizeof said->request.b);
     be64_put(to + RENEWED_AT, envelope->renewed_ns);
     if (length > 0)
         memcpy(to + ENVELOPE_BYTES, said->authority.ptr, length);
@@ -71,6 +73,7 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     said->is_forwarded = flags & WAS_FORWARDED;
     said->expects = flags & ANNOUNCES;
     said->placement = be64_get(from + PLACEMENT_AT);
+    memcpy(said->request.b, from + REQUEST_AT, sizeof said->request.b);
     envelope->renewed_ns = be64_get(from + RENEWED_AT);
     memcpy(said->client, from + ADDRESS_AT, ADDRESS_SIZE);
     said->port = be16_get(from + PORT_AT);
@@ -78,7 +81,8 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
         (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
         return false;
     if (envelope->service == ENVELOPE_OF_PEER &&
-        (flags != 0 || said->placement > 0 || envelope->renewed_ns > 0))
+        (flags != 0 || said->placement > 0 || envelope->renewed_ns > 0 ||
+         !guid_is_zero(&said->request)))
         return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
         return false;

@@ -2,7 +2,7 @@
  * front ends of a cluster (http_application.introduce). Pure.
  *
  *   0   4  "LgFw"
- *   4   1  version, 3
+ *   4   1  version, 4
  *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File; 4 for a front end's own request (peer.h),
  *          which has no flags
  *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded
@@ -16,7 +16,8 @@
  *   40  8  incarnation under which the container was placed in the cell; 0 if unknown
  *   48  8  renewal of the owner's lease that the front end had read, by the owner's clock
  *          (owner_record.renewed_ns); 0 for a front end's own request
- *   56  .. authority (host[:port]) that the client requested, if a trusted proxy supplied it and it
+ *   56  16 request id (x-ms-request-id); zeros in a front end's own request
+ *   72  .. authority (host[:port]) that the client requested, if a trusted proxy supplied it and it
  *          differs from the request's Host header
  *
  * The request follows as the client sent it, so that the owner can check its signature. A new
@@ -27,7 +28,7 @@
 
 #include "http/http.h"
 
-#define ENVELOPE_BYTES         56u
+#define ENVELOPE_BYTES         72u
 #define ENVELOPE_AUTHORITY_MAX 300u /* longer than any DNS name with a port */
 /* value of `service` for a front end's own request, which has no client */
 #define ENVELOPE_OF_PEER       4u

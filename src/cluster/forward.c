@@ -49,6 +49,12 @@ static enum http_step call_again(struct forward *f)
     return HTTP_WAIT;
 }
 
+static bool is_avoided(const struct forward *f, const struct owner_target *target)
+{
+    return target->incarnation == f->avoided.incarnation &&
+           target->renewed_ns == f->avoided.renewed_ns;
+}
+
 /* Finds the owner and a link to it. Returns HTTP_WANT_BODY if there is a link, which may not be up
  * yet. */
 static enum http_step find_link(struct forward *f)
@@ -69,7 +75,7 @@ static enum http_step find_link(struct forward *f)
         f->rests = false;
         return await_owner(f);
     }
-    if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns) ||
+    if (is_avoided(f, &target) || (f->after_ns > 1 && asked_ns <= f->after_ns) ||
         clock_boot_ns() >= asked_ns + FORWARD_FRESH_MS * NS_PER_MS)
         return await_owner(f);
     f->target = target;
@@ -84,7 +90,7 @@ static enum http_step find_link(struct forward *f)
     f->link = link_take(exchange_connection(f->exchange), &peer, &f->user);
     if (f->link)
         return HTTP_WANT_BODY;
-    f->avoided = target.incarnation;
+    f->avoided = target;
     return await_owner(f);
 }
 
@@ -185,6 +191,8 @@ static struct forward *forward_new(struct exchange *exchange, const struct forwa
     f->taken = to->kept.len;
     f->began_ns = clock_monotonic_ns();
     f->deadline_ns = clock_boot_ns() + FORWARD_PATIENCE_MS * NS_PER_MS;
+    if (guid_is_zero(&exchange->request.id))
+        exchange->request.id = guid_new();
     exchange->application = f;
     return f;
 }
@@ -334,12 +342,15 @@ void forward_done(struct exchange *exchange)
         .result = result_of(f, sent.is_whole),
         .request = &exchange->request,
         .status = sent.head_bytes > 0 ? exchange->response.status : 0,
+        .cell = f->to->cell,
         .to = to,
         .ns = clock_monotonic_ns() - f->began_ns,
+        .waited_ns = f->waited_ns,
         .received = f->taken,
         .sent = sent.body_bytes,
     };
-    forward_count_request(f->of->service, logged.result, logged.ns, logged.received, logged.sent);
+    forward_count_request(f->of->service, logged.cell, logged.result, logged.ns, logged.received,
+                          logged.sent);
     if (f->of->log)
         f->of->log(&logged);
 }

@@ -60,9 +60,10 @@ struct forward_logged {
     const char *service; /* service name; static */
     enum forward_result result;
     const struct request *request;
-    int status;     /* 0 if there was no response */
-    const char *to; /* address and port of the owner; "" if none was found */
-    uint64_t ns;
+    int status; /* 0 if there was no response */
+    uint32_t cell;
+    const char *to;          /* address and port of the owner; "" if none was found */
+    uint64_t ns, waited_ns;  /* in all; until it was sent */
     uint64_t received, sent; /* body bytes from the client and to the client */
 };
 

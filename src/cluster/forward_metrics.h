@@ -1,4 +1,5 @@
-/* Metrics of forwarding, as sender and as receiver. Thread-safe. */
+/* Metrics of forwarding, as sender and as receiver, and of the cells as this front end sees them.
+ * Thread-safe. */
 #ifndef LAGRA_CLUSTER_FORWARD_METRICS_H
 #define LAGRA_CLUSTER_FORWARD_METRICS_H
 
@@ -30,8 +31,17 @@ void forward_metrics_start(const char *const services[FORWARD_SERVICES]);
 void forward_count(enum forward_counter counter);
 /* Counts a request that was forwarded to another front end. to, from: body bytes to and from the
  * owner. */
-void forward_count_request(unsigned service, enum forward_result result, uint64_t ns, uint64_t to,
-                           uint64_t from);
+void forward_count_request(unsigned service, uint32_t cell, enum forward_result result, uint64_t ns,
+                           uint64_t to, uint64_t from);
+/* A cell as this front end sees it. */
+struct cell_seen {
+    bool is_owned;  /* by this process */
+    bool is_served; /* its owner executes requests */
+    uint64_t used_bytes;
+};
+/* Creates the series of a cell. Not called at the same time as the next one. */
+void forward_metrics_add_cell(uint32_t cell);
+void forward_show_cell(uint32_t cell, const struct cell_seen *seen);
 /* Counts a request received from another front end. */
 void forward_count_received(unsigned service, bool is_executed);
 

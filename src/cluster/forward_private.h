@@ -23,7 +23,8 @@ struct forward {
     struct owner_target target; /* owner used by the last attempt */
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;
-    uint64_t avoided;  /* incarnation that could not be reached */
+    uint64_t waited_ns;          /* from the beginning until the last attempt could send */
+    struct owner_target avoided; /* could not be reached; tried again after its next renewal */
     uint64_t after_ns; /* the record must have been read after this time; 0 and 1: at any time */
     bool is_tried;     /* an attempt was made */
     /* The request. */

@@ -10,12 +10,16 @@
 enum http_step forward_refuse(struct forward *f)
 {
     struct exchange *exchange = f->exchange;
+    char id[GUID_TEXT_SIZE];
 
     if (f->link)
         link_drop(f->link);
     f->link = NULL;
     f->is_busy = true;
     response_init(&exchange->response, exchange->arena);
+    guid_format(&exchange->request.id, id);
+    response_header(&exchange->response, bytes_from_string("x-ms-request-id"),
+                    arena_copy(exchange->arena, bytes_from_string(id)));
     if (is_probe(f))
         return refusal_respond(
             exchange, 503, "text/plain",
@@ -57,7 +61,7 @@ static enum http_step after_refusal(struct forward *f)
         return forward_refuse(f);
     if (is_moved) {
         f->moves++;
-        f->avoided = 0;
+        f->avoided.incarnation = 0;
         f->rests = f->to->placement == 0 && f->moves > 1;
     }
     response_init(&f->exchange->response, f->exchange->arena);

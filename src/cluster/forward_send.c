@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
+#include "base/clock.h"
 #include "cluster/envelope.h"
 
 /* ---- the head ---- */
@@ -34,7 +35,8 @@ bool forward_prepare(struct forward *f)
         .said = { .is_tls = request->secure,
                   .is_forwarded = request->is_forwarded,
                   .expects = f->to->is_divided && has_body(f) && is_announced(f),
-                  .placement = f->to->placement },
+                  .placement = f->to->placement,
+                  .request = request->id },
     };
     struct bytes kept = f->taken > 0 ? text_bytes(&f->to->kept) : bytes_of("", 0);
     char written[INTRODUCTION_MAX], *all;
@@ -62,7 +64,7 @@ bool forward_prepare(struct forward *f)
 void forward_avoid(struct forward *f)
 {
     if (!f->link->is_reused)
-        f->avoided = f->target.incarnation;
+        f->avoided = f->target;
 }
 
 static void use(struct bytes *part, size_t *sent)
@@ -91,6 +93,8 @@ static ssize_t send_some(struct forward *f, struct bytes run, size_t *ret_taken)
     if (!f->link->net.writable)
         return TRANSPORT_WAITS;
     n = transport_send(&f->link->net, parts, count, false);
+    if (!f->is_sent)
+        f->waited_ns = clock_monotonic_ns() - f->began_ns;
     /* includes a TLS record that the socket has not accepted yet */
     f->is_sent |= n != TRANSPORT_FAILED;
     if (n < 0)

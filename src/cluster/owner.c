@@ -6,6 +6,7 @@
 
 #include "base/gate.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "cluster/lease.h"
 
 /* Interval at which the thread checks whether it must end. */
@@ -14,6 +15,15 @@
  * settled: see owner_file_settle(). decision: 943 */
 #define SETTLES         50u
 #define SETTLE_EVERY_MS 200u
+
+static const struct metric_family renewals = {
+    "lagra_lease_renewals_total",
+    "Renewals of the lease on the owned cell; late: after it had ended", METRIC_COUNTER
+};
+static const struct metric_family seconds = { "lagra_lease_renewal_seconds",
+                                              "Time of a renewal on the shared file system",
+                                              METRIC_HISTOGRAM };
+static metric_slot in_time_slot, late_slot, failed_slot, seconds_slot;
 
 enum renewal {
     RENEWED,
@@ -62,6 +72,8 @@ static enum renewal renew(struct owner *owner)
     }
     owner->record = record;
     owner->was_in_time = tenure_holds(&owner->tenure);
+    metric_add(owner->was_in_time ? in_time_slot : late_slot, 1);
+    metric_observe_ns(seconds_slot, clock_boot_ns() - began_ns);
     atomic_store(&owner->tenure.ends_ns, began_ns + record.lease_ms * NS_PER_MS);
     return RENEWED;
 }
@@ -99,6 +111,7 @@ static void *run(void *argument)
         if (renewal != RENEWED) {
             int error = errno;
 
+            metric_add(failed_slot, 1);
             atomic_store(&owner->tenure.ends_ns, 0);
             owner->lost(owner->context, renewal == RENEWAL_LOST ? "another front end has taken it"
                                                                 : strerrordesc_np(error));
@@ -114,6 +127,10 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
                  uint64_t began_ns, void (*lost)(void *context, const char *why),
                  void (*renewed)(void *context), void *context)
 {
+    in_time_slot = metric_series(&renewals, "result=\"in_time\"");
+    late_slot = metric_series(&renewals, "result=\"late\"");
+    failed_slot = metric_series(&renewals, "result=\"failed\"");
+    seconds_slot = metric_series(&seconds, "");
     memset(owner, 0, sizeof *owner);
     owner->file = *file;
     owner->record = *record;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/crc.h"
+#include "base/metrics.h"
 
 struct placement_entry {
     struct placement_entry *next;          /* next entry of the bucket */
@@ -15,6 +16,11 @@ struct placement_entry {
     size_t length;
     char key[];
 };
+
+static const struct metric_family cached = { "lagra_placements_cached",
+                                             "Containers whose cell this front end remembers",
+                                             METRIC_GAUGE };
+static metric_slot cached_slot;
 
 /* Clients choose the names of their containers. In the worst case one bucket is a list of
  * PLACEMENTS_MAX entries. */
@@ -57,6 +63,7 @@ static void remove_at(struct placements *p, struct placement_entry **at)
     *at = entry->next;
     unlink_use(p, entry);
     p->count--;
+    metric_add(cached_slot, -1);
     free(entry);
 }
 
@@ -66,6 +73,7 @@ void placements_init(struct placements *placements)
 {
     memset(placements, 0, sizeof *placements);
     lock_init(&placements->lock, RANK_CELLS);
+    cached_slot = metric_series(&cached, "");
 }
 
 void placements_release(struct placements *placements)
@@ -107,6 +115,7 @@ static void add(struct placements *p, struct placement_entry **at, struct bytes 
     *at = entry;
     link_use(p, entry);
     p->count++;
+    metric_add(cached_slot, 1);
 }
 
 void placements_put(struct placements *placements, struct bytes key, struct placed placed,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cluster/folder.h"
+#include "cluster/forward_metrics.h"
 
 /* If the file system hangs and no record is read, waiters are woken at this interval to check their
  * own deadlines. */
@@ -51,6 +52,7 @@ void route_add(struct route *route, uint32_t cell)
             route->cells[at] = route->cells[at - 1];
         route->cells[at] = (struct route_cell){ .cell = cell };
         route->count++;
+        forward_metrics_add_cell(cell);
         atomic_store(&route->is_divided, route->count > 1);
     }
     lock_release(&route->lock);
@@ -193,14 +195,23 @@ void route_release(struct route *route)
     route->pins = NULL;
 }
 
+static void show(const struct route_cell *cell)
+{
+    forward_show_cell(cell->cell, &(struct cell_seen){ .is_owned = cell->is_ours,
+                                                       .is_served = cell->serves,
+                                                       .used_bytes = cell->used_bytes });
+}
+
 void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes)
 {
     struct route_cell *known;
 
     lock_acquire(&route->lock);
     known = cell_of(route, cell);
-    if (known)
+    if (known) {
         known->used_bytes = used_bytes;
+        show(known);
+    }
     lock_release(&route->lock);
 }
 
@@ -285,6 +296,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
             known->used_bytes = record->used_bytes;
             memcpy(known->smb, record->owner.smb, sizeof known->smb);
         }
+        show(known);
     }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);
@@ -319,6 +331,7 @@ void route_take(struct route *route, const struct owner_record *record)
         known->has_target = has_target;
         known->target = target;
         known->asked_ns = clock_boot_ns();
+        show(known);
     }
     lock_release(&route->lock);
     route_wake(route);

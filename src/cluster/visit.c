@@ -57,6 +57,7 @@ static struct visit *visit_new(struct exchange *exchange, const struct front_doo
     visit->to.cell = placed.cell;
     visit->to.placement = placed.incarnation;
     exchange->guide = visit;
+    exchange->request.id = guid_new();
     return visit;
 }
 

@@ -141,7 +141,7 @@ enum error lease_check_read(enum lease_resource of, const struct lease *lease,
  * leases unchanged. Blobs and files only: rule 10. */
 void lease_forget_if_ended(struct lease *lease, instant now);
 
-/* Convert to and from the stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad
+/* Convert to and from the stored form (lease.c). Decoding a malformed lease marks `in` as bad
  * and returns a lease that was never acquired. */
 void lease_encode(struct text *out, const struct lease *lease);
 void lease_decode(struct decoder *in, struct lease *ret_lease);

@@ -120,7 +120,7 @@ struct run_set run_set_of_blocks(struct arena *arena, const struct content_block
 /* Removes the runs of `other` from the set. */
 void run_set_subtract(struct run_set *set, const struct run_set *other);
 
-/* ---- chains: content_chain.c ---- */
+/* ---- chains: content_run.c ---- */
 
 /* Adds the content to its blob's chain: its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);

@@ -12,7 +12,7 @@
  * BLOCK_INLINE_MAX bytes has no run: its bytes are copied into the map.
  *
  * Base blob and snapshots share a content by id; if there is more than one holder, a record has
- * their number (content_holders.c). Contents of one blob may also share runs (content_chain.c).
+ * their number (content_holders.c). Contents of one blob may also share runs (content_run.c).
  *
  * Small amounts of unreferenced data are deleted in the same commit. Larger ones are recorded in
  * the partition, and content_collect() deletes them in steps of bounded size (content_collect.c).

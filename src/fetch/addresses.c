@@ -1,5 +1,5 @@
-/* See addresses.h. */
-#include "fetch/addresses.h"
+/* See fetch.h. */
+#include "fetch/fetch.h"
 
 /* Ranges that are not public: loopback, private, link-local, shared, documentation, multicast,
  * reserved. */

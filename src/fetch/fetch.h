@@ -3,14 +3,16 @@
  * outgoing requests use client.h.
  *
  * A client chooses the URL, so nothing is trusted: the address of each connection is checked, also
- * after redirects (addresses.h), and time and size are limited.
+ * after redirects (fetch.h), and time and size are limited.
  *
  * A fetch belongs to one thread at a time, which its functions block. */
 #ifndef LAGRA_FETCH_FETCH_H
 #define LAGRA_FETCH_FETCH_H
 
+#include "base/address.h"
 #include "base/arena.h"
-#include "fetch/addresses.h"
+
+#include <sys/socket.h>
 
 #define FETCH_REDIRECTS_MAX 5
 /* A fetch fails if, after waiting for this long, fewer bytes have arrived than the minimum rate per
@@ -76,5 +78,13 @@ enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *
 /* Returns an error description for a log or a client. Static or valid until fetch_close(). */
 const char *fetch_problem(const struct fetch *fetch);
 void fetch_close(struct fetch *fetch);
+
+/* The addresses that this server connects to on behalf of its clients. A client supplies a URL;
+ * whatever its host resolves to, addresses outside of the public internet are refused unless the
+ * operator has allowed them. Pure. rfc: 6890 2.2 */
+
+/* Returns true if connections to the address are permitted. Mapped IPv4 addresses are treated as
+ * IPv4. allowed: in addition to the public internet */
+bool addresses_permit(const struct address_list *allowed, const struct sockaddr *address);
 
 #endif

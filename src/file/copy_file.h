@@ -3,7 +3,6 @@
 #define LAGRA_FILE_COPY_FILE_H
 
 #include "file/file_operations.h"
-#include "file/new_file.h"
 #include "source/copied_bytes.h"
 #include "source/pending_source.h"
 

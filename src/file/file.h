@@ -10,7 +10,7 @@
  *                         LISTED "S" <snapshot ticks be64>: struct share of a snapshot
  *                         LISTED "s": struct share
  *                         INNER  "d": record of a recent deletion
- *                                (service/recent_deletion.h)
+ *                                (service/small_record.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
  *     partition <id>      INNER  "f": struct file (file_record.h)
  * Thus snapshots precede their share, in the order of List Shares. */

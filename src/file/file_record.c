@@ -72,15 +72,6 @@ static void encode(struct text *out, const struct file *file)
 
 /* ---- decoding ---- */
 
-static uint32_t decode_u32(struct decoder *in)
-{
-    uint64_t value = decode_u64(in);
-
-    if (value > UINT32_MAX)
-        in->bad = true;
-    return (uint32_t)value;
-}
-
 static void decode_content(struct decoder *in, struct content *content)
 {
     uint8_t flags;

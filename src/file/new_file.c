@@ -1,4 +1,4 @@
-#include "file/new_file.h"
+#include "file/file_operations.h"
 
 #include "file/share_usage.h"
 #include "opens/change_notification.h"

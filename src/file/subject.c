@@ -4,7 +4,7 @@
 
 #include "service/names.h"
 #include "service/placement.h"
-#include "service/recent_deletion.h"
+#include "service/small_record.h"
 
 /* ---- names ----
  * rest: Naming-and-Referencing-Shares--Directories--Files--and-Metadata; semantics 10.1 */

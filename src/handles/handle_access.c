@@ -2,7 +2,7 @@
  * the client is a superuser, limited by the file's attributes. MS-FSA 2.1.5.1.1, 2.1.5.1.2.1;
  * decision: 440
  * docs: storage-files-identity-auth-domain-services "superuser" */
-#include "acl/access_mask.h"
+#include "acl/access_check.h"
 #include "handles/handle_private.h"
 
 static enum error rights_by(struct decision *d, const struct access_token *token,

@@ -5,7 +5,7 @@
 
 #include "file/file_content.h"
 #include "handles/handle_private.h"
-#include "file/new_file.h"
+#include "file/file_operations.h"
 #include "opens/change_notification.h"
 
 /* Attributes that a client can set on a new node. MS-FSCC 2.6 */

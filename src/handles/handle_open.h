@@ -3,7 +3,7 @@
 #ifndef LAGRA_HANDLES_HANDLE_OPEN_H
 #define LAGRA_HANDLES_HANDLE_OPEN_H
 
-#include "acl/access_mask.h"
+#include "acl/access_check.h"
 #include "opens/open_state.h"
 #include "handles/handle.h"
 

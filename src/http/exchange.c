@@ -9,7 +9,7 @@
  *
  * A response known before the body was read waits for the body, so that the connection can be
  * reused. There are three exceptions, which close the connection because the next data from the
- * client is unpredictable, and wait for the client to close it too (net/linger.c): a malformed
+ * client is unpredictable, and wait for the client to close it too (net/cut.c): a malformed
  * header section or chunk, an Expect: 100-continue, and a body with more to come than is discarded.
  *
  * A client may close its side once it has sent its request (rfc: 9112 9.6), and must still get the

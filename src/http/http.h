@@ -24,7 +24,7 @@
  *   response at once
  *   - reads and discards a refused body that was not announced with Expect, if it is at most
  *   discard_max_bytes; otherwise it sends the response first and closes the connection
- *   (net/linger.c)
+ *   (net/cut.c)
  *   - lets the application respond with 503 (server_is_busy) on a connection beyond the limit
  *   (net/net.h), and closes it
  *   - supports pipelining and keep-alive */
@@ -32,6 +32,7 @@
 #define LAGRA_HTTP_HTTP_H
 
 #include "base/arena.h"
+#include "base/ids.h"
 #include "base/tenure.h"
 #include "net/net.h"
 
@@ -80,6 +81,8 @@ struct request {
     struct bytes via;
     /* The incarnation under which what it is about was placed in this cell (service/placement.h); 0: none was named */
     uint64_t placement;
+    /* x-ms-request-id, if it was chosen before the request reached the service; otherwise zeros */
+    struct guid id;
 };
 
 /* Returns the header section as received, from the method to the empty line. */
@@ -234,7 +237,8 @@ struct http_introduction {
     bool is_tls;       /* the client connected over TLS */
     bool is_forwarded; /* like request.is_forwarded */
     bool expects; /* the other server sends the body only after a 100 response, as with Expect */
-    uint64_t placement; /* like request.placement */
+    uint64_t placement;  /* like request.placement */
+    struct guid request; /* like request.id */
     struct bytes
         authority; /* requested by the client, if not in the header section; ptr NULL if it is */
 };

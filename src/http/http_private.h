@@ -138,7 +138,7 @@ enum turn answer_continue(struct live *live);
 /* Releases the response's resources after the end of the exchange. */
 void answer_over(struct live *live);
 
-/* ---- response.c ---- */
+/* ---- response_head.c ---- */
 
 /* Copies the headers, with everything they point to, into another arena. Called on its worker. */
 void response_copy_headers(struct response *response, struct arena *to);

@@ -258,6 +258,7 @@ int live_read_introduction(struct live *live)
     request->secure = said.is_tls;
     request->is_forwarded |= said.is_forwarded;
     request->placement = said.placement;
+    request->id = said.request;
     live->is_announced = said.expects;
     if (said.authority.ptr && !http_is_host(said.authority))
         return 400;

@@ -121,9 +121,9 @@ static void *acceptor_run(void *argument)
         accepted = ACCEPTED_NOTHING;
         if (server->listener >= 0 && (later || (ready[1].revents & POLLIN)))
             accepted = accept_some(server);
-        if (monotonic_ms() - swept >= SWEEP_MS) {
+        if (clock_coarse_ms() - swept >= SWEEP_MS) {
             connections_sweep(server);
-            swept = monotonic_ms();
+            swept = clock_coarse_ms();
         }
     }
     close_listener(server);

@@ -18,7 +18,7 @@ enum phase {
     PHASE_BODY, /* send the rest of its request; if unauthenticated, it may be closed for a new one */
     PHASE_OURS,    /* nothing: the server works or waits */
     PHASE_ANSWER,  /* receive its response */
-    PHASE_CLOSE,   /* close: it has its last response (linger.c) */
+    PHASE_CLOSE,   /* close: it has its last response (cut.c) */
     PHASE_CONNECT, /* outgoing connection: accept it, and complete the handshake */
 };
 
@@ -88,7 +88,7 @@ struct connection {
     bool begun;
     bool is_ready; /* in a lane, waiting for a turn */
     uint8_t lane;  /* connections of one lane share turns (lanes.h) */
-    bool lingers;  /* linger.c; counts as one of server->lingering */
+    bool lingers;  /* cut.c; counts as one of server->lingering */
     /* To read: state of the socket, according to epoll and the last calls. */
     bool readable;
     bool writable;

@@ -268,7 +268,7 @@ static struct connection *connection_new(struct net_server *server, int fd,
     c->awaits_header = proxies && address_list_has(&proxies->introducing, c->address);
     c->speaks_for_others =
         server->key || (proxies && address_list_has(&proxies->trusted, c->address));
-    c->accepted_ms = monotonic_ms();
+    c->accepted_ms = clock_coarse_ms();
     connection_awaits_request(c);
     return c;
 }
@@ -466,12 +466,12 @@ void connection_trust(struct connection *connection)
 
 bool connections_wait_none(struct net_server *server, int timeout_ms)
 {
-    uint64_t end = monotonic_ms() + (uint64_t)timeout_ms;
+    uint64_t end = clock_coarse_ms() + (uint64_t)timeout_ms;
     bool none;
 
     lock_acquire(&server->lock);
-    for (uint64_t now = monotonic_ms(); server->connection_count > 0 && now < end;
-         now = monotonic_ms())
+    for (uint64_t now = clock_coarse_ms(); server->connection_count > 0 && now < end;
+         now = clock_coarse_ms())
         lock_wait(&server->lock, &server->changed, (int)(end - now));
     none = server->connection_count == 0;
     lock_release(&server->lock);

@@ -1,10 +1,10 @@
-/* Disconnects connections that have missed a deadline (limits.c) and, when the server stops, first the
+/* Ends of connections. Disconnects connections that have missed a deadline (limits.c) and, when the server stops, first the
  * idle ones, then all. The socket is shut down; its worker sees the end of the stream and closes it. */
+#include "base/log.h"
 #include "net/net_private.h"
 
+#include <errno.h>
 #include <sys/socket.h>
-
-#include "base/log.h"
 
 /* Returns false if an idle outgoing connection has just been claimed for a request. */
 static bool may_cut(struct connection *c)
@@ -15,7 +15,7 @@ static bool may_cut(struct connection *c)
 
 static void sweep_list(const struct connection_list *list)
 {
-    uint64_t now = monotonic_ms();
+    uint64_t now = clock_coarse_ms();
 
     for (struct connection *c = list->first; c; c = c->next) {
         const char *why = connection_timeout_reason(c, now);
@@ -65,4 +65,60 @@ void connections_cut(struct net_server *server, enum cut_which which)
     cut_list(&server->untrusted, which);
     cut_list(&server->trusted, which);
     lock_release(&server->lock);
+}
+
+/* Closes a connection whose client may still be sending: the rest of a request that was refused before
+ * it was read, or what follows a malformed one. close() with bytes unread makes the kernel reset the
+ * connection, and a client that has not read its response by then loses it. So only the server's side
+ * is closed, and received bytes are discarded until the client closes, for a bounded time and number
+ * of bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
+
+bool linger_begin(struct connection *connection)
+{
+    struct net_server *server = connection->server;
+
+    /* A refused connection has its own deadline, and its slot is needed for the next refusal. */
+    if (connection->refused || atomic_load_explicit(&server->stopping, memory_order_relaxed))
+        return false;
+    if (atomic_fetch_add(&server->lingering, 1) >= overflow_connections(&server->limits)) {
+        atomic_fetch_sub(&server->lingering, 1);
+        return false;
+    }
+    input_free(&connection->input);
+    transport_end(connection, TRANSPORT_HALF_CLOSED);
+    connection->lingers = true;
+    connection->readable = true; /* so that the socket is read once, whatever was seen before */
+    connection_awaits_close(connection);
+    return true;
+}
+
+void linger_end(struct connection *connection)
+{
+    if (connection->lingers)
+        atomic_fetch_sub(&connection->server->lingering, 1);
+    connection->lingers = false;
+}
+
+enum turn linger_step(struct connection *connection)
+{
+    uint64_t sum = atomic_load_explicit(&connection->body_bytes, memory_order_relaxed);
+    ssize_t n;
+
+    if (!connection->readable)
+        return TURN_WAITS;
+    if (sum >= connection->server->limits.linger_max_bytes)
+        return TURN_ENDS;
+    /* Bypasses TLS, since the bytes are discarded. */
+    do {
+        n = recv(connection->fd, connection->worker->input, CONNECTION_INPUT_BYTES, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        connection_got_part(connection, (size_t)n);
+        return TURN_GOES_ON;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        connection->readable = false;
+        return TURN_WAITS;
+    }
+    return TURN_ENDS;
 }

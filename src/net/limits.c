@@ -10,7 +10,6 @@
 #include <netinet/in.h>
 #include <linux/tcp.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/memory_budget.h"
 
@@ -20,19 +19,11 @@
 /* Time for a refused client to receive its response. */
 #define REFUSED_MS     10000u
 
-uint64_t monotonic_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
 /* ---- progress ---- */
 
 static void enter(struct connection *connection, enum phase phase)
 {
-    uint64_t now = monotonic_ms();
+    uint64_t now = clock_coarse_ms();
 
     atomic_store_explicit(&connection->since_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
@@ -97,13 +88,13 @@ void connection_awaits_close(struct connection *connection)
 /* The server pauses a body, so the time does not count against the client's deadline or rate. */
 void connection_pauses(struct connection *connection)
 {
-    connection->paused_ms = monotonic_ms();
+    connection->paused_ms = clock_coarse_ms();
     connection_is_ours(connection);
 }
 
 void connection_resumes_body(struct connection *connection)
 {
-    uint64_t now = monotonic_ms();
+    uint64_t now = clock_coarse_ms();
 
     if (connection->paused_ms != 0) {
         atomic_fetch_add_explicit(&connection->since_ms, now - connection->paused_ms,
@@ -122,7 +113,7 @@ void connection_got_body(struct connection *connection, size_t bytes)
 void connection_got_part(struct connection *connection, size_t bytes)
 {
     connection_got_body(connection, bytes);
-    atomic_store_explicit(&connection->last_ms, monotonic_ms(), memory_order_relaxed);
+    atomic_store_explicit(&connection->last_ms, clock_coarse_ms(), memory_order_relaxed);
 }
 
 /* ---- lateness ---- */

@@ -23,7 +23,7 @@
  *   - lets proxies introduce their clients with the PROXY protocol (struct net_proxies)
  *   - performs the TLS handshake
  *   - closes idle and slow connections
- *   - closes a connection in two steps if its client is still sending (linger.c) */
+ *   - closes a connection in two steps if its client is still sending (cut.c) */
 #ifndef LAGRA_NET_NET_H
 #define LAGRA_NET_NET_H
 

@@ -17,6 +17,7 @@
 #define LAGRA_NET_PRIVATE_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "net/connection.h"
 #include "net/lanes.h"
@@ -127,7 +128,6 @@ unsigned connections_count(struct net_server *server);
 
 /* ---- progress and lateness (limits.c) ---- */
 
-uint64_t monotonic_ms(void);
 /* Starts the phase after the last response; later bytes are counted like body bytes. Worker. */
 void connection_awaits_close(struct connection *connection);
 /* Starts the phase in which an outgoing connection waits to be accepted. Worker. */
@@ -221,7 +221,7 @@ ssize_t tls_send(struct connection *connection, const struct iovec *parts, size_
 void input_keep(struct input *input);
 void input_free(struct input *input);
 
-/* ---- linger.c ---- */
+/* ---- cut.c ---- */
 
 /* Closes only the server's side of a connection whose client may still be sending. Returns false if
  * that is not possible (too many such connections, or the server is stopping); close the connection

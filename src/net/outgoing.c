@@ -65,7 +65,7 @@ struct connection *connection_open(struct connection *of, const struct net_proto
     c->tag = peer->tag;
     memcpy(c->address, peer->address, sizeof c->address);
     address_write(peer->address, peer->port, c->peer);
-    c->accepted_ms = monotonic_ms();
+    c->accepted_ms = clock_coarse_ms();
     connection_awaits_peer(c);
     if (!connection_list_outgoing(c)) {
         close(fd);

@@ -20,7 +20,7 @@
 #include "net/proxy_header.h"
 
 /* Number of unexpected bytes read from a client before closing, so that the kernel does not reset the
- * connection and the client loses its response (rfc: 9112 9.6). linger.c reads more of other
+ * connection and the client loses its response (rfc: 9112 9.6). cut.c reads more of other
  * connections. */
 #define DRAIN_READS  4
 #define ABANDONED_MS 1000u

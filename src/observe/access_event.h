@@ -45,7 +45,9 @@ struct access_event {
     const char *code;    /* static; EVENT_OF_SMB: name of the status; EVENT_OF_FORWARD: result */
     /* EVENT_OF_PART: request id of the batch; EVENT_OF_SERVER: id of a copy; zeros if none */
     struct guid other;
-    uint64_t handle; /* EVENT_OF_SMB: handle that the command names or creates; 0 if none */
+    uint32_t cell;      /* EVENT_OF_FORWARD */
+    uint64_t waited_ns; /* EVENT_OF_FORWARD: until it was sent */
+    uint64_t handle;    /* EVENT_OF_SMB: handle that the command names or creates; 0 if none */
     const struct operation *operation; /* NULL if not found */
     uint64_t spent_ns[REQUEST_STAGES]; /* zeros if not timed */
     uint64_t all_ns;

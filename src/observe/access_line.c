@@ -239,12 +239,15 @@ static void write_forward(struct text *line, const struct access_event *event,
     write_name(line, MEMBER("service"), event->service);
     write_name(line, MEMBER("operation"), "forward");
     write_name(line, MEMBER("result"), event->code);
+    write_number(line, MEMBER("cell"), event->cell);
     write_text(line, MEMBER("to"), texts->of[TEXT_VIA]);
     write_text(line, MEMBER("client"), texts->of[TEXT_CLIENT]);
     write_text(line, MEMBER("method"), texts->of[TEXT_METHOD]);
     write_text(line, MEMBER("path"), texts->of[TEXT_PATH]);
+    write_guid(line, MEMBER("request"), &event->request);
     write_text(line, MEMBER("clientRequest"), texts->of[TEXT_CLIENT_REQUEST]);
     write_number(line, MEMBER("status"), (uint64_t)event->status);
+    write_ms(line, MEMBER("waited"), event->waited_ns);
     write_number(line, MEMBER("received"), event->received);
     write_number(line, MEMBER("sent"), event->sent);
     write_ms(line, MEMBER("ms"), event->all_ns);
@@ -289,6 +292,26 @@ static void add_ms(struct text *to, uint64_t ns)
     text_printf(to, "%" PRIu64 ".%" PRIu64 " ms", ns / 1000000, ns / 100000 % 10);
 }
 
+/* Writes a forwarded request; the stages are in the owner's log, under the same request id. */
+static void write_slow_forward(const struct access_event *event, struct text *to)
+{
+    const struct texts texts = texts_of(event);
+    char request[GUID_TEXT_SIZE];
+
+    guid_format(&event->request, request);
+    text_add_string(to, "slow: ");
+    add_ms(to, event->all_ns);
+    text_printf(
+        to, " for a forwarded request of the %s service, %.*s %.*s, %d %s, from %.*s to cell %u",
+        event->service, BYTES_ARG(texts.of[TEXT_METHOD]), BYTES_ARG(texts.of[TEXT_PATH]),
+        event->status, event->code, BYTES_ARG(texts.of[TEXT_CLIENT]), (unsigned)event->cell);
+    if (texts.of[TEXT_VIA].len > 0)
+        text_printf(to, " at %.*s", BYTES_ARG(texts.of[TEXT_VIA]));
+    text_add_string(to, ": sent after ");
+    add_ms(to, event->waited_ns);
+    text_printf(to, ", request %s", request);
+}
+
 static void write_slow(const struct access_event *event, struct text *to)
 {
     const struct texts texts = texts_of(event);
@@ -302,6 +325,8 @@ static void write_slow(const struct access_event *event, struct text *to)
                 operation_name(event), event->service, BYTES_ARG(texts.of[TEXT_METHOD]),
                 BYTES_ARG(texts.of[TEXT_PATH]), event->status, event->error ? " " : "",
                 event->error ? error_code(event->error) : "", BYTES_ARG(texts.of[TEXT_CLIENT]));
+    if (texts.of[TEXT_VIA].len > 0)
+        text_printf(to, " via %.*s", BYTES_ARG(texts.of[TEXT_VIA]));
     for (size_t i = 0; i < REQUEST_STAGES; i++) {
         if (event->spent_ns[i] < 100000)
             continue;
@@ -322,7 +347,9 @@ void access_line_write(enum event_log log, struct bytes event, struct text *to)
 {
     const struct access_event *logged = (const struct access_event *)(const void *)event.ptr;
 
-    if (log == EVENTS_SLOW)
+    if (log == EVENTS_SLOW && logged->kind == EVENT_OF_FORWARD)
+        write_slow_forward(logged, to);
+    else if (log == EVENTS_SLOW)
         write_slow(logged, to);
     else
         write_json(log, logged, to);

@@ -26,13 +26,15 @@ void audit_note(const char *what, struct bytes account);
  * source: URL, logged without its query; e: reason of the failure, or OK. Thread-safe. */
 void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e);
 
-/* A request that this front end has forwarded to the owner of its cell, for the access log. */
+/* A request that this front end has forwarded to the owner of its cell, for the access log and the
+ * log of slow requests. */
 struct forwarded_request {
     const char *service, *result; /* names; static */
     const struct request *request;
-    int status;     /* 0 if there was no response */
-    const char *to; /* address and port of the owner; "" if none was found */
-    uint64_t ns;
+    int status; /* 0 if there was no response */
+    uint32_t cell;
+    const char *to;          /* address and port of the owner; "" if none was found */
+    uint64_t ns, waited_ns;  /* in all; until it was sent */
     uint64_t received, sent; /* bytes of bodies */
 };
 void access_log_forwarded(const struct forwarded_request *forwarded);

@@ -59,8 +59,6 @@ void analytics_begins(struct observed_request *request);
 void access_log_begins(struct observed_request *request);
 /* Writes a request that has ended, and its parts, to the logs that include it. */
 void access_log(const struct observed_request *request, uint64_t now_ns);
-/* Writes the parts of a batch to the logs. */
-void access_log_parts(const struct observed_request *request);
 /* Returns the event of a part of a batch; ptr NULL if its account does not want one. */
 struct bytes analytics_of_part(const struct call *whole, const struct answer *part);
 /* Reports a request that has ended, and its parts, to Storage Analytics, if its account wants

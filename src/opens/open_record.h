@@ -25,7 +25,7 @@
 #define LAGRA_OPENS_OPEN_RECORD_H
 
 #include "base/clock.h"
-#include "concurrency/byte_locks.h"
+#include "concurrency/lock_sets.h"
 #include "concurrency/opens.h"
 #include "opens/open_epoch.h"
 #include "store/store.h"

@@ -1,6 +1,6 @@
 /* The open state: checks each operation on a file or directory, REST or SMB, against the opens of SMB
  * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
- * rules (concurrency/opens.h, byte_locks.h), and returns
+ * rules (concurrency/opens.h, lock_sets.h), and returns
  *
  *   OK             proceed; breaks that need no acknowledgment are among the part's changes
  *   DECIDE_WAITS   other clients must acknowledge breaks or close first; the breaks are among

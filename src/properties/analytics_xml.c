@@ -1,5 +1,5 @@
-/* See analytics_xml.h. */
-#include "properties/analytics_xml.h"
+/* See properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "service/operation.h"
 

@@ -1,5 +1,5 @@
-/* XML of CORS rules: see cors_rules_xml.h. */
-#include "properties/cors_rules_xml.h"
+/* XML of CORS rules: see properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "service/xml_body.h"
 

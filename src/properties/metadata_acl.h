@@ -10,7 +10,7 @@
 #define LAGRA_PROPERTIES_METADATA_ACL_H
 
 #include "auth/policies.h"
-#include "properties/signed_identifiers.h"
+#include "properties/properties_xml.h"
 #include "service/operation.h"
 
 struct container_type {

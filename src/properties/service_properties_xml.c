@@ -1,12 +1,11 @@
 /* XML of Get and Set Service Properties and Get Service Stats of every service: see
  * service_properties.h.
  *
- * Properties returned by Get can always be sent to Set again. analytics_xml.h has the sections of
+ * Properties returned by Get can always be sent to Set again. properties_xml.h has the sections of
  * Storage Analytics.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
-#include "properties/analytics_xml.h"
-#include "properties/cors_rules_xml.h"
+#include "properties/properties_xml.h"
 #include "service/operation.h"
 #include "properties/service_properties.h"
 #include "service/xml_body.h"
@@ -367,17 +366,15 @@ enum error get_service_stats_check(struct call *call, struct get_service_stats_p
 void get_service_stats_answer(struct answer *a, const struct get_service_stats_parameters *p,
                               const struct get_service_stats_result *r)
 {
-    char date[INSTANT_HTTP_SIZE];
     struct text out;
 
     (void)p;
-    instant_format_http(r->last_sync, date);
     text_init(&out, a->arena, 256);
     xml_begin(&out);
     xml_open(&out, "StorageServiceStats");
     xml_open(&out, "GeoReplication");
     xml_element_string(&out, "Status", "live");
-    xml_element_string(&out, "LastSyncTime", date);
+    xml_element_http_date(&out, "LastSyncTime", r->last_sync);
     xml_close(&out, "GeoReplication");
     xml_close(&out, "StorageServiceStats");
     answer_xml(a, &out);

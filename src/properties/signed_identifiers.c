@@ -1,21 +1,11 @@
-/* XML of <SignedIdentifiers>: see signed_identifiers.h. */
-#include "properties/signed_identifiers.h"
+/* XML of <SignedIdentifiers>: see properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "service/xml_body.h"
 
 #define POLICY_ID_MAX 64 /* characters */
 
 /* ---- output ---- */
-
-static void add_date(struct text *out, const char *name, instant date)
-{
-    char text[INSTANT_ISO_SIZE];
-
-    if (date == 0)
-        return;
-    instant_format_iso(date, text);
-    xml_element_string(out, name, text);
-}
 
 /* Adds a policy. If start, expiry and permission are all missing, the AccessPolicy element is
  * omitted, as recorded. */
@@ -25,8 +15,10 @@ static void add_policy(struct text *out, const struct policy *policy)
     xml_element(out, "Id", policy->id);
     if (policy->start > 0 || policy->expiry > 0 || policy->permission.ptr) {
         xml_open(out, "AccessPolicy");
-        add_date(out, "Start", policy->start);
-        add_date(out, "Expiry", policy->expiry);
+        if (policy->start > 0)
+            xml_element_iso_date(out, "Start", policy->start);
+        if (policy->expiry > 0)
+            xml_element_iso_date(out, "Expiry", policy->expiry);
         if (policy->permission.ptr)
             xml_element(out, "Permission", policy->permission);
         xml_close(out, "AccessPolicy");

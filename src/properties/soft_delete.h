@@ -1,7 +1,7 @@
 /* Soft delete of containers and shares: the keys, versions and policy that Restore Container and
  * Restore Share have in common. A deleted container is retained for some days. Its records move to
  * keys with the time of the deletion, which frees the name. Its space is unchanged until a task
- * drops it. soft_delete_xml.h has headers and lists. rest: Restore-Container, Restore-Share;
+ * drops it. properties_xml.h has headers and lists. rest: Restore-Container, Restore-Share;
  * decisions: 345, 811 */
 #ifndef LAGRA_PROPERTIES_SOFT_DELETE_H
 #define LAGRA_PROPERTIES_SOFT_DELETE_H

@@ -1,5 +1,5 @@
-/* See soft_delete_xml.h. */
-#include "properties/soft_delete_xml.h"
+/* See properties_xml.h. */
+#include "properties/properties_xml.h"
 
 #include "base/dates.h"
 #include "base/xml.h"
@@ -39,10 +39,7 @@ void deleted_lease_xml(struct text *out)
 
 void deleted_days_xml(struct text *out, instant deleted, instant expires, instant now)
 {
-    char date[INSTANT_HTTP_SIZE];
-
-    instant_format_http(deleted, date);
-    xml_element_string(out, "DeletedTime", date);
+    xml_element_http_date(out, "DeletedTime", deleted);
     xml_element_u64(out, "RemainingRetentionDays", (expires - now) / TICKS_PER_DAY);
 }
 

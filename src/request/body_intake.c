@@ -1,13 +1,77 @@
 /* Receives a request body: discards it, collects it in memory, or stages it as pieces. Computes its
  * CRC-64 as it arrives; the stage computes its MD5, or body_hash() for a body in memory. A body
  * that may be staged starts in memory and moves to a stage once it outgrows call->inline_max. */
+#include "base/crc.h"
+#include "base/encode.h"
+#include "base/md5.h"
 #include "request/request_private.h"
+#include "service/request_body.h"
 
 #include <assert.h>
 
-#include "base/crc.h"
-#include "base/encode.h"
-#include "service/request_body.h"
+/* Computes the MD5 of bodies in memory for several requests at once. No request waits for others to
+ * arrive. Requests that a worker finds ready together are hashed side by side (base/md5.h), by the
+ * last of them or at the end of the worker's round.
+ *
+ * Hashing one stream costs 1.65 us per KiB, eight together 2.3 us (AVX2, Zen 4). Instructions per
+ * request with 32 connections, separately and together: Put Blob of 1 KiB 71,500 and 63,900; Put
+ * Range of 4 KiB 112,600 and 83,200. */
+
+/* This worker's requests that are suspended until body_hash_round(). */
+static _Thread_local struct flow *waiting[MD5_LANES];
+static _Thread_local size_t queued_count;
+
+static void hash(struct flow *const flows[], size_t count)
+{
+    struct bytes data[MD5_LANES] = { { .ptr = NULL } };
+    uint8_t *digests[MD5_LANES] = { NULL };
+
+    for (size_t i = 0; i < count; i++) {
+        data[i] = text_bytes(&flows[i]->intake.memory);
+        digests[i] = flows[i]->work.call.input.body.md5;
+    }
+    md5_of_many(data, count, digests);
+    for (size_t i = 0; i < count; i++)
+        flows[i]->intake.is_hashed = true;
+}
+
+static void wake(struct flow *const flows[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pause_wake(&flows[i]->driver.pause);
+}
+
+/* Computes the MD5 of a body in memory into the call's body. body_intake.c
+ * returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed */
+static enum store_result body_hash(struct flow *flow)
+{
+    size_t others = queued_count;
+
+    if (flow->intake.is_hashed)
+        return STORE_OK;
+    assert(others < MD5_LANES);
+    waiting[others] = flow;
+    if (others + 1 < MD5_LANES && flow->exchange->others_follow) {
+        queued_count++;
+        flow_arm(flow);
+        return STORE_WAIT;
+    }
+    queued_count = 0;
+    hash(waiting, others + 1);
+    wake(waiting, others);
+    return STORE_OK;
+}
+
+void body_hash_round(void)
+{
+    size_t count = queued_count;
+
+    queued_count = 0;
+    if (count == 0)
+        return;
+    hash(waiting, count);
+    wake(waiting, count);
+}
 
 /* Asserts the relations between the byte counts. */
 static void assert_intake(const struct flow *flow)

@@ -1,5 +1,5 @@
-/* See cell_list.h. */
-#include "request/cell_list.h"
+/* See peer_requests.h. */
+#include "request/peer_requests.h"
 
 #include <string.h>
 

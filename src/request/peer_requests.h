@@ -41,4 +41,9 @@ struct peer_requests {
 
 extern const struct http_application peer_requests_application;
 
+/* Executes a list request of the root cell (other_cells.h) in another cell. */
+
+/* Handler for peer_requests.h. context: struct endpoint_set */
+int cell_list_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+
 #endif

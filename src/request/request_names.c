@@ -1,5 +1,5 @@
-/* See request_names.h. */
-#include "request/request_names.h"
+/* See request.h. */
+#include "request/request.h"
 
 #include <assert.h>
 

@@ -45,15 +45,6 @@ static bool is_list(struct bytes name)
     return bytes_is(name, "include");
 }
 
-static bool has_control(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.ptr[i] < 0x20)
-            return true;
-    }
-    return false;
-}
-
 /* Returns true if the parameter's value may contain control characters. decision: 264 */
 static bool may_have_control(const struct call *call, struct bytes name)
 {
@@ -70,9 +61,10 @@ static enum error add_parameter(struct call *call, struct query_parameter *param
 {
     const char *name = arena_string(call->arena, new.name);
 
-    if (has_control(new.name) || (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
+    if (bytes_have_control(new.name) ||
+        (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
         return E_InvalidUri;
-    if (has_control(new.value) && !may_have_control(call, new.name))
+    if (bytes_have_control(new.value) && !may_have_control(call, new.name))
         return call_fail_query(call, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
                                "It contains a control character.");
     for (size_t i = 0; i < call->query_count; i++) {

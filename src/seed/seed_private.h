@@ -3,7 +3,7 @@
 #ifndef LAGRA_SEED_PRIVATE_H
 #define LAGRA_SEED_PRIVATE_H
 
-#include "base/json_rows.h"
+#include "base/json.h"
 #include "seed/seed.h"
 #include "request/internal_request.h"
 

@@ -4,7 +4,7 @@
 
 #include "admin/admin.h"
 #include "server/options.h"
-#include "check/resource_name.h"
+#include "check/names.h"
 
 struct admin_socket {
     struct admin admin;

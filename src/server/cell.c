@@ -16,11 +16,11 @@
 #include "server/process.h"
 #include "server/running_servers.h"
 #include "observe/access_log.h"
-#include "request/cell_list.h"
 #include "request/cell_parts.h"
 #include "request/cell_request.h"
+#include "request/peer_requests.h"
 #include "service/placement_release.h"
-#include "request/request_names.h"
+#include "request/request.h"
 #include "source/cell_source.h"
 
 /* Lifetime of links to this owner once it has handed over. */
@@ -117,8 +117,10 @@ static void log_forwarded(const struct forward_logged *logged)
         .result = results[logged->result],
         .request = logged->request,
         .status = logged->status,
+        .cell = logged->cell,
         .to = logged->to,
         .ns = logged->ns,
+        .waited_ns = logged->waited_ns,
         .received = logged->received,
         .sent = logged->sent,
     });

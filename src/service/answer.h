@@ -4,6 +4,7 @@
 #define LAGRA_SERVICE_ANSWER_H
 
 #include "service/call.h"
+#include "service/copy_state.h"
 
 struct answer {
     const struct call *call;
@@ -32,8 +33,10 @@ void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);
 void answer_string(struct answer *a, const char *name, const char *value);
 void answer_u64(struct answer *a, const char *name, uint64_t value);
-/* Adds a header with an HTTP date. */
+/* Adds a header with a date, as instant_format_http() writes it; the second as instant_format_iso()
+ * does. */
 void answer_date(struct answer *a, const char *name, instant t);
+void answer_iso_date(struct answer *a, const char *name, instant t);
 /* Adds ETag and Last-Modified; see struct service, answer_etag. */
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* Adds x-ms-lease-status, -state and -duration. */
@@ -66,5 +69,23 @@ void answer_cell_page(struct answer *a, struct text *page, const struct page_key
         (void)parameters;                                                                          \
         (void)result;                                                                              \
     }
+
+/* Lease Blob, Lease Container and Lease Share as requests and responses.
+ * rest: Lease-Blob, Lease-Container, Lease-Share; semantics 3.1, 3.5 */
+
+/* Reads the lease headers of the call.
+ * returns  OK, E_MissingRequiredHeader, E_InvalidHeaderValue */
+enum error lease_read_request(struct call *call, struct lease_request *ret_request);
+/* Sets the status and the lease headers. id: id of the lease */
+void answer_lease_outcome(struct answer *a, const struct lease_result *lease,
+                          const struct guid *id);
+/* Adds LeaseStatus, LeaseState and LeaseDuration to an entry of a list. */
+void lease_xml(struct text *out, const struct lease *lease, instant now);
+
+/* Adds x-ms-copy-id and x-ms-copy-status. */
+void answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status);
+/* Adds all headers of the copy that created the blob or file. Adds nothing if there was no copy.
+ * rest: Get-Blob-Properties, Get-File-Properties "x-ms-copy-id" */
+void answer_copy(struct answer *a, const struct copy_state *copy);
 
 #endif

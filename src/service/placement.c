@@ -5,7 +5,6 @@
 #include "base/endian.h"
 #include "service/operation.h"
 #include "service/placement_private.h"
-#include "service/recent_deletion.h"
 #include "service/small_record.h"
 
 /* Delay before the first check of a row. If the container does not exist by then, its front end has

@@ -1,5 +1,5 @@
 /* Ranges of a content that have data, or that differ from an older state: Get Page Ranges, List
- * Ranges. Plain values; service/range_list_xml.h reads them from a request. */
+ * Ranges. Plain values; service/read_answer.h reads them from a request. */
 #ifndef LAGRA_SERVICE_RANGE_LIST_H
 #define LAGRA_SERVICE_RANGE_LIST_H
 

@@ -1,10 +1,10 @@
-/* Lists of ranges in requests and responses; see range_list_xml.h. rest: Get-Page-Ranges,
+/* Lists of ranges in requests and responses; see read_answer.h. rest: Get-Page-Ranges,
  * List-Ranges
  *
  * A marker has the recorded format: "2!", the length of the text after the next '!', "!", and
  * base64 of: six digits, "!", the offset at which to continue, "!". The digits are the length of
  * the offset's text. */
-#include "service/range_list_xml.h"
+#include "service/read_answer.h"
 
 #include <inttypes.h>
 

@@ -5,6 +5,7 @@
 #define LAGRA_SERVICE_READ_ANSWER_H
 
 #include "service/answer.h"
+#include "service/range_list.h"
 #include "service/read_range.h"
 
 /* Reads x-ms-range or, if it is missing, Range: "bytes=a-b" or "bytes=a-". Other values count as no
@@ -22,5 +23,18 @@ enum error read_range_check(struct call *call, struct read_range *ret_range);
 /* Sets the body and, for a range, the status and Content-Range. */
 void read_answer(struct answer *a, const struct read_range *asked, const struct read_part *part,
                  const struct content *content);
+
+/* Requests and XML of Get Page Ranges and List Ranges. */
+
+/* Reads marker and maxresults. A list with either is paged.
+ * returns  OK, E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue */
+enum error range_list_read_page(struct call *call, struct range_list *list);
+
+/* Names of the XML elements. */
+struct range_list_names {
+    const char *list, *range; /* cleared ranges are always ClearRange */
+};
+void range_list_answer(struct answer *a, const struct range_list *list,
+                       const struct range_list_names *names, const struct content_ranges *ranges);
 
 #endif

@@ -1,10 +1,11 @@
 /* Small INNER records of a few numbers that services store in a partition, and the log message for
- * any unrecognized record. Thread-safe.
+ * any unrecognized record; the record of a recent deletion. Thread-safe.
  *
  *   value: u8 1; the numbers, varints */
 #ifndef LAGRA_SERVICE_SMALL_RECORD_H
 #define LAGRA_SERVICE_SMALL_RECORD_H
 
+#include "service/deferred_tasks.h"
 #include "store/store.h"
 
 /* Reads a record.
@@ -18,5 +19,25 @@ void small_record_write(struct changes *changes, struct arena *arena, struct byt
 
 /* Logs that a record has an unrecognized format. Returns STORE_CORRUPT. */
 enum store_result record_is_unknown(const char *what, struct bytes value);
+
+/* Record of a recently deleted container or share. While the service is still processing a
+ * deletion, another Delete Container or Delete Share also succeeds. For all other operations the
+ * container does not exist (decision: 62).
+ *
+ * It is INNER "d" of its partition: u8 1 (version); instant of the deletion, in ticks. A deferred
+ * task deletes the record. The task does not affect a container that is created or deleted again
+ * under the name in the meantime. A service with such records has recent_deletion_forget() among
+ * its task handlers. */
+
+/* Stored; must never be reused. */
+enum { TASK_FORGET_DELETION = 0x101 };
+
+/* Records the deletion at `now`, and adds the task that deletes the record. */
+void recent_deletion_write(struct changes *changes, struct arena *arena, instant now);
+/* Finds out whether a missing container was deleted shortly before `now`.
+ * returns STORE_OK: it was; STORE_NOT_FOUND; STORE_CORRUPT, STORE_WAIT, STORE_IO */
+enum store_result recent_deletion_find(struct read_view *before, struct arena *arena, instant now);
+/* Handler of TASK_FORGET_DELETION. */
+task_fn recent_deletion_forget;
 
 #endif

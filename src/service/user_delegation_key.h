@@ -1,5 +1,5 @@
 /* Get User Delegation Key, for all services that have it. The key signs only for that service.
- * user_delegation_key.c decides; user_delegation_key_xml.c reads the request and renders the
+ * user_delegation_key.c decides; user_delegation_key.c reads the request and renders the
  * response.
  * rest: Get-User-Delegation-Key */
 #ifndef LAGRA_SERVICE_USER_DELEGATION_KEY_H

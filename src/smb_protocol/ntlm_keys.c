@@ -6,7 +6,7 @@
 #include <nettle/md5.h>
 
 #include "base/endian.h"
-#include "tree/upcase.h"
+#include "tree/path.h"
 
 void ntlm_user_key(const uint8_t hash[NTLM_HASH_SIZE], struct bytes user, struct bytes domain,
                    uint8_t ret_key[NTLM_KEY_SIZE])

@@ -4,7 +4,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "cluster/peer.h"
-#include "source/own_source.h"
+#include "source/open_source.h"
 
 /* The cells that may have a container agree on that within moments. */
 #define MOVES_MAX   16u

@@ -5,7 +5,7 @@
 
 #include "base/endian.h"
 #include "request/internal_request.h"
-#include "source/own_source.h"
+#include "source/open_source.h"
 
 /* A source that is read for another cell. The stream of its bytes is the last thing that uses it. */
 struct serving {

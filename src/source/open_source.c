@@ -2,8 +2,6 @@
 #include "source/open_source.h"
 
 #include "source/cell_source.h"
-#include "source/own_source.h"
-#include "source/remote_source.h"
 
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)

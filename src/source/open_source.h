@@ -1,11 +1,11 @@
-/* An open source of a copy: on this server (own_source.h), in another cell of its cluster (cell_source.h), or on another server
- * (remote_source.h). */
+/* An open source of a copy: on this server (open_source.h), in another cell of its cluster (cell_source.h), or on another server
+ * (open_source.h). */
 #ifndef LAGRA_SOURCE_OPEN_SOURCE_H
 #define LAGRA_SOURCE_OPEN_SOURCE_H
 
-#include "source/copy_source.h"
 #include "request/local_source_read.h"
 #include "source/copied_bytes.h"
+#include "source/copy_source.h"
 #include "source/pending_source.h"
 
 struct cell_source;
@@ -59,5 +59,36 @@ struct pending_source source_pending(const struct gathering *g, const struct cop
  * source_open() and source_gather(). */
 enum error source_gather_block(struct gathering *g, const struct copy_source *source,
                                const struct size_limit *limits, uint64_t max);
+
+/* A copy source on another server. */
+
+/* Like source_open(). */
+enum error remote_open(struct gathering *g, const struct copy_source *source,
+                       struct open_source *open);
+/* Reads the next 1..max of the requested bytes; *ret_count is 0 at the end. */
+enum error remote_read(struct gathering *g, struct open_source *open, char *to, size_t max,
+                       size_t *ret_count);
+
+/* Internal to source/: a copy source that is a blob or a file in the cell that this process serves, read by an internal
+ * request. */
+
+/* Like source_open(). Returns E_MisdirectedRequest if the source's container is in another cell, or may be;
+ * g->call->problem->elsewhere says in which one.
+ *
+ * placement  incarnation under which the container was placed in this cell; 0: none is known */
+enum error own_open(struct gathering *g, const struct endpoint *endpoint,
+                    const struct copy_source *source, uint64_t placement, struct open_source *open);
+/* Formats the ETag of an own source as in headers. */
+struct bytes own_etag(struct gathering *g, struct etag etag);
+/* Returns the committed blocks. Call before own_begin(). */
+enum error own_blocks(struct gathering *g, struct open_source *open,
+                      struct copied_bytes *ret_blocks);
+/* Opens the reader at the first requested byte; once. */
+void own_begin(struct gathering *g, struct open_source *open);
+/* Reads the next 1..max of the requested bytes; *ret_count is 0 at the end. */
+enum error own_read(struct gathering *g, struct open_source *open, char *to, size_t max,
+                    size_t *ret_count);
+/* Closes the source, if it is open. */
+void own_close(struct open_source *open);
 
 #endif

@@ -1,5 +1,5 @@
-/* See own_source.h. */
-#include "source/own_source.h"
+/* See open_source.h. */
+#include "source/open_source.h"
 
 #include "base/url.h"
 #include "service/deciding.h"

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "source/cell_source.h"
-#include "source/own_source.h"
-#include "source/remote_source.h"
+#include "source/open_source.h"
 
 #define PAGE_SIZE    512u
 /* Bytes read per step from another server's blob. */

@@ -1,7 +1,7 @@
-/* See remote_source.h. The source is the response of a server to a GET: its bytes, and the
+/* See open_source.h. The source is the response of a server to a GET: its bytes, and the
  * properties in its headers. The server is not trusted: its headers must obey the rules for request
  * headers, and its bytes must be the requested range. decisions: 240, 241 */
-#include "source/remote_source.h"
+#include "source/open_source.h"
 
 #include "base/encode.h"
 #include "base/log.h"

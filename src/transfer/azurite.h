@@ -65,7 +65,7 @@ bool azurite_add_part(struct azurite *a, struct text *parts, uint64_t at,
                       const struct json_member *persistency, uint64_t *ret_count);
 
 /* List a service. Return false after reporting an error. azurite_blobs.c, azurite_queues.c,
- * azurite_tables.c */
+ * azurite_queues.c */
 bool azurite_list_blobs(struct azurite *a);
 bool azurite_list_queues(struct azurite *a);
 bool azurite_list_tables(struct azurite *a);

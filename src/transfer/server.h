@@ -37,6 +37,15 @@ struct server_pages {
     void *context;
 };
 bool server_list_pages(struct server_source *server, const struct server_pages *pages);
+/* The containers, queues or shares of an account. */
+struct server_owners {
+    enum endpoint_kind service;
+    const char *query;
+    const char *list, *element; /* names of the list in a page, and of its elements */
+    /* Processes one, with memory of the worker's arena; returns false to end the listing. */
+    bool (*take)(struct server_source *server, const struct xml_node *element);
+};
+bool server_list_owners(struct server_source *server, const struct server_owners *owners);
 /* Returns access policies in the form for setting them; ptr NULL if they cannot be read. */
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query);

@@ -258,31 +258,15 @@ static bool take_container(struct server_source *server, const struct xml_node *
     return true;
 }
 
-static bool take_containers(void *context, struct xml_node *page)
-{
-    struct server_source *server = context;
-    const struct xml_node *node = xml_child(page, "Containers");
-
-    for (node = node ? node->first_child : NULL; node; node = node->next) {
-        struct arena_mark mark = arena_mark(server->worker->arena);
-        bool taken = !bytes_is(node->name, "Container") || take_container(server, node);
-
-        arena_rewind(server->worker->arena, mark);
-        if (!taken)
-            return false;
-    }
-    return true;
-}
-
 bool list_blobs(struct server_source *server)
 {
-    const struct server_pages pages = {
+    static const struct server_owners owners = {
         .service = ENDPOINT_BLOB,
-        .path = bytes_of("", 0),
         .query = "comp=list&include=metadata",
-        .take = take_containers,
-        .context = server,
+        .list = "Containers",
+        .element = "Container",
+        .take = take_container,
     };
 
-    return server_list_pages(server, &pages);
+    return server_list_owners(server, &owners);
 }

@@ -162,6 +162,42 @@ void server_leave_lease(struct server_source *server, const struct xml_node *pro
         run_leave_out(server->worker->run, LEFT_OUT_LEASES, 1);
 }
 
+struct owners_listing {
+    struct server_source *server;
+    const struct server_owners *owners;
+};
+
+static bool take_owners(void *context, struct xml_node *page)
+{
+    const struct owners_listing *l = context;
+    struct arena *arena = l->server->worker->arena;
+    const struct xml_node *node = xml_child(page, l->owners->list);
+
+    for (node = node ? node->first_child : NULL; node; node = node->next) {
+        struct arena_mark mark = arena_mark(arena);
+        bool taken = !bytes_is(node->name, l->owners->element) || l->owners->take(l->server, node);
+
+        arena_rewind(arena, mark);
+        if (!taken)
+            return false;
+    }
+    return true;
+}
+
+bool server_list_owners(struct server_source *server, const struct server_owners *owners)
+{
+    struct owners_listing listing = { server, owners };
+    const struct server_pages pages = {
+        .service = owners->service,
+        .path = bytes_of("", 0),
+        .query = owners->query,
+        .take = take_owners,
+        .context = &listing,
+    };
+
+    return server_list_pages(server, &pages);
+}
+
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query)
 {

@@ -282,31 +282,15 @@ static bool take_queue(struct server_source *server, const struct xml_node *node
     return run_put(run, &item) != PUT_STOPPED;
 }
 
-static bool take_queues(void *context, struct xml_node *page)
-{
-    struct server_source *server = context;
-    const struct xml_node *node = xml_child(page, "Queues");
-
-    for (node = node ? node->first_child : NULL; node; node = node->next) {
-        struct arena_mark mark = arena_mark(server->worker->arena);
-        bool taken = !bytes_is(node->name, "Queue") || take_queue(server, node);
-
-        arena_rewind(server->worker->arena, mark);
-        if (!taken)
-            return false;
-    }
-    return true;
-}
-
 bool list_queues(struct server_source *server)
 {
-    const struct server_pages pages = {
+    static const struct server_owners owners = {
         .service = ENDPOINT_QUEUE,
-        .path = bytes_of("", 0),
         .query = "comp=list&include=metadata",
-        .take = take_queues,
-        .context = server,
+        .list = "Queues",
+        .element = "Queue",
+        .take = take_queue,
     };
 
-    return server_list_pages(server, &pages);
+    return server_list_owners(server, &owners);
 }

@@ -210,31 +210,15 @@ static bool take_share(struct server_source *server, const struct xml_node *node
     return put != PUT_STOPPED;
 }
 
-static bool take_shares(void *context, struct xml_node *page)
-{
-    struct server_source *server = context;
-    const struct xml_node *node = xml_child(page, "Shares");
-
-    for (node = node ? node->first_child : NULL; node; node = node->next) {
-        struct arena_mark mark = arena_mark(server->worker->arena);
-        bool taken = !bytes_is(node->name, "Share") || take_share(server, node);
-
-        arena_rewind(server->worker->arena, mark);
-        if (!taken)
-            return false;
-    }
-    return true;
-}
-
 bool list_shares(struct server_source *server)
 {
-    const struct server_pages pages = {
+    static const struct server_owners owners = {
         .service = ENDPOINT_FILE,
-        .path = bytes_of("", 0),
         .query = "comp=list&include=metadata%2Csnapshots",
-        .take = take_shares,
-        .context = server,
+        .list = "Shares",
+        .element = "Share",
+        .take = take_share,
     };
 
-    return server_list_pages(server, &pages);
+    return server_list_owners(server, &owners);
 }

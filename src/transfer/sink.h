@@ -27,7 +27,7 @@ void sink_header(struct arena *arena, struct header_list *list, const char *name
 /* Copies the headers of an item to a new list. */
 struct header_list sink_headers(struct arena *arena, const struct item *item);
 
-/* ---- sink_blob.c, sink_file.c, sink_queue.c, sink_table.c ---- */
+/* ---- sink_blob.c, sink_file.c, sink_queue.c, sink_queue.c ---- */
 
 bool sink_put_blob(struct source *source, struct worker *worker, const struct item *item);
 bool sink_put_directory(struct worker *worker, const struct item *item);

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "service/small_record.h"
-#include "tree/snapshot_list.h"
+#include "tree/versions.h"
 
 /* Reads the entry of the next record. Returns like scan_next(). */
 static enum store_result next_entry(struct tree *tree, struct scan *scan,

@@ -1,7 +1,8 @@
 /* Names and paths: see path.h. */
 #include "tree/path.h"
 
-#include "tree/upcase.h"
+#include "base/words.h"
+#include "tree/upcase_table.h"
 
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text)
 {
@@ -64,4 +65,97 @@ enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, s
     }
     *ret_path = (struct tree_path){ names, count };
     return TREE_PATH_OK;
+}
+
+/* ---- upcase ---- */
+
+uint16_t upcase_unit(uint16_t unit)
+{
+    size_t low = 0, high = sizeof upcase_ranges / sizeof upcase_ranges[0];
+
+    if (unit < 0x80)
+        return unit >= 'a' && unit <= 'z' ? (uint16_t)(unit - 'a' + 'A') : unit;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct upcase_range *range = &upcase_ranges[middle];
+
+        if (unit > range->last)
+            low = middle + 1;
+        else if (unit < range->first)
+            high = middle;
+        else
+            return (unit - range->first) % range->step == 0 ? (uint16_t)(unit + range->add) : unit;
+    }
+    return unit;
+}
+
+/* Returns the length of the code point that starts with this byte in well-formed UTF-8. */
+static size_t sequence_length(uint8_t lead)
+{
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+static uint16_t decode_unit(const uint8_t *at, size_t length)
+{
+    if (length == 1)
+        return at[0];
+    if (length == 2)
+        return (uint16_t)((at[0] & 0x1F) << 6 | (at[1] & 0x3F));
+    return (uint16_t)((at[0] & 0x0F) << 12 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F));
+}
+
+static void add_unit(struct text *out, uint16_t unit)
+{
+    if (unit < 0x80) {
+        text_add_char(out, (char)unit);
+        return;
+    }
+    if (unit < 0x800) {
+        text_add_char(out, (char)(0xC0 | unit >> 6));
+    } else {
+        text_add_char(out, (char)(0xE0 | unit >> 12));
+        text_add_char(out, (char)(0x80 | (unit >> 6 & 0x3F)));
+    }
+    text_add_char(out, (char)(0x80 | (unit & 0x3F)));
+}
+
+/* Converts leading ASCII, which is all of most names. Returns the number of bytes converted. */
+static size_t add_ascii(struct text *out, struct bytes text)
+{
+    size_t length = word_run(text, word_not_ascii), step;
+    char *to;
+
+    text_reserve(out, length);
+    to = out->ptr + out->len;
+    for (size_t at = 0; at < length; at += step) {
+        word_bytes word;
+
+        step = length - at < WORD_BYTES ? length - at : WORD_BYTES;
+        word = step == WORD_BYTES ? word_load(text.ptr + at)
+                                  : word_load_part(bytes_of(text.ptr + at, step));
+        word -= word_between(word, 'a', 'z') & ('a' - 'A');
+        memcpy(to + at, &word, step);
+    }
+    out->len += length;
+    return length;
+}
+
+struct bytes upcase_text(struct arena *arena, struct bytes text)
+{
+    struct text out;
+
+    text_init(&out, arena, text.len);
+    for (size_t i = add_ascii(&out, text); i < text.len;) {
+        const uint8_t *at = (const uint8_t *)text.ptr + i;
+        size_t length = sequence_length(at[0]);
+
+        if (length > text.len - i)
+            length = text.len - i; /* invalid UTF-8 is copied unchanged */
+        if (length > 3 || length < sequence_length(at[0]))
+            text_add(&out, bytes_of(at, length));
+        else
+            add_unit(&out, upcase_unit(decode_unit(at, length)));
+        i += length;
+    }
+    return text_bytes(&out);
 }

@@ -15,7 +15,7 @@
 /* How the names of a tree are compared. */
 enum tree_case {
     TREE_CASE_EXACT,
-    TREE_CASE_IGNORED, /* case-insensitive but case-preserving; upcase.h */
+    TREE_CASE_IGNORED, /* case-insensitive but case-preserving; path.h */
 };
 
 struct tree_name {
@@ -47,5 +47,13 @@ enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, s
                                      struct tree_name *ret_name);
 /* Returns the key of a name, or of a prefix of one. text: UTF-8. */
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text);
+
+/* Upper case as in Windows' file systems, for case-insensitive names: each UTF-16 code unit is
+ * mapped by one table; there is no composition or decomposition, the length is unchanged, and code
+ * points beyond the BMP are not mapped. [MS-UCODEREF] 3.1.5.3; decision: 311. Thread-safe. */
+
+uint16_t upcase_unit(uint16_t unit);
+/* text: UTF-8. The number of bytes may change, the number of UTF-16 code units does not. */
+struct bytes upcase_text(struct arena *arena, struct bytes text);
 
 #endif

@@ -1,6 +1,6 @@
 /* Pages of a directory in a snapshot: merges the current entries with the versions of earlier ones.
  * Both are in key order. */
-#include "tree/snapshot_list.h"
+#include "tree/versions.h"
 
 #include "service/small_record.h"
 

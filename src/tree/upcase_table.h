@@ -1,4 +1,4 @@
-/* Made by tools/upcase, which says of what; included by upcase.c alone. 973 code points. */
+/* Made by tools/upcase, which says of what; included by path.c alone. 973 code points. */
 #ifndef LAGRA_TREE_UPCASE_TABLE_H
 #define LAGRA_TREE_UPCASE_TABLE_H
 

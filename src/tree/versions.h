@@ -1,3 +1,17 @@
+/* Declarations shared by the files of tree/, some also with `lagra check`. */
+#ifndef LAGRA_TREE_VERSIONS_H
+#define LAGRA_TREE_VERSIONS_H
+
+#include "tree/tree.h"
+
+/* Sets tree->failed, returns TREE_FAILED. */
+enum tree_result tree_fail(struct tree *tree, enum store_result result);
+/* Like tree_open(), but also opens a closed tree. */
+enum tree_result tree_open_any(struct tree *tree, struct decision *d, struct guid space,
+                               enum tree_case rule);
+/* Returns the part of a node's partition, opening it as a guard if it is not a part yet. */
+struct decision_part *tree_part(struct tree *tree, uint64_t id);
+
 /* Internal to tree/ and `lagra check`: records retained for snapshots. README.md, "Snapshots".
  *
  * Such a record starts with the generation in which it was written. Before a record that a snapshot
@@ -7,10 +21,6 @@
  *
  * A version of a partition is found by its key there, and by the index of the space, ordered by
  * `until`, then by partition. tree_collect() uses that order. */
-#ifndef LAGRA_TREE_VERSIONS_H
-#define LAGRA_TREE_VERSIONS_H
-
-#include "tree/tree_private.h"
 
 /* Splits such a record into generation and value. Returns false if it is malformed. */
 bool version_split(struct bytes value, struct tree_record *ret_record);
@@ -45,5 +55,15 @@ enum store_result version_mark_read(struct read_view *before, struct arena *aren
 /* Returns the key in the index: 8 be until, 8 be id, key of the record. */
 struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes partition,
                                struct bytes key);
+
+/* Internal to tree/: pages of a directory's entries in a snapshot. */
+
+/* A page ends after this many records that it does not show. A name has at most one version per
+ * snapshot. */
+#define SNAPSHOT_LIST_LOOKS 10000u
+
+/* Like tree_list(). prefix, from: of the keys of entry records. */
+enum store_result snapshot_list(struct tree *tree, struct read_view *before, struct bytes prefix,
+                                struct bytes from, size_t max, struct tree_page *page);
 
 #endif

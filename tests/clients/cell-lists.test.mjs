@@ -11,7 +11,7 @@ import { AccountSASPermissions, BlobServiceClient, StorageSharedKeyCredential } 
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
-import { encoded, envelope, peerOf, post } from '../lib/peer_request.mjs';
+import { bootNs, encoded, envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -257,7 +257,7 @@ test('requests between front ends reach the internal endpoint only', async (t) =
     /* Another incarnation, another cell, a client's envelope, flags, another path, method or length. */
     assert.equal(await statusOf(Buffer.concat([envelope({ incarnation: 2 }), post('/-/list', query)])), 421);
     assert.equal(await statusOf(Buffer.concat([envelope({ cell: 2 }), post('/-/list', query)])), 421);
-    assert.equal(await statusOf(Buffer.concat([envelope({ service: 0 }), post('/-/list', query)])), 404); // a client's, of a blob
+    assert.equal(await statusOf(Buffer.concat([envelope({ service: 0, renewed: bootNs() }), post('/-/list', query)])), 404); // a client's, of a blob
     assert.equal(await statusOf(Buffer.concat([envelope({ flags: 2 }), post('/-/list', query)])), 0);
     assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/none', query)])), 404);
     assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/list', query, 'PUT')])), 404);

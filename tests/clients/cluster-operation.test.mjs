@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -104,6 +104,34 @@ test('lagra cluster status shows each cell: owner, version, age of its lease, dr
     assert.equal((await cellsOf(cluster))[0].move, undefined);
 });
 
+test('metrics tell which cells a front end owns and sees served, where it sends requests, and what it moved', async (t) => {
+    const { cluster, owners, place } = await startCells(t, { withMetrics: true });
+    const [one, two] = owners;
+    const until = async (member, line) => {
+        for (let i = 0; i < 300 && !line.test(await member.metrics()); i++)
+            await delay(20);
+        assert.match(await member.metrics(), line);
+    };
+
+    for (const line of [/^lagra_cell_owned{cell="1"} 1$/m, /^lagra_cell_owned{cell="2"} 0$/m, /^lagra_cell_served{cell="1"} 1$/m, /^lagra_cell_served{cell="2"} 1$/m])
+        await until(one, line);
+    await place(2);
+    assert.equal((await one.ask('PUT', '/measured?restype=container')).status, 201);
+    assert.equal((await one.ask('PUT', '/measured/b', { headers: BLOCK, body: Buffer.alloc(100_000) })).status, 201);
+    await until(one, /^lagra_forwarded_cell_requests_total{cell="2",result="responded"} 2$/m);
+    await until(one, /^lagra_forwarded_cell_requests_total{cell="1",result="responded"} 0$/m);
+    await until(one, /^lagra_placements_cached\{\} 1$/m);
+    await until(one, /^lagra_cell_bytes{cell="2"} [1-9]\d{5,}$/m);
+    await until(two, /^lagra_lease_renewals_total{result="in_time"} [1-9]/m);
+
+    const { code, errors } = await run(['cluster', 'move', cluster, one.account, 'container', 'measured', '1']);
+    assert.equal(code, 0, errors);
+    await until(two, /^lagra_moves_total{result="moved"} 1$/m);
+    await two.end('SIGKILL');
+    await until(one, /^lagra_cell_served{cell="2"} 0$/m);
+    await until(one, /^lagra_cell_served{cell="1"} 1$/m);
+});
+
 const keysOf = (cluster) => readFileSync(join(cluster, 'key'), 'latin1').trim().split('\n').map((line) => line.split(' ')[2]);
 
 /** Writes and reads through every front end until told to stop: { counts, failed, stop }. */
@@ -172,6 +200,36 @@ test('the key is rotated under traffic at three front ends: no request fails, an
     await Promise.all(members.map((member) => member.until(200, '/-/ready?cluster')));
     for (const member of members)
         assert.equal((await member.ask('GET', '/second/b0-1')).status, 200);
+});
+
+test('an owner that could not be reached is tried again once it has renewed its lease', async (t) => {
+    const { cluster, owners: [one], standby } = await startCells(t, { cells: 1, withStandby: true });
+    const folders = [0, 1].map((i) => `${cluster}-${i}`);
+    for (const folder of folders)
+        assert.equal((await run(['cluster', 'init', folder])).code, 0);
+    let next = 0;
+    const replaceKey = () => {
+        writeFileSync(join(cluster, 'new'), readFileSync(join(folders[next++ % 2], 'key')), { mode: 0o600 });
+        renameSync(join(cluster, 'new'), join(cluster, 'key'));
+    };
+    const readKey = async (member, from) => {
+        for (let i = 0; i < 1000 && !/its key .* is used\n/.test(member.stderr.slice(from)); i++)
+            await delay(5);
+    };
+    let isFirst = false;
+
+    /* The standby reads the key before the owner does: they read it every two seconds, at different times. */
+    for (let i = 0; i < 5 && !isFirst; i++) {
+        const before = one.stderr.length;
+        replaceKey();
+        await readKey(one, before); // and again in two seconds
+        const from = one.stderr.length, fromStandby = standby.stderr.length;
+        replaceKey();
+        await readKey(standby, fromStandby);
+        isFirst = !/is used/.test(one.stderr.slice(from));
+    }
+    assert.ok(isFirst, 'the owner reads the key first');
+    assert.equal((await standby.ask('GET', '/none/b')).status, 404);
 });
 
 test('a rotation that is killed at any step leaves a cluster that works, and can be run again', async (t) => {

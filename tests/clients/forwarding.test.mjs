@@ -16,7 +16,7 @@ import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } fro
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
-import { pskIdentity } from '../lib/peer_request.mjs';
+import { bootNs, pskIdentity } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
 import { freePorts } from '../lib/server.mjs';
@@ -155,6 +155,30 @@ test('every kind of request and response is the same as from the owner', async (
     assert.equal(line.to, `127.0.0.1:${owner.ports.cluster}`);
     const [cell] = JSON.parse((await run(['cluster', 'status', cluster, '--json'])).output).cells;
     assert.equal(cell.forward, line.to);
+});
+
+test('the logs of both front ends name a request by the id in its response, and tell where and how long it waited', async (t) => {
+    const { owner, standby } = await newPair(t, { standbyArgs: ['--slow', '250ms'] });
+    const began = new Date().toISOString();
+    const { connection, request } = await open(standby, 'PUT', '/forwarded/slow', { headers: [...BLOCK, ['Content-Length', '2000']] });
+    await connection.request(request);
+    await connection.send(Buffer.alloc(1000));
+    await delay(400);
+    const middle = new Date().toISOString();
+    await connection.send(Buffer.alloc(1000));
+    const answer = await connection.response();
+    connection.close();
+    assert.equal(answer.status, 201);
+    const id = answer.headers.get('x-ms-request-id');
+    const line = await lineOf(standby, (one) => one.request === id);
+    assert.deepEqual([line.operation, line.result, line.cell, line.status, line.received], ['forward', 'responded', 1, 201, 2000]);
+    assert.ok(line.time.slice(0, 23) >= began.slice(0, 23) && line.time < middle, `${began} ${line.time} ${middle}`); // its start
+    assert.ok(line.ms >= 400 && line.waited >= 0 && line.waited < line.ms - 300, JSON.stringify(line));
+    assert.equal((await lineOf(owner, (one) => one.request === id)).operation, 'Put Blob');
+    for (let i = 0; i < 200 && !/slow: .*\n/.test(standby.stderr); i++)
+        await delay(20);
+    assert.match(standby.stderr, new RegExp('slow: \\d+\\.\\d ms for a forwarded request of the blob service, PUT /devstoreaccount1/forwarded/slow, 201 responded, ' +
+        `from 127\\.0\\.0\\.1:\\d+ to cell 1 at 127\\.0\\.0\\.1:${owner.ports.cluster}: sent after \\d+\\.\\d ms, request ${id}\n`));
 });
 
 test('bodies in chunks, announced ones, and refusals before the body', async (t) => {
@@ -356,6 +380,8 @@ test('without an owner a request waits for one, for three seconds; a health chec
     assert.ok(performance.now() - began < 1000);
     const answer = await standby.ask('GET', '/forwarded/b');
     assert.deepEqual([answer.status, answer.headers.get('x-ms-error-code'), answer.headers.get('retry-after')], [503, 'ServerBusy', '3']);
+    const refused = await lineOf(standby, ({ request }) => request === answer.headers.get('x-ms-request-id'));
+    assert.deepEqual([refused.operation, refused.result, refused.cell, refused.status], ['forward', 'busy', 1, 503]);
     assert.ok(performance.now() - began > 2500 && performance.now() - began < 6000);
     const table = await standby.ask('GET', '/Tables', { service: 'table' });
     assert.match(table.body.toString(), /^{"odata.error":{"code":"ServerBusy"/);
@@ -558,11 +584,8 @@ test('the owner refuses a request under a renewal older than its lease', async (
 
 /* ---- what others send ---- */
 
-/** The time since the machine was booted, to 10 ms, as the owner's clock has it. */
-const bootNs = () => BigInt(readFileSync('/proc/uptime', 'latin1').split(' ')[0].replace('.', '')) * 10_000_000n;
-
-function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 3, placement = 0, renewed = bootNs() } = {}) {
-    const bytes = Buffer.alloc(56);
+function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 4, placement = 0, renewed = bootNs() } = {}) {
+    const bytes = Buffer.alloc(72);
     bytes.write('LgFw', 'latin1');
     bytes.set([version, service, flags, hops], 4);
     bytes.writeUInt32BE(1, 8);
@@ -643,7 +666,7 @@ test('the internal endpoint serves who has the key of the cluster, and believes 
     await assert.rejects(openInternal(owner, 'other', psk));
 
     /* With it, but without an envelope that is valid. */
-    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }).subarray(0, 48), signedHead(owner)]), Buffer.concat([envelope({ version: 4 }), signedHead(owner)]),
+    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }).subarray(0, 48), signedHead(owner)]), Buffer.concat([envelope({ version: 5 }), signedHead(owner)]),
         Buffer.concat([envelope({ service: 9 }), signedHead(owner)]), Buffer.concat([envelope({ flags: 255 }), signedHead(owner)]), randomBytes(1000)]) {
         const socket = await openInternal(owner, id, psk);
         const received = receive(socket);
@@ -739,12 +762,16 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     assert.match(text, /lagra_forwarded_bytes_total\{service="blob",direction="from_owner"\} 1\d\d\d\n/);
     assert.match(text, /lagra_forward_connections_total\{event="opened"\} [1-9]/);
     assert.match(text, /lagra_forwarded_seconds_count\{service="blob"\} [2-9]/);
+    assert.match(text, /lagra_forwarded_cell_requests_total\{cell="1",result="responded"\} [2-9]/);
+    assert.match(text, /lagra_cell_owned\{cell="1"\} 0\n/);
+    assert.match(text, /lagra_cell_bytes\{cell="1"\} \d+\n/);
     assert.equal((await ask('/-/ready')).status, 200);
     assert.equal((await ask('/-/live')).status, 200);
     assert.equal((await ask('/-/ready?cell')).status, 503);
     for (let i = 0; i < 100 && (await ask('/-/ready?cluster')).status !== 200; i++)
         await delay(20); // it has not read yet that the owner serves
     assert.deepEqual(await ask('/-/ready?cluster'), { status: 200, text: 'ready\n' });
+    assert.match((await ask('/metrics')).text, /lagra_cell_served\{cell="1"\} 1\n/);
     assert.equal((await ask('/console/')).status, 404);
     /* When it takes the cell over, the port has the rest too. */
     await first.end('SIGKILL');
@@ -755,6 +782,14 @@ test('metrics of both sides, on the management port of a standby too', async (t)
     assert.match((await ask('/metrics')).text, /lagra_store.*\n[^]*lagra_forwarded_received_total|lagra_forwarded_received_total[^]*lagra_store/);
     assert.equal((await ask('/-/ready?cell')).status, 200);
     assert.equal((await ask('/-/ready?cluster')).status, 200);
+    for (let i = 0; i < 200 && !/lagra_lease_renewals_total\{result="in_time"\} [1-9]/.test((await ask('/metrics')).text); i++)
+        await delay(20);
+    const owning = (await ask('/metrics')).text;
+    assert.match(owning, /lagra_lease_renewals_total\{result="in_time"\} [1-9]/);
+    assert.match(owning, /lagra_lease_renewals_total\{result="failed"\} 0\n/);
+    assert.match(owning, /lagra_lease_renewal_seconds_count\{\} [1-9]/);
+    assert.match(owning, /lagra_cell_owned\{cell="1"\} 1\n/);
+    assert.match(owning, /lagra_cell_served\{cell="1"\} 1\n/);
 });
 
 test('a cluster without a key serves as before: a standby answers 503, and says so', async (t) => {

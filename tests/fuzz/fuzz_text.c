@@ -6,7 +6,7 @@
 #include "base/ids.h"
 #include "base/url.h"
 #include "concurrency/conditions.h"
-#include "fetch/addresses.h"
+#include "fetch/fetch.h"
 #include "fuzz.h"
 #include "http/http.h"
 #include "queue/message_operations.h"

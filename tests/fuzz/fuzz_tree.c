@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "fuzz.h"
 #include "tree/record.h"
-#include "tree/upcase.h"
+#include "tree/path.h"
 
 static void expect(bool holds)
 {

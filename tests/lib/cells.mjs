@@ -6,14 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Member, removeCluster } from './cell_member.mjs';
+import { Connection } from './http.mjs';
 import { run } from './program.mjs';
+import { freePorts } from './server.mjs';
 import { DEVELOPMENT } from './sign.mjs';
 
 const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
 const KNOWN_MS = 300; // until the owners of all cells are known to each other
 
-/** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell; smb: SMB too. */
-export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false, smb = false } = {}) {
+/** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell; smb: SMB too;
+ *  withMetrics: each has metrics(), a function that returns their text. */
+export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false, smb = false, withMetrics = false } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
 
@@ -22,10 +25,18 @@ export async function startCells(t, { cells = 2, args = [], env = {}, withStandb
     assert.equal(code, 0, errors);
     const start = async (name, more) => {
         const log = join(folder, `${name}.log`);
-        const member = await Member.start(cluster, { args: ['--accessLog', log, ...args, ...more], env, smb });
+        const [port] = withMetrics ? await freePorts(1) : [];
+        const management = withMetrics ? ['--managementPort', `${port}`] : [];
+        const member = await Member.start(cluster, { args: ['--accessLog', log, ...management, ...args, ...more], env, smb });
 
         t.after(() => member.end('SIGKILL'));
         member.lines = () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
+        member.metrics = async () => {
+            const connection = await Connection.open('127.0.0.1', port);
+            const answer = await connection.exchange({ method: 'GET', target: '/metrics', headers: [['Host', '127.0.0.1']] });
+            connection.close();
+            return answer.body.toString();
+        };
         return member;
     };
     const owners = await Promise.all(Array.from({ length: cells }, (_, i) => start(`cell${i + 1}`, ['--cell', `${i + 1}`])));

@@ -1,5 +1,6 @@
 // Requests to the internal endpoint of a front end, as the front ends of other cells send them.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import tls from 'node:tls';
@@ -7,15 +8,19 @@ import tls from 'node:tls';
 /** The identity that belongs to a secret: the id of the cluster, and the start of the secret's hash. cluster: text of the file */
 export const pskIdentity = (cluster, secret) => `${cluster.split(' ')[2]}-${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
 
-/** What precedes a request: service 4 is the requests of front ends. */
-export function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0 } = {}) {
-    const bytes = Buffer.alloc(56);
-    bytes.write('LgFw\x03', 'latin1');
+/** The time since the machine was booted, to 10 ms, as the owner's clock has it. */
+export const bootNs = () => BigInt(readFileSync('/proc/uptime', 'latin1').split(' ')[0].replace('.', '')) * 10_000_000n;
+
+/** What precedes a request: service 4 is the requests of front ends, without a renewal (bootNs() is one of the owner's lease). */
+export function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0, renewed = 0n } = {}) {
+    const bytes = Buffer.alloc(72);
+    bytes.write('LgFw\x04', 'latin1');
     bytes.writeUInt8(service, 5);
     bytes.writeUInt8(flags, 6);
     bytes.writeUInt8(1, 7);
     bytes.writeUInt32BE(cell, 8);
     bytes.writeBigUInt64BE(BigInt(incarnation), 12);
+    bytes.writeBigUInt64BE(renewed, 48);
     return bytes;
 }
 

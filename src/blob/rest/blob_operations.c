@@ -4,8 +4,7 @@
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
-#include "service/copy_answer.h"
-#include "service/lease_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 
 #include <inttypes.h>
@@ -16,8 +15,6 @@
  * requested by its name alone, as recorded. */
 static void answer_ref(struct answer *a, const struct blob *blob)
 {
-    char text[INSTANT_ISO_SIZE];
-
     blob_answer_version(a, blob_version_id(blob));
     if (blob_ref_is_base(blob->ref)) {
         if (blob->is_version && call_since(a->call, "2019-12-12"))
@@ -27,10 +24,8 @@ static void answer_ref(struct answer *a, const struct blob *blob)
         return;
     }
     /* In this version only, as recorded. decision: 32 */
-    if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09")) {
-        instant_format_iso(blob->ref.at, text);
-        answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
-    }
+    if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09"))
+        answer_iso_date(a, "x-ms-snapshot", blob->ref.at);
 }
 
 /* Adds the type and the headers that only this type has. */
@@ -49,16 +44,11 @@ static void answer_type(struct answer *a, const struct blob *blob)
 /* rest: Get-Blob-Properties "x-ms-incremental-copy" */
 static void answer_incremental(struct answer *a, const struct blob *blob)
 {
-    char time[INSTANT_ISO_SIZE];
-
     if (!blob->incremental.is_one || !call_since(a->call, "2016-05-31"))
         return;
     answer_string(a, "x-ms-incremental-copy", "true");
-    if (blob->copy.status != COPY_SUCCESS)
-        return;
-    instant_format_iso(blob->incremental.snapshot, time);
-    answer_header(a, "x-ms-copy-destination-snapshot",
-                  arena_copy(a->arena, bytes_from_string(time)));
+    if (blob->copy.status == COPY_SUCCESS)
+        answer_iso_date(a, "x-ms-copy-destination-snapshot", blob->incremental.snapshot);
 }
 
 void blob_answer_http_properties(struct answer *a, const struct blob *blob)
@@ -284,10 +274,7 @@ enum error snapshot_blob_check(struct call *call, struct snapshot_blob_parameter
 void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameters *p,
                           const struct snapshot_blob_result *r)
 {
-    char time[INSTANT_ISO_SIZE];
-
-    instant_format_iso(r->snapshot, time);
-    answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
+    answer_iso_date(a, "x-ms-snapshot", r->snapshot);
     blob_answer_version(a, r->version);
     /* Recorded: true only if the snapshot has its own metadata. decision: 43 */
     if (call_since(a->call, "2018-11-09"))

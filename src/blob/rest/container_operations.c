@@ -3,9 +3,8 @@
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "properties/metadata_acl.h"
-#include "properties/soft_delete_xml.h"
+#include "properties/properties_xml.h"
 #include "service/answer.h"
-#include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
@@ -188,13 +187,11 @@ static void add_properties(struct listing_page *page, instant deleted,
     const struct call *call = page->call;
     struct text *out = &page->out;
     const char *access = public_access_text(container->public_access);
-    char date[INSTANT_HTTP_SIZE];
     char etag[ETAG_TEXT_SIZE];
 
-    instant_format_http(container->modified, date);
     etag_format(container->etag, etag);
     xml_open(out, "Properties");
-    xml_element_string(out, "Last-Modified", date);
+    xml_element_http_date(out, "Last-Modified", container->modified);
     /* Quoted, unlike in List Blobs; not escaped, as recorded. */
     text_printf(out, "<Etag>%s</Etag>", etag);
     if (deleted > 0)

@@ -5,7 +5,7 @@
 #include "blob/page_blob_operations.h"
 #include "blob/rest/source_blob.h"
 #include "blob/rest/blob_tags.h"
-#include "service/copy_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 #include "source/page_walk.h"
 

@@ -7,7 +7,7 @@
 
 #include "blob/rest/blob_tags.h"
 #include "blob/tier.h"
-#include "service/lease_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 
 /* Adds a value that needs no escaping. Inline, so that the lengths of the tags are constants. */

@@ -4,7 +4,6 @@
 #include "base/url.h"
 #include "blob/page_blob_operations.h"
 #include "blob/rest/request.h"
-#include "service/range_list_xml.h"
 #include "service/read_answer.h"
 #include "source/open_source.h"
 

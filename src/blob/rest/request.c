@@ -220,12 +220,8 @@ void blob_answer_written(struct answer *a, const struct body_sums *sums)
 
 void blob_answer_version(struct answer *a, instant id)
 {
-    char text[INSTANT_ISO_SIZE];
-
-    if (id == 0 || !call_since(a->call, "2019-12-12"))
-        return;
-    instant_format_iso(id, text);
-    answer_header(a, "x-ms-version-id", arena_copy(a->arena, bytes_from_string(text)));
+    if (id > 0 && call_since(a->call, "2019-12-12"))
+        answer_iso_date(a, "x-ms-version-id", id);
 }
 
 void blob_answer_encrypted(struct answer *a)

@@ -2,7 +2,7 @@
 #include "file/copy_file.h"
 #include "file/rest/smb_headers.h"
 #include "file/rest/source_file.h"
-#include "service/copy_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 #include "source/page_walk.h"
 

@@ -3,7 +3,7 @@
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
-#include "service/lease_answer.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 #include "service/operation.h"
 

@@ -75,14 +75,6 @@ static void begin_page(struct handle_sink *sink)
     text_init(&page->out, page->call->arena, 1024);
 }
 
-static void add_time(struct text *out, const char *name, instant time)
-{
-    char text[INSTANT_HTTP_SIZE];
-
-    instant_format_http(time, text);
-    xml_element_string(out, name, text);
-}
-
 static void add_rights(struct text *out, uint8_t access)
 {
     static const struct {
@@ -126,9 +118,9 @@ static void add_handle(struct handle_sink *sink, const struct handle *handle,
     xml_element(out, "ClientIp", handle->client_address);
     if (handle->client_name.len > 0 && call_since(page->call, NAMES_SINCE))
         listing_name(out, "ClientName", handle->client_name);
-    add_time(out, "OpenTime", handle->opened);
+    xml_element_http_date(out, "OpenTime", handle->opened);
     if (handle->reconnected > 0)
-        add_time(out, "LastReconnectTime", handle->reconnected);
+        xml_element_http_date(out, "LastReconnectTime", handle->reconnected);
     if (call_since(page->call, RIGHTS_SINCE))
         add_rights(out, handle->access);
     xml_close(out, "Handle");

@@ -34,24 +34,13 @@ static struct file_page *page_of(struct file_sink *sink)
 
 /* ---- the page, with elements in the recorded order ---- */
 
-static void add_time(struct text *out, const char *name, instant time)
-{
-    char text[INSTANT_ISO_SIZE];
-
-    instant_format_iso(time, text);
-    xml_element_string(out, name, text);
-}
-
 static void add_timestamps(struct text *out, const struct file *file)
 {
-    char text[INSTANT_HTTP_SIZE];
-
-    add_time(out, "CreationTime", file->created);
-    add_time(out, "LastAccessTime", file->accessed);
-    add_time(out, "LastWriteTime", file->written);
-    add_time(out, "ChangeTime", file->changed);
-    instant_format_http(file->modified, text);
-    xml_element_string(out, "Last-Modified", text);
+    xml_element_iso_date(out, "CreationTime", file->created);
+    xml_element_iso_date(out, "LastAccessTime", file->accessed);
+    xml_element_iso_date(out, "LastWriteTime", file->written);
+    xml_element_iso_date(out, "ChangeTime", file->changed);
+    xml_element_http_date(out, "Last-Modified", file->modified);
 }
 
 static void add_properties(struct text *out, unsigned include, const struct file *file)

@@ -14,7 +14,7 @@
 #include "file/rest/request.h"
 #include "properties/metadata_acl.h"
 #include "properties/preflight.h"
-#include "service/recent_deletion.h"
+#include "service/small_record.h"
 #include "service/row.h"
 #include "properties/service_properties.h"
 #include "service/user_delegation_key.h"

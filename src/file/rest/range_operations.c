@@ -5,7 +5,6 @@
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
-#include "service/range_list_xml.h"
 #include "service/read_answer.h"
 #include "source/open_source.h"
 
@@ -110,7 +109,7 @@ enum error clear_range_check(struct call *call, struct clear_range_parameters *p
 static void answer_written(struct answer *a, instant written)
 {
     if (call_since(a->call, "2021-06-08"))
-        answer_file_time(a, "x-ms-file-last-write-time", written);
+        answer_iso_date(a, "x-ms-file-last-write-time", written);
 }
 
 void put_range_answer(struct answer *a, const struct put_range_parameters *p,

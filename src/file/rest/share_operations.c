@@ -1,8 +1,8 @@
 /* Operations on shares: requests and responses. */
 #include "file/rest/request.h"
 #include "properties/metadata_acl.h"
-#include "properties/soft_delete_xml.h"
-#include "service/lease_answer.h"
+#include "properties/properties_xml.h"
+#include "service/answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
@@ -233,11 +233,8 @@ enum error snapshot_share_check(struct call *call, struct snapshot_share_paramet
 void snapshot_share_answer(struct answer *a, const struct snapshot_share_parameters *p,
                            const struct snapshot_share_result *r)
 {
-    char time[INSTANT_ISO_SIZE];
-
     (void)p;
-    instant_format_iso(r->snapshot, time);
-    answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
+    answer_iso_date(a, "x-ms-snapshot", r->snapshot);
 }
 
 /* ---- Delete Share ---- */
@@ -281,14 +278,6 @@ static const char *const include_names[] = { "metadata", "snapshots", "deleted",
 
 /* ---- the page, with elements in the recorded order ---- */
 
-static void add_date(struct text *out, const char *name, instant date)
-{
-    char text[INSTANT_HTTP_SIZE];
-
-    instant_format_http(date, text);
-    xml_element_string(out, name, text);
-}
-
 static void add_lease(struct listing_page *page, struct share_key key, const struct share *share)
 {
     if (key.deleted == 0)
@@ -307,14 +296,14 @@ static void add_properties(struct listing_page *page, struct share_key key,
 
     etag_format(share->etag, etag);
     xml_open(out, "Properties");
-    add_date(out, "Last-Modified", share->modified);
+    xml_element_http_date(out, "Last-Modified", share->modified);
     text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, not escaped */
     if (call_since(call, "2020-02-10"))
         add_lease(page, key, share);
     xml_element_u64(out, "Quota", share->quota_gib);
     if (call_since(call, "2019-12-12")) {
         xml_element_string(out, "AccessTier", share_tier_text(share->tier));
-        add_date(out, "AccessTierChangeTime", share->tier_changed);
+        xml_element_http_date(out, "AccessTierChangeTime", share->tier_changed);
         if (transition)
             xml_element_string(out, "AccessTierTransitionState", transition);
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
@@ -342,7 +331,6 @@ static bool shows_share(const struct listing_page *page, const struct space_reco
 static bool add_share(struct listing_page *page, const struct space_record *at)
 {
     struct text *out = &page->out;
-    char date[INSTANT_ISO_SIZE];
     struct share_key key;
     struct share share;
 
@@ -350,10 +338,8 @@ static bool add_share(struct listing_page *page, const struct space_record *at)
         return false;
     xml_open(out, "Share");
     xml_element(out, "Name", at->partition_key);
-    if (key.snapshot > 0) {
-        instant_format_iso(key.snapshot, date);
-        xml_element_string(out, "Snapshot", date);
-    }
+    if (key.snapshot > 0)
+        xml_element_iso_date(out, "Snapshot", key.snapshot);
     if (key.deleted > 0)
         deleted_version_xml(out, key.deleted);
     add_properties(page, key, &share);

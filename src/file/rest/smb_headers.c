@@ -2,7 +2,7 @@
 #include "file/rest/smb_headers.h"
 
 #include "acl/permission_store.h"
-#include "service/copy_answer.h"
+#include "service/answer.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
 
@@ -175,32 +175,15 @@ enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind 
 
 /* ---- responses ---- */
 
-static struct bytes time_text(struct arena *arena, instant time)
-{
-    char *text = arena_bytes(arena, INSTANT_ISO_SIZE);
-
-    instant_format_iso(time, text);
-    return bytes_of(text, INSTANT_ISO_SIZE - 1);
-}
-
-void answer_file_time(struct answer *a, const char *name, instant time)
-{
-    answer_header(a, name, time_text(a->arena, time));
-}
-
 void answer_smb(struct answer *a, const struct file_shown *shown)
 {
     const struct file *file = &shown->file;
-    struct bytes written, created;
 
     if (!call_since(a->call, "2019-02-02"))
         return;
-    written = time_text(a->arena, file->written);
-    answer_header(a, "x-ms-file-change-time",
-                  file->changed == file->written ? written : time_text(a->arena, file->changed));
-    answer_header(a, "x-ms-file-last-write-time", written);
-    created = file->created == file->written ? written : time_text(a->arena, file->created);
-    answer_header(a, "x-ms-file-creation-time", created);
+    answer_iso_date(a, "x-ms-file-change-time", file->changed);
+    answer_iso_date(a, "x-ms-file-last-write-time", file->written);
+    answer_iso_date(a, "x-ms-file-creation-time", file->created);
     answer_header(a, "x-ms-file-permission-key", permission_key(a->arena, file->permission));
     answer_header(a, "x-ms-file-attributes", smb_attributes_text(a->arena, file->attributes));
     answer_u64(a, "x-ms-file-id", shown->id);

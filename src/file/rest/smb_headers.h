@@ -31,8 +31,6 @@ enum error permission_read(struct call *call, enum permission_kind missing,
 struct bytes smb_attributes_text(struct arena *arena, uint32_t attributes);
 /* Adds x-ms-file-attributes etc. and the ids, if the request's version has them. */
 void answer_smb(struct answer *a, const struct file_shown *shown);
-/* Adds a header with a time in SMB's format. */
-void answer_file_time(struct answer *a, const char *name, instant time);
 /* Adds x-ms-request-server-encrypted, for operations that write. */
 void answer_encrypted(struct answer *a);
 /* Adds the headers of Get File, Get File Properties and Get Directory Properties, except length

@@ -99,14 +99,6 @@ enum error read_text(struct call *call, struct bytes *ret_text)
 
 /* ---- responses ---- */
 
-static void add_date(struct text *out, const char *name, instant date)
-{
-    char text[INSTANT_HTTP_SIZE];
-
-    instant_format_http(date, text);
-    xml_element_string(out, name, text);
-}
-
 /* In an element's text, a quotation mark needs no escape, and recorded ones have none. */
 static void add_text(struct text *out, struct bytes text)
 {
@@ -133,11 +125,11 @@ static void add_message(struct text *out, const struct message *message, unsigne
     guid_format(&message->id, id);
     xml_open(out, "QueueMessage");
     xml_element_string(out, "MessageId", id);
-    add_date(out, "InsertionTime", message_inserted(&message->id));
-    add_date(out, "ExpirationTime", message->expires_shown);
+    xml_element_http_date(out, "InsertionTime", message_inserted(&message->id));
+    xml_element_http_date(out, "ExpirationTime", message->expires_shown);
     if (parts & SHOW_RECEIPT) {
         xml_element(out, "PopReceipt", receipt_text(out->arena, message_receipt(message)));
-        add_date(out, "TimeNextVisible", message->visible_shown);
+        xml_element_http_date(out, "TimeNextVisible", message->visible_shown);
     }
     if (parts & SHOW_CONTENT) {
         xml_element_u64(out, "DequeueCount", message->dequeued);

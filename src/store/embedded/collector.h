@@ -4,7 +4,7 @@
 #ifndef LAGRA_STORE_EMBEDDED_COLLECTOR_H
 #define LAGRA_STORE_EMBEDDED_COLLECTOR_H
 
-#include "store/embedded/collector_queue.h"
+#include "store/embedded/freed.h"
 
 /* Returns false if no thread could be created; collector_stop() must be called anyway. */
 bool collector_start(struct collector *collector);

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/episode.h"
 #include "base/log.h"
 #include "store/embedded/sizes.h"
@@ -29,14 +29,6 @@
 #define OVERDRAFT_SHARE 32
 
 static const char name[] = "ballast";
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Returns the free and the total bytes of the file system; false if they are unknown. */
 static bool measure(const struct disk_space *space, uint64_t *ret_free, uint64_t *ret_size)
@@ -113,7 +105,7 @@ static uint64_t look(struct disk_space *space, uint64_t pending, uint64_t now)
 
 bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pending)
 {
-    uint64_t now = now_ms();
+    uint64_t now = clock_coarse_ms();
     uint64_t room = atomic_load(&space->room);
 
     if (now - atomic_load(&space->looked_ms) < LOOK_MS && room > NEAR_BYTES + bytes) {
@@ -169,7 +161,7 @@ void disk_space_tend(struct disk_space *space)
 {
     uint64_t free, size;
 
-    look(space, 0, now_ms());
+    look(space, 0, clock_coarse_ms());
     if (measure(space, &free, &size) && wants_ballast(space, free))
         lay_ballast(space);
 }

@@ -5,18 +5,16 @@
 #ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 
-#include <stdatomic.h>
-
 #include "store/embedded/collector.h"
 #include "store/embedded/commit.h"
 #include "store/embedded/cursor.h"
 #include "store/embedded/disk_space.h"
 #include "store/embedded/extent_syncer.h"
 #include "store/embedded/extents.h"
+#include "store/embedded/freed.h"
 #include "store/embedded/io_pool.h"
 #include "store/embedded/keyspace.h"
 #include "store/embedded/manifest_guard.h"
-#include "store/embedded/freed.h"
 #include "store/embedded/record_cache.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
@@ -30,6 +28,8 @@
 #include "store/embedded/table_proof.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
+
+#include <stdatomic.h>
 
 struct embedded {
     struct store store;
@@ -97,5 +97,8 @@ struct read_view *embedded_frozen_snapshot(struct store *store, struct frozen_st
 /* store_inspect() (inspect.c) */
 enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                    void *context);
+
+/* Implements store_figures(). Thread-safe. */
+bool embedded_figures(struct store *store, struct store_figures *ret_figures);
 
 #endif

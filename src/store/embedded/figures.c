@@ -1,5 +1,5 @@
 /* Current figures of the engine: store_figures(). */
-#include "store/embedded/figures.h"
+#include "store/embedded/embedded_private.h"
 
 static uint64_t property(const struct keyspace *keyspace, const char *name)
 {

@@ -15,11 +15,9 @@
 #include "store/embedded/backup.h"
 #include "store/embedded/counters.h"
 #include "store/embedded/embedded_private.h"
-#include "store/embedded/figures.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/interposed.h"
 #include "store/embedded/piece_read.h"
-#include "store/embedded/read_ahead.h"
 #include "store/embedded/records_proof.h"
 
 static void failed(void *context)

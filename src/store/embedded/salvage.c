@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/folder.h"
-#include "store/embedded/salvage_pieces.h"
 #include "store/embedded/salvage_records.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/table_file.h"

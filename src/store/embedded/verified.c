@@ -2,15 +2,8 @@
 #include "store/embedded/verified.h"
 
 #include <assert.h>
-#include <time.h>
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+#include "base/clock.h"
 
 static struct verified_entry *set_of(struct verified *verified, uint32_t extent, uint64_t offset)
 {
@@ -66,7 +59,7 @@ enum verified_answer verified_ask(struct verified *verified, const struct piece 
 {
     enum verified_answer answer = VERIFIED_NOT;
     const struct verified_entry *entry;
-    uint64_t now = now_ms();
+    uint64_t now = clock_coarse_ms();
 
     lock_acquire(&verified->lock);
     entry = find(verified, piece->extent, piece->offset);
@@ -82,7 +75,7 @@ enum verified_answer verified_ask(struct verified *verified, const struct piece 
 
 void verified_add(struct verified *verified, const struct piece *piece, uint64_t sectors)
 {
-    uint64_t now = now_ms();
+    uint64_t now = clock_coarse_ms();
 
     lock_acquire(&verified->lock);
     find_or_make(verified, piece->extent, piece->offset, now)->sectors |= sectors;
@@ -91,7 +84,7 @@ void verified_add(struct verified *verified, const struct piece *piece, uint64_t
 
 void verified_add_unreadable(struct verified *verified, const struct piece *piece)
 {
-    uint64_t now = now_ms();
+    uint64_t now = clock_coarse_ms();
 
     lock_acquire(&verified->lock);
     find_or_make(verified, piece->extent, piece->offset, now)->unreadable = true;

@@ -1,6 +1,6 @@
 /* Lines of logs of Storage Analytics: fields, their order, quoting.
  * rest: Storage-Analytics-Log-Format, with its samples */
-#include "analytics/line.h"
+#include "analytics/analytics_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What is counted of requests, as an entity and back. rest: Storage-Analytics-Metrics-Table-Schema */
-#include "analytics/tally.h"
+#include "analytics/analytics_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

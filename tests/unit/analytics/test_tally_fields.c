@@ -1,5 +1,5 @@
 /* Every sum of a tally survives as an entity, next to others with any value, and is added to the sum of the same name. tally.c */
-#include "analytics/tally.h"
+#include "analytics/analytics_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

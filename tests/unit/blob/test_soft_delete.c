@@ -188,7 +188,7 @@ static void a_name_is_used_again(void **state)
     assert_nothing_is_left(f);
 }
 
-/* Rule: blocks that a list takes over from a blob stay with what is kept of it. content_chain.c */
+/* Rule: blocks that a list takes over from a blob stay with what is kept of it. content_run.c */
 static void blocks_are_shared_with_what_is_kept(void **state)
 {
     struct fixture *f = *state;

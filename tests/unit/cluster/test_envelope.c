@@ -25,6 +25,7 @@ static struct envelope sample(void)
     };
 
     memcpy(envelope.said.client, "0123456789abcdef", ADDRESS_SIZE);
+    memcpy(envelope.said.request.b, "request id bytes", sizeof envelope.said.request.b);
     return envelope;
 }
 
@@ -47,6 +48,7 @@ static void read_as_written(void **state)
     assert_int_equal(read.renewed_ns, 12345);
     assert_memory_equal(read.said.client, envelope.said.client, ADDRESS_SIZE);
     assert_int_equal(read.said.port, 5000);
+    assert_true(guid_equal(&read.said.request, &envelope.said.request));
     assert_true(read.said.client_is_known && read.said.is_tls && !read.said.is_forwarded);
     assert_true(bytes_equal(read.said.authority, envelope.said.authority));
 }
@@ -99,8 +101,8 @@ static void hostile(void **state)
     (void)state;
     for (size_t at = 0; at < 5; at++)
         assert_malformed(at, 0xff);
-    assert_malformed(4, 2);     /* version: of an older front end */
-    assert_malformed(4, 4);     /* of a newer one */
+    assert_malformed(4, 3);     /* version: of an older front end */
+    assert_malformed(4, 5);     /* of a newer one */
     assert_malformed(5, 4);     /* service */
     assert_malformed(6, 0x2b);  /* an unknown flag */
     assert_malformed(6, 0x0a);  /* no client, but an address */
@@ -147,6 +149,11 @@ static void of_a_peer(void **state)
     written[47] = 0;
     written[55] = 1; /* a renewal */
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+    written[55] = 0;
+    written[71] = 1; /* a request id */
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+    written[71] = 0;
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "concurrency/byte_locks.h"
+#include "concurrency/lock_sets.h"
 
 #define BYTES 7
 

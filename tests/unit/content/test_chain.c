@@ -1,6 +1,6 @@
 /* Contents that share runs, against a model: whatever lists are committed and whatever snapshots
  * are taken and deleted, each reads as it was, and what nothing refers to is freed.
- * content_chain.c */
+ * content_run.c */
 #include "fixture.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "fetch/addresses.h"
+#include "fetch/fetch.h"
 
 static bool permits(const char *allowed, const char *address)
 {

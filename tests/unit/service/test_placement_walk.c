@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "service/placement.h"
-#include "service/recent_deletion.h"
+#include "service/small_record.h"
 
 #define CELLS     3u /* the root is the first one */
 #define NAMES     2u
@@ -361,7 +361,7 @@ static void open_deleted(struct decision *d, uint32_t cell)
 }
 
 /* The check that follows a creation may come right after a deletion. The name stays in its cell, which has the record of the
- * deletion, until that record is forgotten. service/recent_deletion.h */
+ * deletion, until that record is forgotten. service/small_record.h */
 static void released_after_deletion(void **of)
 {
     struct problem problem = { .detail = NULL };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "acl/access_mask.h"
+#include "acl/access_check.h"
 
 #define COUNT(array)     (sizeof(array) / sizeof((array)[0]))
 

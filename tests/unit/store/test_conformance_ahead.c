@@ -1,5 +1,5 @@
 /* A get that reads ahead finds what any other get does, in new states and in old ones, whatever was
- * put, replaced or deleted since others read ahead. store.h, store/embedded/read_ahead.h */
+ * put, replaced or deleted since others read ahead. store.h, store/embedded/piece_read.h */
 #include <stdlib.h>
 
 #include "conformance.h"

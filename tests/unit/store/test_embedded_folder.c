@@ -388,7 +388,7 @@ static uint64_t bytes_of_extents(struct fixture *f)
 }
 
 /* Rule: what a commit frees goes back to the file system by itself, without a round that somebody asks
- * for, a further commit or a start. collector_queue.h, collector_poke() */
+ * for, a further commit or a start. freed.h, collector_poke() */
 static void freed_bytes_go_back_by_themselves(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Names and paths: what is one, and which are equal. tree/path.h, tree/upcase.h */
+/* Names and paths: what is one, and which are equal. tree/path.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "tree/path.h"
-#include "tree/upcase.h"
 
 static struct arena *arena;
 
