@@ -23,17 +23,17 @@ const { values: options } = parseArgs({
 const SECTIONS = [
     ['shareModes', 'Share modes', 'Response of each operation while an SMB client has the file open for reading, by the share ' +
         'mode of its handle (R: read, W: write, D: delete).'],
-    ['accesses', 'Access rights', 'Response of operations that check the access rights of open handles, by the rights of a handle that shares ' +
-        'everything. "none" means that the handle can only read attributes.'],
-    ['opens', 'Opens over SMB', 'Result of an SMB open that shares everything, by the requested access, for a file that REST has leased, ' +
-        'whose lease was broken, that REST has made read-only, or that is pending delete.'],
+    ['accesses', 'Access rights', 'Response of operations that check the access rights of open handles, by the rights of a handle with all ' +
+        'share modes. "none" means that the handle can only read attributes.'],
+    ['opens', 'Opens over SMB', 'Result of an SMB open with all share modes, by the requested access (R: read, W: write, D: delete) and by the ' +
+        'state of the file. REST has set the leases and the read-only attribute.'],
     ['dispositions', 'Create dispositions', 'Result of an SMB open that only reads attributes, by its create disposition.'],
-    ['replaced', 'Renames over SMB', 'Result of renaming another file over SMB to the name of such a file, with and without replacing it.'],
-    ['locks', 'Byte-range locks', 'Response while a handle that shares everything has locked bytes 100 to 199, by the type of the lock.'],
+    ['replaced', 'Renames over SMB', 'Result of renaming another file over SMB to the name of a file in the given state, with and without replacing it.'],
+    ['locks', 'Byte-range locks', 'Response while a handle with all share modes has locked bytes 100 to 199, by the type of the lock.'],
     ['states', 'Read-only, delete pending', 'Response after an SMB client has set the read-only attribute of the file, or the delete disposition on a ' +
         'handle that is still open.'],
-    ['breaks', 'Caching', 'Break of the lease of a handle that shares everything, by its caching rights (R: read, W: write, H: handle), and the ' +
-        'response. "waits" means that the response waits for the acknowledgement; a break of R needs none.'],
+    ['breaks', 'Caching', 'How an operation breaks the lease of a handle with all share modes, by the caching that the lease permits (R: read, W: ' +
+        'write, H: handle), and the response. "waits" means that the response waits for the acknowledgement; a break of R needs none.'],
 ];
 
 const cellsOf = (row) => `| ${row.join(' | ')} |`;
