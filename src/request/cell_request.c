@@ -15,23 +15,34 @@
 
 /* ---- the request ---- */
 
-/* Reads a source, whose length is known. */
-static struct bytes read_all(struct arena *arena, struct gather_source *source)
+/* Reads all of a source. */
+static enum error read_all(struct arena *arena, struct gather_source *source, struct bytes *ret_all)
 {
-    size_t length = (size_t)source->length, done = 0, count = 1;
-    char *all = arena_bytes(arena, length);
+    size_t length = (size_t)source->length, count = 0;
+    char *all;
 
-    while (done < length && count > 0 &&
-           source->read(source, all + done, length - done, &count) == OK)
-        done += count;
-    return bytes_of(all, done);
+    if (source->length > CELL_REQUEST_MAX)
+        return E_RequestBodyTooLarge;
+    all = arena_bytes(arena, length);
+    for (size_t done = 0; done < length; done += count) {
+        enum error e = source->read(source, all + done, length - done, &count);
+
+        if (e || count == 0)
+            return e ? e : E_InternalError;
+    }
+    *ret_all = bytes_of(all, length);
+    return OK;
 }
 
-static struct bytes write_request(const struct endpoint *endpoint, struct arena *arena,
-                                  const struct internal_request *asked)
+static enum error write_request(const struct endpoint *endpoint, struct arena *arena,
+                                const struct internal_request *asked, struct bytes *ret_request)
 {
+    struct bytes body = asked->body;
+    enum error e = asked->source ? read_all(arena, asked->source, &body) : OK;
     struct text out;
 
+    if (e)
+        return e;
     text_init(&out, arena, 512);
     encode_u8(&out, VERSION);
     encode_bytes(&out, bytes_from_string(endpoint->service->name));
@@ -45,8 +56,9 @@ static struct bytes write_request(const struct endpoint *endpoint, struct arena 
         encode_bytes(&out, asked->headers[i].name);
         encode_bytes(&out, asked->headers[i].value);
     }
-    encode_bytes(&out, asked->source ? read_all(arena, asked->source) : asked->body);
-    return text_bytes(&out);
+    encode_bytes(&out, body);
+    *ret_request = text_bytes(&out);
+    return OK;
 }
 
 /* Returns the endpoint, or NULL if the request is malformed. */
@@ -166,11 +178,17 @@ static void ask(const struct endpoint *endpoint, struct arena *arena, uint32_t c
                 const struct internal_request *asked, struct internal_response *ret_answer)
 {
     struct peer_response response;
+    struct bytes body;
+    enum error e = write_request(endpoint, arena, asked, &body);
 
+    if (e) {
+        fail(ret_answer, e, "");
+        return;
+    }
     switch (peer_ask(endpoint->peers,
                      &(struct peer_request){ .cell = cell,
                                              .path = CELL_REQUEST_PATH,
-                                             .body = write_request(endpoint, arena, asked),
+                                             .body = body,
                                              .response_max = PEER_BODY_MAX,
                                              .response_ms = RESPONSE_MS,
                                              .is_repeatable = asked->method == METHOD_GET },
