@@ -222,7 +222,7 @@ static void damage_is_found_when_it_is_read(void **state)
         assert_int_equal(table_proof_finding(&f->proof) != NULL, errors > 0);
     }
     assert_true(errors > 0);
-    assert_non_null(strstr(table_proof_finding(&f->proof), ".sst is not as it was written"));
+    assert_non_null(strstr(table_proof_finding(&f->proof), ".sst is corrupted"));
     assert_true(table_proof_is_asked(f->fd));
     assert_int_equal(table_proof_unask(f->fd), STORE_OK);
     assert_false(table_proof_is_asked(f->fd));
@@ -322,7 +322,7 @@ static void the_next_start_refuses(void **state)
     }
     for (int i = 0; i < 2; i++) {
         assert_int_equal(open_store(f, &store, &problem), STORE_CORRUPT);
-        assert_non_null(strstr(problem, ".sst is not as it was written"));
+        assert_non_null(strstr(problem, ".sst is corrupted"));
     }
     flip_all(f);
     assert_int_equal(open_store(f, &store, &problem), STORE_OK);
