@@ -2,7 +2,6 @@
 // drained. What is moved is the same before and after; whoever is killed, one cell has it. docs/cells.md; decision: 1070 to 1074
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
@@ -10,6 +9,7 @@ import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-bl
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { startCells } from '../lib/cells.mjs';
+import { namesIn } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -36,13 +36,12 @@ async function move(kind, name, cell) {
     assert.match(output, new RegExp(`in cell 000${cell}`));
 }
 
-/** The cells that have it, as their own owners show it to operators. */
+const SERVICES = { container: 'blob', queue: 'queue', table: 'table', share: 'file' };
+
+/** The cells that have it, as their owners list it. */
 async function cellsOf(name, kind = 'container') {
-    const lists = await Promise.all(owners.map((_, i) => run([kind, 'list', '--json', '--account', account, '--location', join(cluster, 'cells', `000${i + 1}`, 'data')])));
-    return lists.flatMap(({ code, output, errors }, i) => {
-        assert.equal(code, 0, errors);
-        return JSON.parse(output).items.some((item) => item.name === name) ? [i + 1] : [];
-    });
+    const lists = await Promise.all(owners.map((_, i) => namesIn(cluster, i + 1)));
+    return lists.flatMap((names, i) => names.some((at) => at.service === SERVICES[kind] && at.account === account && at.name === name) ? [i + 1] : []);
 }
 const created = async (name) => assert.equal((await owners[0].ask('PUT', `/${name}?restype=container`)).status, 201);
 const deleted = async (name) => assert.equal((await owners[0].ask('DELETE', `/${name}?restype=container`)).status, 202);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { namesIn } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -76,11 +77,9 @@ class Cells {
 
     /** In which cells is a container of that name? */
     async cellsOf(name) {
-        const lists = await Promise.all([1, 2, 3].map((cell) =>
-            run(['container', 'list', '--location', join(this.cluster, 'cells', `000${cell}`, 'data'), '--json'])));
+        const lists = await Promise.all([1, 2, 3].map((cell) => namesIn(this.cluster, cell)));
 
-        lists.forEach(({ code, errors }) => assert.equal(code, 0, errors));
-        return [1, 2, 3].filter((_, i) => lists[i].output.includes(`"${name}"`));
+        return [1, 2, 3].filter((_, i) => lists[i].some((at) => at.service === 'blob' && at.name === name));
     }
 
     /** The name is whole or free, as every front end says. Returns whether a container is there. */

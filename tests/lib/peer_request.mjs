@@ -30,6 +30,9 @@ export const post = (path, body, method = 'POST') =>
 /** A string or buffer of less than 127 bytes, as base/codec.h encodes it. */
 export const encoded = (text) => Buffer.concat([Buffer.from([text.length + 1]), Buffer.from(text)]);
 
+const connect = (host, port, psk, identity) => tls.connect({ host, port, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256',
+    pskCallback: () => ({ psk, identity }), checkServerIdentity: () => undefined });
+
 /** Returns a function that sends a request, and returns the status of its response; 0 if the connection is closed instead. It
  *  rejects if the handshake fails. psk: instead of the cluster's key */
 export async function peerOf(member, cluster, { psk } = {}) {
@@ -37,8 +40,7 @@ export async function peerOf(member, cluster, { psk } = {}) {
     const identity = pskIdentity(await readFile(join(cluster, 'cluster'), 'latin1'), secret);
 
     return (request) => new Promise((resolve, reject) => {
-        const socket = tls.connect({ host: '127.0.0.1', port: member.ports.cluster, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256',
-            pskCallback: () => ({ psk: secret, identity }), checkServerIdentity: () => undefined });
+        const socket = connect('127.0.0.1', member.ports.cluster, secret, identity);
         socket.on('error', reject);
         socket.on('close', () => resolve(0));
         socket.on('data', (data) => {
@@ -47,4 +49,95 @@ export async function peerOf(member, cluster, { psk } = {}) {
         });
         socket.write(request);
     });
+}
+
+/* ---- what a cell has ---- */
+
+/** Reads values as base/codec.h writes them. */
+class Decoder {
+    #from;
+    #at;
+
+    constructor(from, at = 0) {
+        this.#from = from;
+        this.#at = at;
+    }
+
+    get ends() {
+        return this.#at >= this.#from.length;
+    }
+
+    raw(size) {
+        return this.#from.subarray(this.#at, this.#at += size);
+    }
+
+    number() {
+        let value = 0, factor = 1, byte;
+        do {
+            byte = this.#from[this.#at++];
+            value += (byte & 0x7F) * factor;
+            factor *= 128;
+        } while (byte & 0x80);
+        return value;
+    }
+
+    text() {
+        return this.raw(Math.max(0, this.number() - 1)).toString();
+    }
+}
+
+const SLOT_BYTES = 4096, FIELDS_AT = 14;
+
+/** The newest record of the owner of a cell: { incarnation, host, port }. See src/cluster/owner_record.h. */
+async function ownerOf(cluster, cell) {
+    const file = await readFile(join(cluster, 'cells', String(cell).padStart(4, '0'), 'owner'));
+    let newest = { renewal: -1 };
+
+    for (let at = 0; at < file.length; at += SLOT_BYTES) {
+        const fields = new Decoder(file.subarray(at, at + SLOT_BYTES), FIELDS_AT);
+
+        if (file.toString('latin1', at, at + 8) !== 'LagraOwn')
+            continue;
+        fields.raw(1 + 16);
+        fields.number();
+        const incarnation = fields.number(), renewal = fields.number();
+        fields.raw(1);
+        fields.number();
+        fields.raw(8 + 16);
+        fields.number();
+        const [, , , forward] = Array.from({ length: 4 }, () => fields.text());
+        if (renewal > newest.renewal)
+            newest = { incarnation, renewal, host: forward.split(':')[0], port: Number(forward.split(':')[1]) };
+    }
+    return newest;
+}
+
+/** The containers, queues, tables and shares that are in a cell: { service, account, name } each, from its owner. */
+export async function namesIn(cluster, cell) {
+    const secret = Buffer.from((await readFile(join(cluster, 'key'), 'latin1')).split(' ')[2], 'hex');
+    const identity = pskIdentity(await readFile(join(cluster, 'cluster'), 'latin1'), secret);
+    const { host, port, incarnation } = await ownerOf(cluster, cell);
+    const response = await new Promise((resolve, reject) => {
+        const socket = connect(host, port, secret, identity), parts = [];
+
+        socket.on('error', reject);
+        socket.on('close', () => reject(new Error(`the owner of cell ${cell} has closed the connection`)));
+        socket.on('data', (data) => {
+            parts.push(data);
+            const all = Buffer.concat(parts), head = all.indexOf('\r\n\r\n');
+            const length = Number(/content-length: (\d+)/i.exec(all.toString('latin1', 0, Math.max(head, 0)))?.[1]);
+            if (head < 0 || all.length < head + 4 + length)
+                return;
+            socket.destroy();
+            resolve({ status: Number(all.toString('latin1', 9, 12)), body: all.subarray(head + 4, head + 4 + length) });
+        });
+        socket.write(Buffer.concat([envelope({ cell, incarnation }), post('/-/move/names', Buffer.from([1]))]));
+    });
+    const names = [], body = new Decoder(response.body, 1);
+
+    if (response.status !== 200)
+        throw new Error(`cell ${cell}: ${response.status}`);
+    while (!body.ends)
+        names.push({ service: body.text(), account: body.text(), name: body.text() });
+    return names;
 }

@@ -34,9 +34,9 @@ const count = { passed: 0, failed: 0 };
 /** Rows of docs/failure-guarantees.md -> those of `simulate --cells`. */
 const ROWS = {
     'kill -9': ['kill'],
-    'power cut: any part': ['power'],
+    'power cut: any subset': ['power'],
     'power cut twice': ['power-twice'],
-    'power cut: names': ['names'],
+    'power cut: directory updates': ['names'],
     'EIO from a read': ['read'],
     'EIO from a write': ['write'],
     'a sync fails': ['sync'],
