@@ -52,10 +52,8 @@ static enum error write_request(const struct endpoint *endpoint, struct arena *a
     encode_u64(&out, asked->placement);
     encode_u8(&out, asked->by_service);
     encode_u64(&out, asked->header_count);
-    for (size_t i = 0; i < asked->header_count; i++) {
-        encode_bytes(&out, asked->headers[i].name);
-        encode_bytes(&out, asked->headers[i].value);
-    }
+    for (size_t i = 0; i < asked->header_count; i++)
+        header_encode(&out, asked->headers[i].name, asked->headers[i].value);
     encode_bytes(&out, body);
     *ret_request = text_bytes(&out);
     return OK;
@@ -86,10 +84,8 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
     for (uint64_t i = 0; i < count && !in.bad; i++) {
         struct http_header *header = &headers[ret_asked->header_count++];
 
-        header->name = header->name_as_sent = decode_bytes(&in);
-        header->value = decode_bytes(&in);
-        in.bad = in.bad || header->name.len == 0 || http_has_control(header->name, ' ') ||
-                 http_has_control(header->value, '\t');
+        header_decode(&in, &header->name, &header->value);
+        header->name_as_sent = header->name;
     }
     ret_asked->body = decode_bytes(&in);
     if (!decoder_ok(&in) || !endpoint ||

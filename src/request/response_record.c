@@ -3,14 +3,26 @@
 
 #define HEADERS_MAX 64u /* a response has about ten */
 
+void header_encode(struct text *out, struct bytes name, struct bytes value)
+{
+    encode_bytes(out, name);
+    encode_bytes(out, value);
+}
+
+void header_decode(struct decoder *in, struct bytes *ret_name, struct bytes *ret_value)
+{
+    *ret_name = decode_bytes(in);
+    *ret_value = decode_bytes(in);
+    in->bad = in->bad || ret_name->len == 0 || http_has_control(*ret_name, ' ') ||
+              http_has_control(*ret_value, '\t');
+}
+
 void response_encode(struct text *out, const struct response *response)
 {
     encode_u64(out, (uint64_t)response->status);
     encode_u64(out, response->header_count);
-    for (size_t i = 0; i < response->header_count; i++) {
-        encode_bytes(out, response->headers[i].name);
-        encode_bytes(out, response->headers[i].value);
-    }
+    for (size_t i = 0; i < response->header_count; i++)
+        header_encode(out, response->headers[i].name, response->headers[i].value);
     encode_bytes(out, response->body_kind == BODY_BYTES ? response->body : bytes_of(NULL, 0));
 }
 
@@ -21,10 +33,9 @@ void response_decode(struct decoder *in, struct arena *arena, struct response *r
     response_init(ret_response, arena);
     in->bad = in->bad || status < 200 || status > 599 || count > HEADERS_MAX;
     for (uint64_t i = 0; i < count && !in->bad; i++) {
-        struct bytes name = decode_bytes(in), value = decode_bytes(in);
+        struct bytes name, value;
 
-        in->bad = in->bad || name.len == 0 || http_has_control(name, ' ') ||
-                  http_has_control(value, '\t');
+        header_decode(in, &name, &value);
         if (!in->bad)
             response_header(ret_response, name, value);
     }

@@ -25,8 +25,7 @@ struct smb_endpoint {
  *
  * store    may be NULL while the front end stands by; then pool is NULL, too
  * tenure   checked before packets are sent, or NULL
- * limits   those of the other services, from which the numbers of workers and connections are
- *          taken
+ * limits   of the other services; SMB has as many workers and connections
  * returns  false after printing why on stderr; the caller must call smb_endpoint_stop() even
  *          then */
 bool smb_endpoint_start(struct smb_endpoint *endpoint, const struct options *options,
