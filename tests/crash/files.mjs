@@ -24,6 +24,15 @@ const CHECKED = /; damaged or lost: (\d+)\n/;
 
 const depthOf = (path) => path.split('/').length;
 
+/** Reads and checks the whole data folder, while no server runs. */
+export async function checkFolder(server, failures) {
+    const { error, stdout } = await new Promise((resolve) => execFile(process.env.LAGRA_BINARY, ['check', server.location],
+        (failure, out) => resolve({ error: failure, stdout: out })));
+
+    if (error || CHECKED.exec(stdout)?.[1] !== '0')
+        failures.push(`lagra check: ${error?.code ?? ''} ${stdout}`);
+}
+
 export class FileCampaign {
     failures = [];
     changes = 0;
@@ -266,13 +275,8 @@ export class FileCampaign {
         return this.failures.length === before;
     }
 
-    /** Reads and checks the whole data folder, while no server runs. */
     async checkFolder() {
-        const { error, stdout } = await new Promise((resolve) => execFile(process.env.LAGRA_BINARY, ['check', this.#server.location],
-            (failure, out) => resolve({ error: failure, stdout: out })));
-
-        if (error || CHECKED.exec(stdout)?.[1] !== '0')
-            this.failures.push(`lagra check: ${error?.code ?? ''} ${stdout}`);
+        await checkFolder(this.#server, this.failures);
     }
 
     /** Deletes everything, for a look at what is left of it in the store. */

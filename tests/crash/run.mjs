@@ -5,7 +5,8 @@
 // Every acknowledged write must be there with its bytes and ETag, every other one wholly there or
 // not at all, nothing that was read may be gone, and at the end the store must hold no space for
 // blobs that are deleted. Of files, `lagra check` has to find the folder whole: at the end, and with
-// --soak after each kill; "names" kills inside renames, creates and deletes of files alone. --only: one
+// --soak after each kill; "names" kills inside renames, creates and deletes of files alone,
+// "path names" inside those of a hierarchical account and inside changes of many access control lists. --only: one
 // of the campaigns. So many messages as --messages says (with --soak 1,000,000) go through a
 // queue, with fewer kills: none may be lost, none handed out twice. One count for each kill.
 
@@ -16,6 +17,7 @@ import { Tally } from '../lib/tally.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
 import { FileCampaign } from './files.mjs';
+import { PathCampaign } from './paths.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -102,7 +104,7 @@ async function run(what, Kind, points, inside = false) {
     if (options.only && options.only !== what)
         return;
     const random = randomFrom(SEED);
-    const server = await Server.start();
+    const server = await Server.start({ args: Kind.serverArgs ?? [] });
     const campaign = new Kind(server, random);
 
     try {
@@ -155,6 +157,8 @@ await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
+await run('paths', PathCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
+await run('path names', PathCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
 if (MESSAGES > 0 && !options.only)
     await runMany(MESSAGES);
 tally.end('crash');

@@ -1,0 +1,115 @@
+// The requests of the crash test of hierarchical accounts, through both endpoints, signed.
+
+import { Client, gateHeader, Unexpected } from './client.mjs';
+import { digest } from './model.mjs';
+
+const CHANGED = [200, 201, 202];
+const PAGE = 7;
+const base64 = (text) => Buffer.from(text).toString('base64');
+const properties = (value) => ['x-ms-properties', `value=${base64(value)}`];
+const list = (readers) => `user:${readers}:r-x`;
+const dfs = (method, query, headers = [], body = undefined) => ({ service: 'dfs', method, query, headers, body });
+
+/* kind of change -> { service, method, query, headers, body } of its last request, which has the gate */
+const REQUESTS = {
+    createDirectory: ({ value }) => dfs('PUT', 'resource=directory', [properties(value)]),
+    createFile: ({ value }) => dfs('PUT', 'resource=file', [properties(value)]),
+    put: ({ value, part }) => ({
+        service: 'blob', method: 'PUT', query: '', headers: [['x-ms-blob-type', 'BlockBlob'], ['x-ms-meta-value', value]], body: part,
+    }),
+    append: ({ position, part }) => dfs('PATCH', `action=flush&position=${position + part.length}`),
+    properties: ({ value }) => dfs('PATCH', 'action=setProperties', [properties(value)]),
+    owner: ({ owner }) => dfs('PATCH', 'action=setAccessControl', [['x-ms-owner', owner]]),
+    readers: ({ readers, kind: _, isDirectory }) => dfs('PATCH', 'action=setAccessControl',
+        [['x-ms-acl', `user::rwx,${list(readers)},group::${isDirectory ? 'r-x' : 'r--'},other::---`]]),
+    readersBelow: ({ readers }) => dfs('PATCH', 'action=setAccessControlRecursive&mode=set',
+        [['x-ms-acl', `user::rwx,${list(readers)},group::r-x,other::---`]]),
+    rename: ({ source }) => dfs('PUT', 'mode=posix', [['x-ms-rename-source', source]]),
+    remove: ({ byBlob }) => (byBlob ? { service: 'blob', method: 'DELETE', query: '', headers: [] } : dfs('DELETE', 'recursive=false')),
+    removeBelow: () => dfs('DELETE', 'recursive=true'),
+    removeFull: () => dfs('DELETE', 'recursive=false'),
+};
+
+export class PathClient {
+    #clients;
+
+    constructor(server) {
+        this.#clients = { dfs: new Client(server, 'dfs'), blob: new Client(server, 'blob') };
+    }
+
+    close() {
+        Object.values(this.#clients).forEach((client) => client.close());
+    }
+
+    async #expect(wanted, { service, method, query, headers = [], body }, path) {
+        const target = `${path}${query && `?${query}`}`;
+        const answer = await this.#clients[service].ask(method, target, { headers, body });
+
+        if (!wanted.includes(answer.status))
+            throw new Unexpected(`${service} ${method} ${target}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`, answer.status);
+        return answer;
+    }
+
+    async createFilesystem(name) {
+        await this.#expect([201], dfs('PUT', 'resource=filesystem'), `/${name}`);
+    }
+
+    async createDirectory(path) {
+        await this.#expect([201], dfs('PUT', 'resource=directory'), path);
+    }
+
+    /** Makes one change of path_model.mjs below `directory`. */
+    async change(directory, { kind, path, from, to, gate, ...how }) {
+        const request = REQUESTS[kind]({ ...how, source: `${directory}/${from}` });
+        const at = `${directory}/${path ?? to}`;
+
+        if (kind === 'append')
+            await this.#expect([202], dfs('PATCH', `action=append&position=${how.position}`, [], how.part), at);
+        request.headers = [...request.headers, ...gateHeader(gate)];
+        const answer = await this.#expect(kind === 'removeFull' ? [409] : CHANGED, request, at);
+
+        if (kind === 'removeFull' && answer.headers.get('x-ms-error-code') !== 'DirectoryNotEmpty')
+            throw new Unexpected(`${kind} of ${at}: ${answer.headers.get('x-ms-error-code')}`, answer.status);
+        if (kind === 'readersBelow' && JSON.parse(answer.body.toString()).failureCount !== 0)
+            throw new Unexpected(`${kind} of ${at}: ${answer.body}`);
+    }
+
+    /** The paths below a directory: { name, isDirectory, etag }. */
+    async #paths(filesystem, directory) {
+        const found = [];
+
+        for (let continuation = ''; continuation !== undefined;) {
+            const answer = await this.#expect([200], dfs('GET', `resource=filesystem&recursive=true&directory=${encodeURIComponent(directory)}` +
+                `&maxResults=${PAGE}${continuation && `&continuation=${encodeURIComponent(continuation)}`}`), `/${filesystem}`);
+
+            found.push(...JSON.parse(answer.body.toString()).paths);
+            continuation = answer.headers.get('x-ms-continuation') || undefined;
+        }
+        return found;
+    }
+
+    async #node(path, { isDirectory, etag }) {
+        const { headers: access } = await this.#expect([200], dfs('HEAD', 'action=getAccessControl'), path);
+        const { headers, body } = await this.#expect([200], { service: 'blob', method: 'GET', query: '' }, path);
+        const kind = isDirectory === 'true' ? 'directory' : 'file';
+
+        if (headers.get('x-ms-resource-type') !== kind || headers.get('etag').replaceAll('"', '') !== etag.replaceAll('"', ''))
+            throw new Unexpected(`${path} is a ${headers.get('x-ms-resource-type')} ${headers.get('etag')}, in the list a ${kind} ${etag}`);
+        return {
+            kind, value: headers.get('x-ms-meta-value'), owner: access.get('x-ms-owner'),
+            readers: /user:([^:]+):r-x/.exec(access.get('x-ms-acl'))?.[1] ?? '',
+            ...(kind === 'file' ? { size: body.length, digest: digest(body) } : {}),
+        };
+    }
+
+    /** All below a directory, as differs() of path_model.mjs takes it. */
+    async look(directory) {
+        const [, filesystem, ...rest] = directory.split('/');
+        const prefix = `${rest.join('/')}/`;
+        const found = new Map();
+
+        for (const entry of await this.#paths(filesystem, rest.join('/')))
+            found.set(entry.name.slice(prefix.length), await this.#node(`/${filesystem}/${entry.name}`, entry));
+        return found;
+    }
+}

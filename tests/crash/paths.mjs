@@ -1,0 +1,211 @@
+// Writers of directories and files of a hierarchical account, through both endpoints, against a server
+// that will be cut off, and the look afterwards: each acknowledged change is there, every other one
+// wholly there or not at all (a change of access control lists below a directory: node by node), and a
+// renamed directory has all that was below it, under one name.
+//
+// Each writer has a directory of its own, so its order of changes is known.
+
+import { untilGone } from './campaign.mjs';
+import { checkFolder } from './files.mjs';
+import { PathClient } from './path_client.mjs';
+import { adopt, differs, isEmpty, PATH_CHANGES, possible } from './path_model.mjs';
+
+const FILESYSTEM = 'crash-paths';
+const WRITERS = 4;
+const NODES_MAX = 20;
+const DEPTH_MAX = 4;
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
+const SIZES = [0, 1, 700, 4096, 9000, 300000];
+const GATES = ['staged', 'decided', 'applied', 'synced'];
+/* What changes names, or many nodes. */
+const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'readersBelow']);
+
+const depthOf = (path) => path.split('/').length;
+
+export class PathCampaign {
+    failures = [];
+    changes = 0;
+    kills = new Map(); /* "change at gate" -> how often it has killed the server */
+    static serverArgs = ['--hierarchical', '--dfsPort', '0'];
+    #server;
+    #random;
+    #gate = null; /* { from, inside } of the request that is to kill the server */
+    #writers = Array.from({ length: WRITERS }, (_, i) => ({ directory: `/${FILESYSTEM}/w${i}`, state: new Map(), asked: null }));
+
+    constructor(server, random) {
+        this.#server = server;
+        this.#random = random;
+    }
+
+    async create() {
+        const client = new PathClient(this.#server);
+
+        await client.createFilesystem(FILESYSTEM);
+        for (const { directory } of this.#writers)
+            await client.createDirectory(directory);
+        client.close();
+    }
+
+    /* ---- what a writer does next ---- */
+
+    #oneOf(list) {
+        return list[this.#random(list.length)];
+    }
+
+    /** A path in a directory that exists, or, one time in four, in one that does not. */
+    #newPath(state) {
+        const directories = ['', ...[...state].filter(([path, { kind }]) => kind === 'directory' && depthOf(path) < DEPTH_MAX)
+            .map(([path]) => `${path}/`)];
+        const parent = this.#oneOf(directories);
+        const between = `${parent}${this.#oneOf(NAMES)}`;
+
+        return this.#random(4) === 0 && !state.has(between) ? `${between}/${this.#oneOf(NAMES)}` : between;
+    }
+
+    #part() {
+        return Buffer.alloc(this.#oneOf(SIZES), `<${this.changes}>`);
+    }
+
+    #nextCreate(state) {
+        const path = this.#newPath(state);
+        const value = `v${this.changes}`;
+
+        if (state.get(path)?.kind === 'directory')
+            return { kind: 'properties', path, value };
+        if (!state.has(path) && this.#random(3) === 0)
+            return { kind: 'createDirectory', path, value };
+        return !state.has(path) && this.#random(3) === 0 ? { kind: 'createFile', path, value } : { kind: 'put', path, value, part: this.#part() };
+    }
+
+    #nextRename(state, from) {
+        const directories = ['', ...[...state].filter(([, { kind }]) => kind === 'directory').map(([path]) => `${path}/`)];
+        const to = this.#oneOf(directories) + this.#oneOf(NAMES);
+
+        /* Not below itself, not to where it is; only a file replaces a file. */
+        if (`${to}/`.startsWith(`${from}/`) || (state.has(to) && (state.get(from).kind === 'directory' || state.get(to).kind === 'directory')))
+            return this.#nextCreate(state);
+        return { kind: 'rename', from, to };
+    }
+
+    #nextRemove(state, path) {
+        if (state.get(path).kind === 'file')
+            return { kind: 'remove', path, byBlob: this.#random(2) === 0 };
+        if (this.#random(2) === 0)
+            return { kind: 'removeBelow', path };
+        return { kind: isEmpty(state, path) ? 'remove' : 'removeFull', path };
+    }
+
+    #nextAccess(state, path) {
+        const isDirectory = state.get(path).kind === 'directory';
+
+        switch (this.#random(3)) {
+        case 0:
+            return { kind: 'owner', path, owner: `o${this.changes}` };
+        case 1:
+            return { kind: 'readers', path, readers: `u${this.changes}`, isDirectory };
+        default:
+            return { kind: 'readersBelow', path, readers: `u${this.changes}` };
+        }
+    }
+
+    #next({ state }) {
+        const choice = this.#random(16);
+
+        if (state.size === 0 || (choice < 5 && state.size < NODES_MAX))
+            return this.#nextCreate(state);
+        const path = this.#oneOf([...state.keys()]);
+
+        if (choice < 9)
+            return this.#nextRename(state, path);
+        if (choice < 11)
+            return this.#nextRemove(state, path);
+        if (choice < 13)
+            return this.#nextAccess(state, path);
+        if (choice === 13 || state.get(path).kind === 'directory')
+            return { kind: 'properties', path, value: `v${this.changes}` };
+        const part = this.#part();
+
+        return part.length > 0 ? { kind: 'append', path, position: state.get(path).bytes.length, part } : this.#nextCreate(state);
+    }
+
+    /* ---- writers ---- */
+
+    /** Lets the change kill the server, if it is the one that is to. */
+    #arm(change) {
+        const from = this.changes++;
+
+        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !INSIDE.has(change.kind)))
+            return;
+        change.gate = this.#oneOf(GATES);
+        this.#gate = null;
+        this.kills.set(`${change.kind} at ${change.gate}`, (this.kills.get(`${change.kind} at ${change.gate}`) ?? 0) + 1);
+    }
+
+    async #write(writer, isOver) {
+        const client = new PathClient(this.#server);
+
+        while (!isOver()) {
+            const change = this.#next(writer);
+
+            this.#arm(change);
+            writer.asked = change;
+            await client.change(writer.directory, change);
+            writer.state = PATH_CHANGES[change.kind](writer.state, change);
+            writer.asked = null;
+        }
+        client.close();
+    }
+
+    /** As Campaign's. inside: the gate is one of a change of names or of many nodes */
+    async work({ ms, gated, cut, inside = false }) {
+        this.#gate = gated ? { from: this.changes + this.#random(40), inside } : null;
+        await untilGone({
+            ms, cut, failures: this.failures,
+            started: (isOver) => this.#writers.map((writer) => this.#write(writer, isOver)),
+        });
+    }
+
+    /* ---- the look afterwards ---- */
+
+    async #check(writer) {
+        const client = new PathClient(this.#server);
+        const { directory, state, asked } = writer;
+        const found = await client.look(directory);
+        const states = asked ? possible(state, asked) : [state];
+        const wrong = states.map((one) => differs(one, found, asked?.kind === 'readersBelow' ? asked : null));
+        const fits = wrong.indexOf(null);
+
+        if (fits < 0)
+            this.failures.push(`${directory}${asked ? `, ${asked.kind} of ${asked.path ?? asked.from} under way` : ''}: ${wrong.join(' or ')}`);
+        else
+            writer.state = adopt(states[fits], found);
+        writer.asked = null;
+        client.close();
+    }
+
+    /** Compares each directory with what must or may be in it. Returns whether all is well. */
+    async verify() {
+        const before = this.failures.length;
+
+        await Promise.all(this.#writers.map((writer) => this.#check(writer)
+            .catch((error) => this.failures.push(`${writer.directory}: ${error.message}`))));
+        return this.failures.length === before;
+    }
+
+    async checkFolder() {
+        await checkFolder(this.#server, this.failures);
+    }
+
+    /** Deletes everything, for a look at what is left of it in the store. */
+    async removeAll() {
+        const client = new PathClient(this.#server);
+
+        for (const writer of this.#writers) {
+            await client.change(writer.directory.slice(0, writer.directory.lastIndexOf('/')),
+                { kind: 'removeBelow', path: writer.directory.slice(writer.directory.lastIndexOf('/') + 1) });
+            await client.createDirectory(writer.directory);
+            writer.state = new Map();
+        }
+        client.close();
+    }
+}
