@@ -149,6 +149,7 @@ struct server *server_open(const char **ret_problem)
     server->accounts = accounts_new();
     accounts_add_development(server->accounts);
     development_account = accounts_find(server->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
+    account_set_hierarchical(development_account, world->plan.service == SIM_PATH);
     server->endpoints[0] = (struct endpoint){ .service = served[0],
                                               .store = store,
                                               .accounts = server->accounts,

@@ -10,6 +10,7 @@
 #include "copy_terms.h"
 #include "framing.h"
 #include "fs_ask.h"
+#include "path_ask.h"
 #include "queue_ask.h"
 #include "sm_ask.h"
 #include "table_ask.h"
@@ -218,6 +219,7 @@ struct ask {
     struct queue_ask queue;
     struct fs_ask fs;  /* of the File service */
     struct sm_ask smb; /* the same by SMB, if its `op` says so */
+    struct path_ask path; /* of a hierarchical account */
 };
 
 struct reply {
@@ -246,6 +248,7 @@ struct reply {
     struct table_tokens table;
     struct fs_reply fs;
     struct sm_reply smb;
+    struct path_reply path;
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;

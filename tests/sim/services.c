@@ -12,6 +12,9 @@
 #include "kept.h"
 #include "linear.h"
 #include "model.h"
+#include "path_judge.h"
+#include "path_request.h"
+#include "path_script.h"
 #include "pending.h"
 #include "queue_judge.h"
 #include "queue_model.h"
@@ -25,7 +28,8 @@
 #include "world.h"
 
 /* Of the server. Their headers have names that the models have too. */
-extern const struct service blob_service, queue_service, table_service, file_service;
+extern const struct service blob_service, queue_service, table_service, file_service,
+    dfs_service;
 
 static void begin_blobs(void)
 {
@@ -109,9 +113,27 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .answered = fs_judge_answered,
                    .take_stock = fs_judge_take_stock,
                    .check_end = fs_judge_check_end },
+    [SIM_PATH] = { .name = "path",
+                   .service = &dfs_service,
+                   .beside = &blob_service,
+                   .is_beside = path_request_is_by_blob,
+                   .names = path_filesystems,
+                   .name_count = 1,
+                   .cell_of = path_cell_of,
+                   .draw = path_script_draw,
+                   .format = path_request_format,
+                   .write = path_request_write,
+                   .read_header = path_request_read_header,
+                   .begin = path_judge_begin,
+                   .begin_life = path_judge_begin_life,
+                   .asked = path_judge_asked,
+                   .committed = path_judge_committed,
+                   .has_committed = path_judge_has_committed,
+                   .answered = path_judge_answered,
+                   .take_stock = path_judge_take_stock },
 };
 
-/* Seeds draw one of these; files are asked for by name. */
+/* Seeds draw one of these; files and paths are asked for by name. */
 static const unsigned drawn[4] = {
     SIM_BLOB,
     SIM_BLOB,

@@ -63,6 +63,6 @@ const char *sim_service_name(unsigned number);
 /* The number that a seed draws. */
 unsigned sim_service_of(uint64_t random);
 
-enum { SIM_BLOB, SIM_QUEUE, SIM_TABLE, SIM_FILE, SIM_SERVICES };
+enum { SIM_BLOB, SIM_QUEUE, SIM_TABLE, SIM_FILE, SIM_PATH, SIM_SERVICES };
 
 #endif

@@ -1,0 +1,184 @@
+/* See path_compare.h. */
+#include "path_compare.h"
+
+#include <inttypes.h>
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reads ---- */
+
+static bool same_bytes(const struct path_node *node, const struct reply *answer)
+{
+    static unsigned char expected[1 << 16];
+    size_t at = 0;
+
+    if (answer->body_size != path_length(node))
+        return false;
+    for (unsigned i = 0; i < node->part_count; i++) {
+        const struct path_content *part = &node->parts[i];
+
+        pattern_fill(part->seed, 0, expected, part->length);
+        if (memcmp(answer->body + at, expected, part->length) != 0)
+            return false;
+        at += part->length;
+    }
+    return true;
+}
+
+static const char *compare_node(const struct path_ask *ask, const struct path_node *node,
+                                const struct reply *answer)
+{
+    if (strcmp(answer->path.resource_type, node->is_directory ? "directory" : "file") != 0)
+        return "another kind of path";
+    if (ask->op == PATH_GET_ACCESS)
+        return answer->path.readers == node->readers ? NULL : "another access control list";
+    if ((ask->by_blob ? answer->metadata : answer->path.value) != node->value)
+        return "other metadata";
+    if (answer->length != path_length(node))
+        return "another length";
+    return ask->op == PATH_READ && !same_bytes(node, answer) ? "other bytes" : NULL;
+}
+
+/* ---- lists ---- */
+
+/* Compares two places in the order of a walk: a directory, what is below it, the next name. */
+static int compare_places(unsigned left, unsigned right)
+{
+    char texts[2][PATH_TEXT_SIZE];
+
+    path_text(left, texts[0]);
+    path_text(right, texts[1]);
+    return strcmp(texts[0], texts[1]); /* names of one letter: a slash comes before all of them */
+}
+
+/* The first entry after `after` in the order of a walk below a directory; PATH_PLACES: none. */
+static unsigned next_entry(const struct path_ask *ask, uint64_t commit, unsigned after)
+{
+    unsigned next = PATH_PLACES;
+
+    for (unsigned i = 1; i < PATH_PLACES; i++) {
+        bool is_listed = ask->is_recursive ? i != ask->place && path_is_below(i, ask->place)
+                                           : path_parent(i) == ask->place;
+
+        if (is_listed && path_node_at(i, commit) && compare_places(i, after) > 0 &&
+            (next == PATH_PLACES || compare_places(i, next) < 0))
+            next = i;
+    }
+    return next;
+}
+
+/* The text of a member of a flat JSON object; empty: it has none. */
+static void read_member(const char *object, const char *end, const char *name, char *to,
+                        size_t size)
+{
+    char key[40];
+    const char *at;
+
+    to[0] = '\0';
+    (void)snprintf(key, sizeof key, "\"%s\":\"", name);
+    at = strstr(object, key);
+    if (!at || at >= end)
+        return;
+    at += strlen(key);
+    (void)snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+static const char *compare_entry(const char *object, const char *end, unsigned place,
+                                 uint64_t commit)
+{
+    const struct path_node *node = path_node_at(place, commit);
+    char text[80], expected[80];
+
+    read_member(object, end, "name", text, sizeof text);
+    path_text(place, expected);
+    if (strcmp(text, expected) != 0)
+        return "another entry in a list";
+    read_member(object, end, "isDirectory", text, sizeof text);
+    if ((strcmp(text, "true") == 0) != node->is_directory)
+        return "another kind of entry in a list";
+    read_member(object, end, "contentLength", text, sizeof text);
+    if (strtoul(text, NULL, 10) != path_length(node))
+        return "another length in a list";
+    read_member(object, end, "etag", text, sizeof text);
+    (void)snprintf(expected, sizeof expected, "0x%" PRIX64, node->stamp->etag);
+    return node->stamp->etag > 0 && strcmp(text, expected) != 0 ? "another ETag in a list" : NULL;
+}
+
+/* shown: place of the last entry on the page before; the directory itself: none */
+static const char *compare_list(const struct path_ask *ask, const struct reply *answer,
+                                uint64_t commit)
+{
+    const char *object = answer->body ? strchr((const char *)answer->body, '[') : NULL;
+    unsigned place = ask->shown, count = 0;
+
+    if (!object)
+        return "no list";
+    while ((object = strchr(object, '{'))) {
+        const char *end = strchr(object, '}');
+        const char *why;
+
+        place = next_entry(ask, commit, place);
+        if (!end || place == PATH_PLACES)
+            return "an entry too many in a list";
+        why = compare_entry(object, end, place, commit);
+        if (why)
+            return why;
+        count++;
+        object = end;
+    }
+    if (ask->max > 0 && count > ask->max)
+        return "a page that is too long";
+    if ((next_entry(ask, commit, place) == PATH_PLACES) != (answer->path.continuation[0] == '\0'))
+        return answer->path.continuation[0] ? "a list that goes on at its end"
+                                            : "a list that ends too early";
+    return count == 0 && answer->path.continuation[0] ? "an empty page" : NULL;
+}
+
+bool path_next_page(const struct path_ask *ask, const struct reply *answer,
+                    struct path_ask *ret_next)
+{
+    const char *object = (const char *)answer->body, *last = NULL;
+    char text[80];
+
+    if (!answer->path.continuation[0])
+        return false;
+    while ((object = strchr(object, '{')))
+        last = object++;
+    if (!last)
+        return false;
+    *ret_next = *ask;
+    read_member(last, last + strlen(last), "name", text, sizeof text);
+    ret_next->shown = path_place(text, strlen(text));
+    memcpy(ret_next->continuation, answer->path.continuation, sizeof ret_next->continuation);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
+                                uint64_t commit)
+{
+    struct path_expected expected = path_expect(ask, commit);
+    const struct path_node *node;
+
+    if (expected.code) {
+        if (answer->status != expected.status ||
+            (answer->code[0] && strcmp(answer->code, expected.code) != 0))
+            return expected.code;
+        return expected.existing && strcmp(answer->path.existing_type, expected.existing) != 0
+                   ? "another existing resource type"
+                   : NULL;
+    }
+    if (expected.changes)
+        return "success without a commit";
+    if (answer->status != expected.status)
+        return "a read that is refused";
+    if (ask->op == PATH_LIST)
+        return compare_list(ask, answer, commit);
+    node = path_node_at(ask->place, commit);
+    if (node->stamp->etag > 0 && node->stamp->etag != answer->etag)
+        return "another ETag";
+    return compare_node(ask, node, answer);
+}

@@ -1,0 +1,179 @@
+/* See path_judge.h. */
+#include "path_judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commits.h"
+#include "judge.h"
+#include "path_compare.h"
+#include "path_model.h"
+#include "world.h"
+
+/* A request under way. Dies with the process. */
+static struct slot {
+    const struct ask *ask;
+    uint64_t before; /* commits when it began */
+    uint64_t commit; /* its own; 0: none */
+    uint64_t wall_steps;
+    struct path_expected expected;
+} slots[SLOTS_MAX];
+
+/* What clients may go on with; in the world. */
+static struct seen {
+    bool has_next;
+    struct path_ask next;
+} * seen;
+
+void path_judge_begin(void)
+{
+    path_model_begin();
+    seen = world_alloc(SLOTS_MAX * sizeof *seen);
+}
+
+void path_judge_begin_life(void)
+{
+    memset(slots, 0, sizeof slots);
+}
+
+unsigned path_cell_of(unsigned name)
+{
+    (void)name;
+    return path_filesystem_exists(world->commits) ? 1 : 0;
+}
+
+static noreturn void fail(const struct slot *slot, const struct reply *answer, const char *why)
+{
+    char asked[400];
+
+    ask_format(slot->ask, asked, sizeof asked);
+    world_fail("%s\n  asked:    %s\n  answered: %d %s etag %" PRIX64 " %.400s\n"
+               "  commits before %" PRIu64 ", its own %" PRIu64 ", after %" PRIu64,
+               why, asked, answer ? answer->status : 0, answer ? answer->code : "",
+               answer ? answer->etag : 0,
+               answer && answer->body_size > 0 ? (const char *)answer->body : "", slot->before,
+               slot->commit, world->commits);
+}
+
+/* ---- commits ---- */
+
+void path_judge_asked(unsigned slot, const struct ask *ask)
+{
+    slots[slot] =
+        (struct slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+}
+
+bool path_judge_has_committed(unsigned slot)
+{
+    return slots[slot].commit > 0;
+}
+
+void path_judge_committed(unsigned slot_number)
+{
+    struct slot *slot = &slots[slot_number];
+
+    if (slot->commit > 0)
+        return; /* deletes what its first commit left; nobody sees that */
+    slot->expected = path_expect(&slot->ask->path, world->commits);
+    if (!slot->expected.changes)
+        fail(slot, NULL,
+             slot->expected.code ? slot->expected.code : "commits what should change nothing");
+    slot->commit = ++world->commits;
+    path_apply(&slot->ask->path, slot->commit);
+    world_trace(slot->commit << 8 | slot->ask->path.op);
+    if (world->plan.verbose) {
+        char asked[400];
+
+        ask_format(slot->ask, asked, sizeof asked);
+        world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9,
+                  slot->commit, slot_number, asked);
+    }
+}
+
+/* ---- answers ---- */
+
+static bool tells_etag(const struct path_ask *ask)
+{
+    return ask->op != PATH_DELETE && (ask->op != PATH_APPEND || ask->flushes) &&
+           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME;
+}
+
+static void judge_commit(const struct slot *slot, const struct reply *answer)
+{
+    const struct path_ask *ask = &slot->ask->path;
+    const struct path_node *node = path_node_at(slot->expected.place, slot->commit);
+    const char *why = NULL;
+
+    if (answer->status != slot->expected.status)
+        why = "another status than of this change";
+    else if (tells_etag(ask))
+        why = path_fill(node, answer->etag);
+    if (why)
+        fail(slot, answer, why);
+    commits_acknowledge(slot->commit);
+}
+
+/* A state between its beginning and its end must give this answer. */
+static void judge_view(const struct slot *slot, const struct reply *answer)
+{
+    const struct path_ask *ask = &slot->ask->path;
+    struct seen *client = &seen[slot - slots];
+    uint64_t at = world->commits, fitting = UINT64_MAX;
+    const char *first = NULL;
+
+    if (judge_clock_may_refuse(slot->wall_steps, answer))
+        return;
+    for (;;) {
+        uint64_t changed = path_changed_before(slot->before, at);
+        const char *why = path_compare_answer(ask, answer, at);
+
+        if (!why)
+            fitting = changed;
+        else if (!first)
+            first = why;
+        if (changed == 0)
+            break;
+        at = changed - 1;
+    }
+    if (fitting == UINT64_MAX)
+        fail(slot, answer, first);
+    if (ask->op == PATH_LIST)
+        client->has_next = answer->status == 200 && path_next_page(ask, answer, &client->next);
+    /* What was shown by then is durable. */
+    commits_acknowledge(fitting);
+}
+
+void path_judge_answered(unsigned slot_number, const struct reply *answer, bool may_fail)
+{
+    struct slot *slot = &slots[slot_number];
+
+    world->requests++;
+    if (world->plan.verbose) {
+        char asked[400];
+
+        ask_format(slot->ask, asked, sizeof asked);
+        world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot_number,
+                  asked, answer->status, answer->code, answer->etag);
+    }
+    world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
+    if (answer->came) {
+        if (answer->body)
+            answer->body[answer->body_size] = '\0';
+        world->checks++;
+        if (judge_says_cannot(answer) && may_fail)
+            world->refused++;
+        else if (slot->commit > 0)
+            judge_commit(slot, answer);
+        else
+            judge_view(slot, answer);
+    }
+    slot->ask = NULL;
+}
+
+bool path_judge_next_page(unsigned client, struct path_ask *ask)
+{
+    if (seen[client].has_next)
+        *ask = seen[client].next;
+    return seen[client].has_next;
+}

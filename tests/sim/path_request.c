@@ -1,0 +1,251 @@
+/* See path_request.h. */
+#include "path_request.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILESYSTEM "/devstoreaccount1/fs"
+
+bool path_request_is_by_blob(const struct ask *ask)
+{
+    return ask->path.by_blob;
+}
+
+void path_request_format(const struct ask *ask, char *to, size_t size)
+{
+    path_ask_format(&ask->path, to, size);
+}
+
+static void add(struct draft *draft, const char *name, struct bytes value)
+{
+    assert(draft->header_count < DRAFT_HEADERS_MAX);
+    draft->headers[draft->header_count].name = name;
+    draft->headers[draft->header_count++].value = value;
+}
+
+static void set_method(struct draft *draft, enum http_method method, const char *text)
+{
+    draft->method = method;
+    draft->method_text = text;
+}
+
+static void add_conditions(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    if (ask->condition == PATH_IF_MATCH)
+        add(draft, "if-match", arena_printf(arena, "\"0x%" PRIX64 "\"", ask->etag));
+    if (ask->condition == PATH_IF_NONE)
+        add(draft, "if-none-match", bytes_from_string("*"));
+    if (ask->source_etag > 0)
+        add(draft, "x-ms-source-if-match",
+            arena_printf(arena, "\"0x%" PRIX64 "\"", ask->source_etag));
+}
+
+static void add_value(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    char number[16], encoded[BASE64_ENCODE_RAW_LENGTH(sizeof number) + 1];
+    size_t length = (size_t)snprintf(number, sizeof number, "%u", ask->value);
+
+    if (ask->value == 0)
+        return;
+    if (ask->by_blob) {
+        add(draft, "x-ms-meta-v", arena_printf(arena, "%u", ask->value));
+        return;
+    }
+    base64_encode_raw(encoded, length, (const uint8_t *)number);
+    encoded[BASE64_ENCODE_RAW_LENGTH(length)] = '\0';
+    add(draft, "x-ms-properties", arena_printf(arena, "v=%s", encoded));
+}
+
+static void add_content(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    char *bytes = arena_alloc(arena, ask->content.length + 1);
+
+    pattern_fill(ask->content.seed, 0, (unsigned char *)bytes, ask->content.length);
+    draft->body = bytes_of(bytes, ask->content.length);
+}
+
+static void add_escaped(struct text *text, const char *value)
+{
+    for (; *value; value++)
+        text_printf(text, "%%%02X", (unsigned char)*value);
+}
+
+static void write_list(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    char directory[PATH_TEXT_SIZE];
+    struct text query;
+
+    text_init(&query, arena, 256);
+    text_printf(&query, "resource=filesystem&recursive=%s", ask->is_recursive ? "true" : "false");
+    path_text(ask->place, directory);
+    if (ask->place > 0)
+        text_printf(&query, "&directory=%s", directory);
+    if (ask->max > 0)
+        text_printf(&query, "&maxResults=%u", ask->max);
+    if (ask->continuation[0]) {
+        text_add_string(&query, "&continuation=");
+        add_escaped(&query, ask->continuation);
+    }
+    set_method(draft, METHOD_GET, "GET");
+    draft->path = bytes_from_string(FILESYSTEM);
+    draft->query = text_bytes(&query);
+}
+
+static void write_create(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    set_method(draft, METHOD_PUT, "PUT");
+    add_value(ask, arena, draft);
+    if (ask->op == PATH_PUT) {
+        add(draft, "x-ms-blob-type", bytes_from_string("BlockBlob"));
+        add_content(ask, arena, draft);
+    } else {
+        draft->query = bytes_from_string(
+            ask->op == PATH_CREATE_FILE ? "resource=file" : "resource=directory");
+    }
+}
+
+static void write_update(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    set_method(draft, METHOD_PATCH, "PATCH");
+    switch ((int)ask->op) {
+    case PATH_APPEND:
+        draft->query = arena_printf(arena, "action=append&position=%u%s", ask->position,
+                                    ask->flushes ? "&flush=true" : "");
+        add_content(ask, arena, draft);
+        break;
+    case PATH_FLUSH:
+        draft->query =
+            arena_printf(arena, "action=flush&position=%u%s", ask->position,
+                         ask->keeps_rest ? "&retainUncommittedData=true&close=true" : "");
+        break;
+    case PATH_SET_PROPERTIES:
+        draft->query = bytes_from_string("action=setProperties");
+        add_value(ask, arena, draft);
+        break;
+    default:
+        draft->query = bytes_from_string("action=setAccessControl");
+        add(draft, "x-ms-acl",
+            arena_printf(arena, "user::rwx,user:u%u:r-x,group::r-x,other::---", ask->value));
+        break;
+    }
+}
+
+static void write_rename(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    char source[PATH_TEXT_SIZE];
+
+    path_text(ask->from, source);
+    set_method(draft, METHOD_PUT, "PUT");
+    if (ask->is_posix)
+        draft->query = bytes_from_string("mode=posix");
+    add(draft, "x-ms-rename-source", arena_printf(arena, "/fs/%s", source));
+}
+
+static void write_read(const struct path_ask *ask, struct draft *draft)
+{
+    bool reads = ask->op == PATH_READ;
+
+    set_method(draft, reads ? METHOD_GET : METHOD_HEAD, reads ? "GET" : "HEAD");
+    if (ask->op == PATH_GET_ACCESS)
+        draft->query = bytes_from_string("action=getAccessControl");
+}
+
+void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
+{
+    const struct path_ask *ask = &of->path;
+    char path[PATH_TEXT_SIZE];
+
+    path_text(ask->place, path);
+    ret_draft->path = arena_printf(arena, FILESYSTEM "/%s", path);
+    switch (ask->op) {
+    case PATH_CREATE_FILESYSTEM:
+        set_method(ret_draft, METHOD_PUT, "PUT");
+        ret_draft->path = bytes_from_string(FILESYSTEM);
+        ret_draft->query = bytes_from_string("resource=filesystem");
+        break;
+    case PATH_CREATE_FILE:
+    case PATH_CREATE_DIRECTORY:
+    case PATH_PUT:
+        write_create(ask, arena, ret_draft);
+        break;
+    case PATH_APPEND:
+    case PATH_FLUSH:
+    case PATH_SET_PROPERTIES:
+    case PATH_SET_READERS:
+        write_update(ask, arena, ret_draft);
+        break;
+    case PATH_RENAME:
+        write_rename(ask, arena, ret_draft);
+        break;
+    case PATH_DELETE:
+        set_method(ret_draft, METHOD_DELETE, "DELETE");
+        if (!ask->by_blob)
+            ret_draft->query =
+                bytes_from_string(ask->is_recursive ? "recursive=true" : "recursive=false");
+        break;
+    case PATH_READ:
+    case PATH_GET_PROPERTIES:
+    case PATH_GET_ACCESS:
+        write_read(ask, ret_draft);
+        break;
+    case PATH_LIST:
+        write_list(ask, arena, ret_draft);
+        break;
+    case PATH_OPS:
+        assert(false);
+    }
+    add_conditions(ask, arena, ret_draft);
+}
+
+/* ---- headers of the answer ---- */
+
+static void copy(char *to, size_t size, struct bytes from)
+{
+    (void)snprintf(to, size, "%.*s", BYTES_ARG(from));
+}
+
+/* "v=base64" */
+static unsigned read_value(struct bytes properties)
+{
+    struct base64_decode_ctx context;
+    uint8_t number[64];
+    size_t length = sizeof number - 1;
+
+    if (!bytes_has_prefix(properties, (struct bytes)BYTES("v=")) || properties.len > 40)
+        return 0;
+    base64_decode_init(&context);
+    if (!base64_decode_update(&context, &length, number, properties.len - 2, properties.ptr + 2))
+        return 0;
+    number[length] = '\0';
+    return (unsigned)strtoul((const char *)number, NULL, 10);
+}
+
+static unsigned read_readers(struct bytes list)
+{
+    char text[400];
+    const char *user;
+
+    copy(text, sizeof text, list);
+    user = strstr(text, "user:u");
+    return user ? (unsigned)strtoul(user + strlen("user:u"), NULL, 10) : 0;
+}
+
+void path_request_read_header(const struct http_header *header, struct reply *reply)
+{
+    struct path_reply *path = &reply->path;
+
+    if (bytes_is_nocase(header->name, "x-ms-continuation"))
+        copy(path->continuation, sizeof path->continuation, header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-resource-type"))
+        copy(path->resource_type, sizeof path->resource_type, header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-existing-resource-type"))
+        copy(path->existing_type, sizeof path->existing_type, header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-properties"))
+        path->value = read_value(header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-acl"))
+        path->readers = read_readers(header->value);
+}

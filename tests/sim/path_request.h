@@ -1,0 +1,13 @@
+/* A path_ask on its way to the server, and headers of the answer. rest: datalakestoragegen2 */
+#ifndef LAGRA_SIM_PATH_REQUEST_H
+#define LAGRA_SIM_PATH_REQUEST_H
+
+#include "draft.h"
+#include "request.h"
+
+void path_request_write(const struct ask *ask, struct arena *arena, struct draft *ret_draft);
+void path_request_format(const struct ask *ask, char *to, size_t size);
+void path_request_read_header(const struct http_header *header, struct reply *reply);
+bool path_request_is_by_blob(const struct ask *ask);
+
+#endif
