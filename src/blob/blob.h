@@ -236,6 +236,8 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
+/* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */
@@ -265,9 +267,9 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 struct blob_state {
     struct subject_state base;
     struct container container; /* at container and blob level */
-    struct blob_node *node;     /* at blob level of a hierarchical container (namespace.h); or NULL */
-    bool found;                 /* `blob` holds the record, which may be uncommitted */
-    bool is_kept;               /* not found, but `blob` holds a soft-deleted one */
+    struct blob_node *node; /* at blob level of a hierarchical container (namespace.h); or NULL */
+    bool found;             /* `blob` holds the record, which may be uncommitted */
+    bool is_kept;           /* not found, but `blob` holds a soft-deleted one */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)
@@ -298,7 +300,8 @@ enum {
     NEEDS_TIER = 16,     /* changes the tier */
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
-    NEEDS_NAME = 128,    /* renames, or creates a directory: keeps the parent directory open */
+    NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
 };
 /* Member of struct service: refuses what the blob does not permit, and gives a blob that will be
  * created its place in a hierarchical container. */

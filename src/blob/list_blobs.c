@@ -283,9 +283,7 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
                              struct list_blobs_result *r)
 {
     bool is_tree = blob_state(d)->container.hierarchical;
-    struct page page = {
-        .d = d, .asked = p, .sink = p->sink, .from = first_place(p, is_tree)
-    };
+    struct page page = { .d = d, .asked = p, .sink = p->sink, .from = first_place(p, is_tree) };
     enum store_result result;
 
     text_init(&page.seek, d->arena, 1024);

@@ -38,17 +38,17 @@ struct tree_records {
     struct level *level;
     struct reading *readings;
     struct text name;        /* current name */
-    bool descends;           /* to what is below it, next: */
+    bool descends;           /* to the names below it, next: */
     uint64_t below;          /* id of the directory */
     size_t below_len;        /* length of its path */
-    struct read_view *of;    /* records of the current name; NULL if there is none */
+    struct read_view *of;    /* records of the current name, or NULL */
     struct bytes record_key; /* where to continue in them */
     struct scan *scan;
     bool is_read; /* the base has been read */
 };
 
-struct tree_records *tree_records_open(struct decision *d, const struct list_blobs_parameters *asked,
-                                       struct bytes from)
+struct tree_records *tree_records_open(struct decision *d,
+                                       const struct list_blobs_parameters *asked, struct bytes from)
 {
     struct tree_records *records = arena_alloc(d->arena, sizeof *records);
 
@@ -119,8 +119,7 @@ static enum store_result read_entries(struct tree_records *records, struct level
     struct bytes prefix = name_in(records, level, records->asked->listing.prefix);
     struct decision_part *part;
     struct tree_place place;
-    enum tree_result result =
-        tree_find_id(&records->tree, level->id, TREE_TO_READ, &place, &part);
+    enum tree_result result = tree_find_id(&records->tree, level->id, TREE_TO_READ, &place, &part);
 
     level->is_begun = true;
     level->at = 0;
@@ -145,6 +144,8 @@ static bool take_entry(struct tree_records *records, const struct level *level,
     struct bytes name;
     bool is_shown, is_later;
 
+    if (namespace_is_hidden(entry->name.given))
+        return false;
     records->name.len = level->path_len;
     text_add(&records->name, entry->name.given);
     name = text_bytes(&records->name);
@@ -157,7 +158,7 @@ static bool take_entry(struct tree_records *records, const struct level *level,
                         (is_later || is_above(name, from));
     if (records->marks_directories && entry->kind == TREE_DIRECTORY)
         text_add_char(&records->name, '/');
-    return is_shown && is_later && !namespace_is_hidden(entry->name.given);
+    return is_shown && is_later;
 }
 
 /* Moves to the next name, and opens its partition. Returns STORE_NOT_FOUND at the end. */
@@ -186,10 +187,10 @@ static enum store_result next_name(struct tree_records *records)
                 return result;
         }
     }
-    records->of = decision_open(records->d,
-                                tree_partition(records->d->arena, records->tree.space, entry->id),
-                                NULL)
-                      ->before;
+    records->of =
+        decision_open(records->d, tree_partition(records->d->arena, records->tree.space, entry->id),
+                      NULL)
+            ->before;
     records->record_key = bytes_of("", 0);
     records->is_read = false;
     return STORE_OK;
@@ -256,10 +257,10 @@ enum store_result tree_records_next(struct tree_records *records, struct space_r
             return result;
         end_name(records);
     }
-    *ret_record = (struct space_record){ .partition_key = text_bytes(&records->name),
-                                         .record_key =
-                                             records->has_bases_only ? base_key : record.key,
-                                         .value = record.value };
+    *ret_record =
+        (struct space_record){ .partition_key = text_bytes(&records->name),
+                               .record_key = records->has_bases_only ? base_key : record.key,
+                               .value = record.value };
     return STORE_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Inside blob/ only: the records of a hierarchical container in the order of its names, for List
- * Blobs: a walk over its directories, each followed by what is below it. So a name that no longer
+ * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
  * exists is still a place to continue at.
  *
  * A page reads many partitions. tree_records_confirm() detects that a directory has changed between
@@ -12,7 +12,8 @@
 struct tree_records;
 /* Starts at a name or, unless it exists, at the next one. The walk has the entries of one directory
  * only if the delimiter is a slash, when names of directories end with one, or asked->one_level. */
-struct tree_records *tree_records_open(struct decision *d, const struct list_blobs_parameters *asked,
+struct tree_records *tree_records_open(struct decision *d,
+                                       const struct list_blobs_parameters *asked,
                                        struct bytes from);
 /* Returns the next record; its partition key is the path. Returns like space_iterator_next(). */
 enum store_result tree_records_next(struct tree_records *records, struct space_record *ret_record);

@@ -201,8 +201,8 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
 
     if (e)
         return e;
-    result = state->node ? read_node(d, ref)
-                         : blob_read_kept(d->before, d->arena, ref, &state->blob);
+    result =
+        state->node ? read_node(d, ref) : blob_read_kept(d->before, d->arena, ref, &state->blob);
     if (result == STORE_NOT_FOUND && ref.kind == BLOB_VERSION)
         result = read_current(d, ref.at, &state->blob);
     d->lease_resource = LEASE_OF_BLOB;
