@@ -303,7 +303,7 @@ enum {
     NEEDS_TAGS = 128,    /* writes index tags */
     NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
 };
-/* Member of struct service: refuses what the blob does not permit, and gives a blob that will be
+/* Refuses what the blob does not permit, and gives a blob that will be
  * created its place in a hierarchical container. */
 enum error blob_enter(struct decision *d);
 /* Returns true for the names of containers that only the service creates and fills. decision: 44,
