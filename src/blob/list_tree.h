@@ -1,4 +1,4 @@
-/* Inside blob/ only: the records of a hierarchical container in the order of its names, for List
+/* Returns the records of a hierarchical container in the order of its names, for List
  * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
  * exists is still a place to continue at.
  *

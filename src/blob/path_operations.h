@@ -26,7 +26,7 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
  *          for the root */
 enum error path_delete_directory(struct decision *d, bool is_recursive);
 
-/* Stored, see uncommitted.h. Deletes the contents of a deleted directory. */
+/* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
 enum { TASK_DELETE_DIRECTORY = 0x150 };
 task_fn delete_directory_task;
 
