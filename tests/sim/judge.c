@@ -20,6 +20,7 @@
 #include "model.h"
 #include "pending.h"
 #include "pooled.h"
+#include "roles.h"
 #include "scheduler.h"
 #include "search.h"
 #include "services.h"
@@ -225,6 +226,7 @@ static void note_commit(int slot)
         return;
     } else if (slot >= 0) {
         framing_committed((unsigned)slot);
+        roles_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
     } else if (sim_service()->committed_behind) {
         sim_service()->committed_behind();

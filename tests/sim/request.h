@@ -151,6 +151,9 @@ struct ask {
     bool is_weak;                             /* that ETag */
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
+    unsigned token;     /* principal of a bearer token or user delegation SAS, or 0 (roles.h) */
+    unsigned flaw;      /* of that token, or 0 */
+    bool wants_key;     /* Get User Delegation Key, in place of `op` */
     unsigned sas;       /* of sas_letters, or the policy's number */
     unsigned sas_types; /* of account_sas_types */
     struct sas_terms terms;

@@ -23,6 +23,7 @@
 #include "fleet.h"
 #include "judge.h"
 #include "request.h"
+#include "roles.h"
 #include "scheduler.h"
 #include "services.h"
 
@@ -54,6 +55,21 @@ static bool may_fail(void)
     return world->was_damaged || faults_were_seen() || !server_healthy(server);
 }
 
+/* To its service, a request that was not permitted looks like one without a response. */
+static void judge(unsigned slot, struct reply *answer)
+{
+    if (wishes[slot].ask.wants_key) {
+        roles_judge_key(slot, answer, may_fail());
+        return;
+    }
+    if (roles_refused(slot, answer, may_fail())) {
+        if (sim_service()->has_committed(slot))
+            world_fail("a request that is not permitted has committed");
+        answer->came = false;
+    }
+    sim_service()->answered(slot, answer, may_fail());
+}
+
 static void *client(void *argument)
 {
     unsigned slot = (unsigned)(uintptr_t)argument;
@@ -65,16 +81,19 @@ static void *client(void *argument)
     while (world->next_request[slot] < world->plan.operations && server_healthy(server)) {
         struct reply answer;
 
-        sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
+        sim_service()->draw(slot, world->next_request[slot], &wish->ask);
+        roles_draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             request_think(slot, wish->ask.think_ns);
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
-        sim_service()->asked(slot, &wish->ask);
+        roles_asked(slot, &wish->ask);
+        if (!wish->ask.wants_key)
+            sim_service()->asked(slot, &wish->ask);
         request_send(server, slot, &wish->ask, &answer);
         if (answer.was_cut && !may_fail())
             world_fail("an answer is broken off after %zu bytes", answer.body_size);
-        sim_service()->answered(slot, &answer, may_fail());
+        judge(slot, &answer);
         wish->is_waiting = false;
         answer_release(&answer);
     }
@@ -340,6 +359,7 @@ static bool run_lives(const struct plan *plan)
     world_begin(plan);
     disk_begin();
     sim_service()->begin();
+    roles_begin();
     for (;;) {
         bool calm = lives >= plan->lives || world->was_damaged;
 
