@@ -25,6 +25,7 @@
 #include "search.h"
 #include "services.h"
 #include "sm_judge.h"
+#include "throttle.h"
 #include "times.h"
 #include "world.h"
 
@@ -257,6 +258,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     if (!*ret_error && !fleet_is_cut_off())
         note_commit(slot);
     commits_note(before);
+    throttle_committed();
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);

@@ -31,6 +31,7 @@
 #include "services.h"
 #include "sm_link.h"
 #include "sm_request.h"
+#include "throttle.h"
 #include "times.h"
 #include "wire.h"
 #include "world.h"
@@ -174,6 +175,11 @@ struct server *server_open(const char **ret_problem)
 static struct endpoint *endpoint_of(struct server *server, const struct ask *ask)
 {
     return &server->endpoints[sim_service()->beside && sim_service()->is_beside(ask)];
+}
+
+const struct account *server_account(void)
+{
+    return development_account;
 }
 
 bool server_healthy(const struct server *server)
@@ -1293,6 +1299,7 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent->ask = ask;
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
+    throttle_sends(slot, size, sent->exchange.request.method & (METHOD_GET | METHOD_HEAD));
     if (goes_by_wire(slot, ask))
         wire_exchange(slot, ask, &sent->exchange.request, &sent->framing,
                       bytes_of(sent->body, size), read_header, &answer);

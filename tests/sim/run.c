@@ -26,6 +26,7 @@
 #include "roles.h"
 #include "scheduler.h"
 #include "services.h"
+#include "throttle.h"
 
 #define SECOND_NS          UINT64_C(1000000000)
 #define ANSWER_MAX_S       60
@@ -58,12 +59,16 @@ static bool may_fail(void)
 /* To its service, a request that was not permitted looks like one without a response. */
 static void judge(unsigned slot, struct reply *answer)
 {
+    bool has_committed = !wishes[slot].ask.wants_key && sim_service()->has_committed(slot);
+
+    if (throttle_refused(slot, answer, has_committed, may_fail()))
+        answer->came = false;
     if (wishes[slot].ask.wants_key) {
         roles_judge_key(slot, answer, may_fail());
         return;
     }
     if (roles_refused(slot, answer, may_fail())) {
-        if (sim_service()->has_committed(slot))
+        if (has_committed)
             world_fail("a request that is not permitted has committed");
         answer->came = false;
     }
@@ -87,7 +92,9 @@ static void *client(void *argument)
             request_think(slot, wish->ask.think_ns);
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
+        throttle_draw(&wish->ask);
         roles_asked(slot, &wish->ask);
+        throttle_asked(slot, &wish->ask);
         if (!wish->ask.wants_key)
             sim_service()->asked(slot, &wish->ask);
         request_send(server, slot, &wish->ask, &answer);
@@ -171,6 +178,7 @@ static void wait_for_clients(void)
 /* All is quiet: what is there is what the model has, and what clients were told has an order. */
 static void check_end(void)
 {
+    throttle_end();
     if (world->plan.service != SIM_FILE) /* what SMB clients have left is synced a little later */
         commits_acknowledge_all();
     if (!sim_service()->take_stock(server, may_fail()))
@@ -216,6 +224,7 @@ static noreturn void live(bool calm)
         world_end(OUTCOME_DONE);
     if (world->plan.faults & FAULT_WIRE)
         server_open_wire(server);
+    throttle_start(server_account());
     start_clients();
     wait_for_clients();
     check_end();
