@@ -25,6 +25,7 @@
 #include "search.h"
 #include "services.h"
 #include "sm_judge.h"
+#include "states.h"
 #include "throttle.h"
 #include "times.h"
 #include "world.h"
@@ -229,7 +230,7 @@ static void note_commit(int slot)
         framing_committed((unsigned)slot);
         roles_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
-    } else if (sim_service()->committed_behind) {
+    } else if (!states_committed() && sim_service()->committed_behind) {
         sim_service()->committed_behind();
     }
 }
@@ -588,7 +589,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
         else
             judge_view(slot, answer);
         judge_origin(slot, answer, may_fail);
-        if (!judge_says_cannot(answer))
+        if (!judge_says_cannot(answer) && !states_are_used())
             linear_note(slot->ask, answer);
     } else if (slot->commit > 0 && answer->etag > 0) {
         /* Nobody was told, but it is no secret of ours. */

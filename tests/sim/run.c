@@ -26,6 +26,7 @@
 #include "roles.h"
 #include "scheduler.h"
 #include "services.h"
+#include "states.h"
 #include "throttle.h"
 
 #define SECOND_NS          UINT64_C(1000000000)
@@ -93,6 +94,7 @@ static void *client(void *argument)
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
         throttle_draw(&wish->ask);
+        states_draw(&wish->ask);
         roles_asked(slot, &wish->ask);
         throttle_asked(slot, &wish->ask);
         if (!wish->ask.wants_key)
@@ -179,6 +181,7 @@ static void wait_for_clients(void)
 static void check_end(void)
 {
     throttle_end();
+    states_end();
     if (world->plan.service != SIM_FILE) /* what SMB clients have left is synced a little later */
         commits_acknowledge_all();
     if (!sim_service()->take_stock(server, may_fail()))
@@ -225,6 +228,7 @@ static noreturn void live(bool calm)
     if (world->plan.faults & FAULT_WIRE)
         server_open_wire(server);
     throttle_start(server_account());
+    states_start(server);
     start_clients();
     wait_for_clients();
     check_end();

@@ -109,6 +109,8 @@ static void *change_limits(void *unused)
             (enum account_limit)world_draw(STREAM_SYSTEM, ACCOUNT_LIMITS + 1);
 
         settings.is_disabled = world_draw(STREAM_SYSTEM, 8) == 0;
+        if (settings.of[LIMIT_CAPACITY] > 0 && world_draw(STREAM_SYSTEM, 2) == 0)
+            which = ACCOUNT_LIMITS;
         if (which == ACCOUNT_LIMITS)
             count_usage(&settings);
         else
