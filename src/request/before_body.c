@@ -24,7 +24,7 @@ enum state default_version_find(struct flow *flow)
     struct service_properties properties;
     uint64_t sequence = 0;
     enum store_result result =
-        service_properties_find(&work->decision, work->call.service->name, &properties, &sequence);
+        service_properties_find(&work->decision, service_data_name(work->call.service), &properties, &sequence);
 
     if (result == STORE_WAIT)
         return flow_to_pool(flow, default_version_find);

@@ -13,6 +13,7 @@
 #include "base/event_log.h"
 #include "base/log.h"
 #include "blob/blob.h"
+#include "dfs/dfs.h"
 #include "file/file.h"
 #include "opens/open_epoch.h"
 #include "net/net.h"
@@ -61,7 +62,8 @@
 #define BACKGROUND_SHARES      ((struct pool_shares){ .account = 8, .source = 4 })
 
 const struct service *const services[SERVICE_COUNT] = { &blob_service, &queue_service,
-                                                        &table_service, &file_service };
+                                                        &table_service, &file_service,
+                                                        &dfs_service };
 #define SERVICES SERVICE_COUNT
 
 struct running {
@@ -146,7 +148,7 @@ static bool start_listener(struct running *run, size_t i)
     run->servers[i] =
         service_listener_start(&run->options, i, &run->limits, &run->certificate, &of);
     if (!run->servers[i])
-        return false;
+        return run->options.listen[i].is_optional;
     atomic_store(&run->endpoint_set.ports[i], http_port(run->servers[i]));
     return true;
 }

@@ -25,7 +25,7 @@ struct task_runner;
 struct usage_survey;
 
 /* All services of a process. */
-#define ENDPOINTS_MAX 4
+#define ENDPOINTS_MAX 5
 struct endpoint_set {
     const struct endpoint *endpoints;
     size_t count;
@@ -56,5 +56,8 @@ struct endpoint {
 
 /* Returns the endpoint of the service with this name, or NULL if there is none. */
 const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
+/* Returns the endpoint of the request: that of the service in the host name, if it has the same data
+ * as the service of the port (account.dfs.localhost at the Blob service's port), else `endpoint`. */
+const struct endpoint *endpoint_of_host(const struct endpoint *endpoint, struct bytes authority);
 
 #endif
