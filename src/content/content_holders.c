@@ -194,8 +194,7 @@ static enum store_result delete_content(struct read_view *before, struct changes
     if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_PASSED */
         return result;
     if (content->has_runs) {
-        result =
-            run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_PASSED, &runs);
         if (result)
             return result;
         run_set_subtract(&runs, kept);

@@ -12,10 +12,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define BLOCK_VERSION     1
+#define BLOCK_VERSION  1
 
 /* For a decoded segment. */
-#define SEGMENT_ARENA_MAX ((size_t)16 << 20)
+#define SEGMENT_MEMORY ((size_t)16 << 20)
 
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body)
@@ -172,7 +172,7 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
                                      struct run_set *ret_set)
 {
     struct run_set set = { .count = 0 };
-    struct arena *scratch = arena_new_like(arena, SEGMENT_ARENA_MAX);
+    struct arena *scratch = arena_new_like(arena, SEGMENT_MEMORY);
     struct arena_mark empty = arena_mark(scratch);
     struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, id);
     enum store_result result;

@@ -1,7 +1,7 @@
-/* Appending to a file: appends stage bytes at positions, which nobody sees; a flush makes the file
- * that much longer, in one step, if the bytes are contiguous. The bytes are kept like the blocks of
- * Put Block (blob/uncommitted.h) and expire like them; Get Block List does not show them. A flush
- * adds them to the content without rewriting it, so its cost depends only on what is flushed, and a
+/* Appending to a file: an append stages bytes at a position, where no reader sees them. A flush
+ * extends the file by contiguous staged bytes in one step. Staged bytes are stored and expire like
+ * the blocks of Put Block (blob/uncommitted.h), but Get Block List does not show them. A flush adds
+ * them to the content without rewriting it, so its cost depends only on the flushed bytes, and a
  * file may be flushed any number of times. rest: Path-Update; decisions: 1202, 1204 */
 #include "dfs/path_operations.h"
 
@@ -16,8 +16,8 @@
 
 /* ---- leases ---- */
 
-/* A lease is renewed once less than half of it is left, as far as the recorded responses show:
- * they have false for a lease acquired just before. decision: 1204 */
+/* Returns true if less than half of the lease's duration is left. A lease acquired just before is
+ * not renewed (recorded). decision: 1204 */
 static bool needs_renewal(const struct lease *lease, instant now)
 {
     uint64_t duration = (uint32_t)lease->duration_s;
@@ -38,7 +38,7 @@ static enum error perform(struct decision *d, struct lease *lease, enum lease_ac
     return lease_perform(LEASE_OF_BLOB, lease, &request, d->now, &result);
 }
 
-/* Applies the lease action. ends: the request ends what the lease is for (flush) */
+/* Applies the lease action. ends: the request flushes, so it may release the lease */
 static enum error apply_lease(struct decision *d, enum path_lease action, bool ends,
                               const struct lease_request *acquire, struct lease *lease,
                               bool *ret_renewed)
@@ -59,7 +59,7 @@ static enum error apply_lease(struct decision *d, enum path_lease action, bool e
     return e;
 }
 
-/* ---- what is staged ---- */
+/* ---- staged bytes ---- */
 
 /* Refuses blobs that this endpoint cannot append to. refused: the code for them */
 static enum error check_appendable(const struct blob *blob, enum error refused)
@@ -94,22 +94,20 @@ static enum error read_staged(struct decision *d, const struct uncommitted *tota
     if (total->count > LONG_LIST && !d->access.may_block)
         result = STORE_WAIT;
     else if (total->count > 0)
-        result =
-            uncommitted_list(d->before, d->arena, total, &blocks, &ret_blocks->staged_count);
+        result = uncommitted_list(d->before, d->arena, total, &blocks, &ret_blocks->staged_count);
     if (result)
         return decision_fail_content(d, result);
     ret_blocks->staged = blocks;
     return OK;
 }
 
-/* Finds the staged bodies that continue a file of `length` bytes up to `end` without a gap or
- * overlap. Those before it were flushed by an earlier request with a body at the same position. */
+/* Finds the staged bodies that extend a file of `length` bytes to `end`, without gaps or overlaps.
+ * Ignores bodies at positions that the file already has. */
 static enum error choose(struct named_blocks *blocks, uint64_t length, uint64_t end)
 {
     size_t first = 0;
 
-    while (first < blocks->staged_count &&
-           be64_get(blocks->staged[first].block_id.ptr) < length)
+    while (first < blocks->staged_count && be64_get(blocks->staged[first].block_id.ptr) < length)
         first++;
     blocks->named = blocks->staged + first;
     blocks->named_count = 0;
@@ -122,7 +120,7 @@ static enum error choose(struct named_blocks *blocks, uint64_t length, uint64_t 
     return length == end ? OK : E_InvalidFlushPosition;
 }
 
-/* Deletes what was flushed and, unless it is kept, what lies after it. */
+/* Deletes the flushed bodies and, unless keeps_rest, those after them. */
 static enum error drop(struct decision *d, struct uncommitted *total,
                        const struct named_blocks *blocks, bool keeps_rest, bool *ret_nothing_left)
 {
@@ -171,7 +169,7 @@ static enum error stage(struct decision *d, uint64_t position, struct uncommitte
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Appends what is staged before the body, and the body, and flushes. */
+/* Appends the bodies staged before this one, then this one. */
 static enum error append_and_flush(struct decision *d, const struct append_data_parameters *p,
                                    struct uncommitted *total, struct blob *blob)
 {
@@ -247,9 +245,8 @@ enum error flush_data_decide(struct decision *d, const struct flush_data_paramet
     if (e)
         return decision_take_back(d, e);
     if (blocks.named_count > 0)
-        blob.http.has_md5 = false; /* it was that of other bytes */
-    content_append_blocks(d->changes, blob.etag.v, &blob.content, blocks.named,
-                          blocks.named_count);
+        blob.http.has_md5 = false; /* the old one no longer matches */
+    content_append_blocks(d->changes, blob.etag.v, &blob.content, blocks.named, blocks.named_count);
     path_take_properties(&blob.http, &p->http);
     blob.copy = (struct copy_state){ .status = COPY_NONE };
     blob_change(d, was, &blob);

@@ -3,7 +3,7 @@
  * partitions, so both endpoints always show the same state. The files of this folder decide; those
  * of rest/ read requests and render responses.
  *
- * rest: datalakestoragegen2; semantics 2.5; decisions: 1200-1206 */
+ * rest: datalakestoragegen2; decisions: 1200, 1201 */
 #ifndef LAGRA_DFS_DFS_H
 #define LAGRA_DFS_DFS_H
 

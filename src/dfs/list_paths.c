@@ -2,8 +2,8 @@
  * blob is, or where the first name below it is. rest: Path-List; decision: 1205 */
 #include "dfs/path_operations.h"
 
-/* A directory and what lies below it are not adjacent: "a" is before "a-b", and that before
- * "a/b". So a page remembers the directories that it has shown, for the names below them. */
+/* The name of a directory and the names below it are not adjacent: "a" is before "a-b", which is
+ * before "a/b". So a page remembers the directories that it has listed. */
 struct page {
     struct blob_sink sink;
     struct blob_sink *to;
@@ -54,7 +54,8 @@ static bool next_shown(struct bytes *rest, struct bytes *ret_name)
 static void add_group(struct blob_sink *sink, struct bytes prefix)
 {
     struct page *page = page_of(sink);
-    struct bytes name = bytes_of(prefix.ptr, prefix.len - 1), rest = text_bytes(&page->shown), other;
+    struct bytes name = bytes_of(prefix.ptr, prefix.len - 1), rest = text_bytes(&page->shown),
+                 other;
 
     page->has_entry = true;
     while (next_shown(&rest, &other))

@@ -44,8 +44,8 @@ struct bytes path_directory_metadata(struct arena *arena, struct bytes metadata)
 
 /* ---- Path Create ---- */
 
-/* Creates an empty file, or the blob that represents a directory, in place of what has the name.
- * rest: Path-Create */
+/* Creates an empty file, or the blob that represents a directory. Replaces an existing one of the
+ * same kind. rest: Path-Create */
 enum error create_path_decide(struct decision *d, const struct create_path_parameters *p,
                               struct create_path_result *r)
 {
@@ -105,7 +105,8 @@ enum error set_path_properties_decide(struct decision *d,
     return OK;
 }
 
-enum error hierarchical_only_decide(struct decision *d, const struct hierarchical_only_parameters *p,
+enum error hierarchical_only_decide(struct decision *d,
+                                    const struct hierarchical_only_parameters *p,
                                     struct hierarchical_only_result *r)
 {
     (void)d;
@@ -120,9 +121,8 @@ enum error hierarchical_only_decide(struct decision *d, const struct hierarchica
 static enum store_result find_below(struct decision *d, bool *ret_found)
 {
     struct bytes from = arena_printf(d->arena, "%.*s/", BYTES_ARG(blob_asked(d)->blob));
-    struct space_iterator *iterator =
-        space_iterator_open(d->store, blob_state(d)->container.space, from, bytes_of(NULL, 0),
-                            d->access);
+    struct space_iterator *iterator = space_iterator_open(d->store, blob_state(d)->container.space,
+                                                          from, bytes_of(NULL, 0), d->access);
     struct space_record at;
     enum store_result result = space_iterator_next(iterator, &at);
 
@@ -131,7 +131,6 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     space_iterator_close(iterator);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
-
 
 /* Deletes a file, or an empty directory of a flat account. rest: Path-Delete; decision: 1203 */
 enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,

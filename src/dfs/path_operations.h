@@ -12,8 +12,6 @@ bool path_is_directory(const struct blob *blob);
 /* Adds that metadata to a run. */
 struct bytes path_directory_metadata(struct arena *arena, struct bytes metadata);
 
-/* ---- Path Create ---- */
-
 struct create_path_parameters {
     struct parameters base;
     struct create_blob create;
@@ -24,8 +22,6 @@ struct create_path_result {
     struct result base;
 };
 OPERATION_DECLARE(create_path);
-
-/* ---- Path Update ---- */
 
 /* The lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {
@@ -49,6 +45,7 @@ struct append_data_result {
     bool is_renewed; /* the lease */
 };
 OPERATION_DECLARE(append_data);
+OPERATION_DECLARE_PARSE(append_data);
 
 struct flush_data_parameters {
     struct parameters base;
@@ -56,7 +53,7 @@ struct flush_data_parameters {
     bool keeps_rest; /* retainUncommittedData */
     enum path_lease lease;
     struct lease_request acquire;
-    struct http_properties http; /* those that are sent replace the file's */
+    struct http_properties http; /* each property in the request replaces the file's */
 };
 struct flush_data_result {
     struct result base;
@@ -73,17 +70,13 @@ struct set_path_properties_parameters {
 OPERATION_NO_RESULT(set_path_properties);
 OPERATION_DECLARE(set_path_properties);
 
-/* Replaces the properties that are sent. */
+/* Replaces the properties that the request sets. */
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
-/* ---- Path Get Properties ---- */
-
-/* What only hierarchical accounts have: access control lists. */
+/* Operations that only hierarchical accounts have: access control lists, renaming. */
 OPERATION_NO_PARAMETERS(hierarchical_only);
 OPERATION_NO_RESULT(hierarchical_only);
 OPERATION_DECLARE(hierarchical_only);
-
-/* ---- Path Delete ---- */
 
 struct delete_path_parameters {
     struct parameters base;
@@ -95,13 +88,11 @@ struct delete_path_result {
 };
 OPERATION_DECLARE(delete_path);
 
-/* ---- Path List ---- */
-
 /* Where a page of paths starts. */
 struct paths_place {
     struct listing_place at;
-    /* names of directories that were listed before and whose contents are still to come: they are
-     * not listed once more. Separated by '\0' */
+    /* directories that earlier pages have listed, for names below them on later pages; each name
+     * ends with '\0' */
     struct bytes open;
 };
 
@@ -112,7 +103,7 @@ struct list_paths_parameters {
 };
 struct list_paths_result {
     struct result base;
-    struct paths_place next; /* at.name.ptr NULL: none */
+    struct paths_place next; /* at.name.ptr is NULL at the end */
 };
 OPERATION_DECLARE(list_paths);
 

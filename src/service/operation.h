@@ -301,6 +301,9 @@ struct service {
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* usage for operators; service/usage.h. NULL if not counted */
+    /* Returns true for a request to the service that has the data, which then serves it. NULL if
+     * data_of is NULL. */
+    bool (*is_for_data_of)(const struct request *request);
     /* Returns the service's own code for an error of the service whose data it serves. NULL if the
      * codes are the same. */
     enum error (*error_of)(enum error e);

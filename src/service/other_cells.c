@@ -97,10 +97,9 @@ static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned
 
 enum error other_cells_count_moves(struct call *call)
 {
-    return !call->secondary &&
-                   placement_count_moves(call->endpoint->store, service_data_name(call->service),
-                                         call->account_name, STORE_MAY_BLOCK,
-                                         &call->input.merged.moves)
+    return !call->secondary && placement_count_moves(
+                                   call->endpoint->store, service_data_name(call->service),
+                                   call->account_name, STORE_MAY_BLOCK, &call->input.merged.moves)
                ? E_InternalError
                : OK;
 }

@@ -11,23 +11,39 @@ const struct endpoint *endpoint_find(const struct endpoint_set *all, struct byte
     return NULL;
 }
 
-const struct endpoint *endpoint_of_host(const struct endpoint *endpoint, struct bytes authority)
+const struct endpoint *endpoint_labelled(const struct endpoint *endpoint, struct bytes label)
 {
-    const struct endpoint_set *all = endpoint->all;
-    struct bytes account, label, rest;
+    const char *data = service_data_name(endpoint->service);
 
-    if (!all || !authority.ptr || !endpoint->options->product_style_url)
+    if (bytes_is_nocase(label, endpoint->service->name))
         return endpoint;
-    bytes_cut(authority, '.', &account, &rest);
-    if (!rest.ptr)
-        return endpoint;
-    bytes_cut(rest, '.', &label, &rest);
-    for (size_t i = 0; rest.ptr && i < all->count; i++) {
-        const struct service *service = all->endpoints[i].service;
+    for (size_t i = 0; endpoint->all && i < endpoint->all->count; i++) {
+        const struct endpoint *other = &endpoint->all->endpoints[i];
 
-        if (bytes_is_nocase(label, service->name) &&
-            strcmp(service_data_name(service), service_data_name(endpoint->service)) == 0)
-            return &all->endpoints[i];
+        if (bytes_is_nocase(label, other->service->name) &&
+            strcmp(service_data_name(other->service), data) == 0)
+            return other;
     }
-    return endpoint;
+    return NULL;
+}
+
+const struct endpoint *endpoint_of_request(const struct endpoint *endpoint,
+                                           const struct request *request)
+{
+    struct bytes account, label, rest = { NULL, 0 };
+    const struct endpoint *found = NULL;
+
+    if (!endpoint->all)
+        return endpoint;
+    if (request->authority.ptr && endpoint->options->product_style_url)
+        bytes_cut(request->authority, '.', &account, &rest);
+    if (rest.ptr)
+        bytes_cut(rest, '.', &label, &rest);
+    if (rest.ptr)
+        found = endpoint_labelled(endpoint, label);
+    if (found)
+        endpoint = found;
+    if (endpoint->service->is_for_data_of && endpoint->service->is_for_data_of(request))
+        found = endpoint_find(endpoint->all, bytes_from_string(endpoint->service->data_of));
+    return found ? found : endpoint;
 }

@@ -145,8 +145,7 @@ static bool add_filesystem(struct listing_sink *sink, const struct space_record 
 enum error list_filesystems_check(struct call *call, struct list_containers_parameters *p)
 {
     struct filesystems_page *page = arena_alloc(call->arena, sizeof *page);
-    enum error e =
-        listing_read_max(call, LISTING_MAX, &p->listing.max_given, &p->listing.max);
+    enum error e = listing_read_max(call, LISTING_MAX, &p->listing.max_given, &p->listing.max);
 
     p->listing.prefix = listing_query(call, "prefix");
     p->listing.hidden = bytes_from_string("$logs");

@@ -162,9 +162,8 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
     if (begin.ptr)
         list->start_from = arena_printf(call->arena, "%.*s%.*s", BYTES_ARG(list->listing.prefix),
                                         BYTES_ARG(begin));
-    page->sink = (struct blob_sink){ .begin = begin_page,
-                                     .add = add_path,
-                                     .add_group = add_directory };
+    page->sink =
+        (struct blob_sink){ .begin = begin_page, .add = add_path, .add_group = add_directory };
     page->call = call;
     list->sink = &page->sink;
     return e;

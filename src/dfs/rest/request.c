@@ -54,7 +54,23 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
     return OK;
 }
 
-/* ---- what is not built ---- */
+/* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names, and
+ * otherwise send these requests here, too. They have comp or restype, or accept XML, unlike all
+ * operations of this service. decision: 1200 */
+bool dfs_is_for_blob(const struct request *request)
+{
+    struct bytes query = request->query, name, value;
+
+    if (request_header(request, "x-ms-blob-type").ptr ||
+        bytes_is_nocase(request_header(request, "accept"), "application/xml"))
+        return true;
+    while (url_take_parameter(&query, &name, &value))
+        if (bytes_is_nocase(name, "comp") || bytes_is_nocase(name, "restype"))
+            return true;
+    return false;
+}
+
+/* ---- unsupported headers and parameters ---- */
 
 static const struct unbuilt {
     struct bytes name;
@@ -228,8 +244,8 @@ enum error dfs_error_of(enum error e)
 /* As recorded: {"error":{"code":..,"message":..}} */
 bool dfs_answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
-    struct bytes message = problem->message.ptr ? problem->message
-                                                : bytes_from_string(error_message(e));
+    struct bytes message =
+        problem->message.ptr ? problem->message : bytes_from_string(error_message(e));
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
     struct text out, text;
 

@@ -1,4 +1,4 @@
-/* Inside dfs/rest/ only: parsing and response helpers shared by several operations. */
+/* Parses and answers what several operations share. Internal to dfs/rest/. */
 #ifndef LAGRA_DFS_REST_REQUEST_H
 #define LAGRA_DFS_REST_REQUEST_H
 
@@ -8,14 +8,10 @@
 #include "service/answer.h"
 #include "service/http_headers.h"
 
-/* ---- names ---- */
-
 /* Reads "/filesystem/path" into a struct blob_resource. A path has no leading, trailing or double
  * slashes; its slashes may be percent-encoded. A request for the root directory, which has no name,
  * is one for the filesystem with an action. */
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
-
-/* ---- what is not built ---- */
 
 /* Kinds of requests, for dfs_refuse_unbuilt(). */
 enum dfs_request_kind {
@@ -29,8 +25,6 @@ enum dfs_request_kind {
  * E_UnsupportedQueryParameter), instead of ignoring them. */
 enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind);
 
-/* ---- parameters ---- */
-
 /* Reads a query parameter that is true or false; false if it is absent or empty. */
 enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag);
 /* Reads a required number. Returns OK, E_MissingRequiredQueryParameter,
@@ -43,18 +37,15 @@ enum error dfs_read_properties(struct call *call, bool *ret_has, struct bytes *r
 /* Adds x-ms-properties, if there are any. */
 void dfs_answer_properties(struct answer *a, struct bytes metadata);
 
-/* ---- responses ---- */
-
 /* Makes the text the body, as JSON. */
 void dfs_answer_json(struct answer *a, const struct text *json);
 /* Members of struct service. */
+bool dfs_is_for_blob(const struct request *request);
 enum error dfs_error_of(enum error e);
 bool dfs_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
-/* Number of 100 ns ticks since 1601, as in creationTime. */
+/* Returns 100 ns ticks since 1601, as in creationTime. */
 uint64_t dfs_filetime(instant t);
-
-/* ---- operations that are decided by blob/ ---- */
 
 OPERATION_DECLARE_AS(list_filesystems, list_containers);
 OPERATION_DECLARE_AS(create_filesystem, create_container);
@@ -63,7 +54,6 @@ OPERATION_DECLARE_AS(delete_filesystem, delete_container);
 OPERATION_DECLARE_AS(read_path, get_blob);
 OPERATION_DECLARE_AS(get_path_properties, get_blob_properties);
 OPERATION_DECLARE_AS(lease_path, lease_blob);
-
 
 OPERATION_DECLARE_AS(set_filesystem_properties, set_metadata);
 

@@ -72,8 +72,6 @@ enum error append_data_check(struct call *call, struct append_data_parameters *p
     if (!e)
         e = dfs_query_flag(call, "flush", &p->flushes);
     if (!e)
-        e = body_check_block(call, append_limits);
-    if (!e)
         e = body_read_sums(call, SUMS_OF_PART, &p->sums);
     if (!e)
         e = read_lease(call, p->flushes, &p->lease, &p->acquire);
@@ -82,6 +80,12 @@ enum error append_data_check(struct call *call, struct append_data_parameters *p
         call->wants_crc64 = false;
     }
     return e;
+}
+
+enum error append_data_parse(struct call *call, struct append_data_parameters *p)
+{
+    (void)p;
+    return body_check_block(call, append_limits);
 }
 
 void append_data_answer(struct answer *a, const struct append_data_parameters *p,
