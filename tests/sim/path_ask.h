@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATH_NAMES         3u
-#define PATH_PLACES        40u
-#define PATH_TEXT_SIZE     16
-#define PATH_TOKEN_SIZE    120
+#define PATH_NAMES       3u
+#define PATH_PLACES      40u
+#define PATH_TEXT_SIZE   16
+#define PATH_TOKEN_SIZE  120
 /* Places that can have entries. */
-#define PATH_DIRECTORIES   13u
+#define PATH_DIRECTORIES 13u
 
 enum path_op {
     PATH_CREATE_FILESYSTEM,

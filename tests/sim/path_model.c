@@ -160,8 +160,8 @@ static struct path_expected expect_update(const struct path_ask *ask, const stru
     if (node->is_directory)
         return refusal(409, "PathConflict");
     if (!is_appendable(node))
-        return refusal(409, ask->op == PATH_FLUSH ? "InvalidFlushOperation"
-                                                  : "InvalidAppendOperation");
+        return refusal(409,
+                       ask->op == PATH_FLUSH ? "InvalidFlushOperation" : "InvalidAppendOperation");
     if ((ask->op == PATH_FLUSH || ask->flushes) && !can_flush(node, ask->position))
         return refusal(400, "InvalidFlushPosition");
     return success(ask->op == PATH_FLUSH ? 200 : 202, ask->place);
@@ -174,8 +174,9 @@ static unsigned destination(const struct path_ask *ask, const struct path_state 
 
     if (ask->is_posix || (ask->place > 0 && !(node && node->is_directory)))
         return ask->place;
-    return ask->place < PATH_DIRECTORIES ? PATH_NAMES * ask->place + 1 + (ask->from - 1) % PATH_NAMES
-                                         : PATH_PLACES;
+    return ask->place < PATH_DIRECTORIES
+               ? PATH_NAMES * ask->place + 1 + (ask->from - 1) % PATH_NAMES
+               : PATH_PLACES;
 }
 
 static struct path_expected expect_rename(const struct path_ask *ask,

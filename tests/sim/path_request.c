@@ -103,8 +103,8 @@ static void write_create(const struct path_ask *ask, struct arena *arena, struct
         add(draft, "x-ms-blob-type", bytes_from_string("BlockBlob"));
         add_content(ask, arena, draft);
     } else {
-        draft->query = bytes_from_string(
-            ask->op == PATH_CREATE_FILE ? "resource=file" : "resource=directory");
+        draft->query =
+            bytes_from_string(ask->op == PATH_CREATE_FILE ? "resource=file" : "resource=directory");
     }
 }
 

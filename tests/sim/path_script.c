@@ -7,11 +7,20 @@
 #include "world.h"
 
 static const unsigned weights[PATH_OPS] = {
-    [PATH_CREATE_FILESYSTEM] = 1, [PATH_CREATE_FILE] = 8,    [PATH_CREATE_DIRECTORY] = 6,
-    [PATH_PUT] = 8,               [PATH_APPEND] = 16,        [PATH_FLUSH] = 14,
-    [PATH_SET_PROPERTIES] = 4,    [PATH_SET_READERS] = 4,    [PATH_RENAME] = 24,
-    [PATH_DELETE] = 8,            [PATH_READ] = 14,          [PATH_GET_PROPERTIES] = 8,
-    [PATH_GET_ACCESS] = 3,        [PATH_LIST] = 14,
+    [PATH_CREATE_FILESYSTEM] = 1,
+    [PATH_CREATE_FILE] = 8,
+    [PATH_CREATE_DIRECTORY] = 6,
+    [PATH_PUT] = 8,
+    [PATH_APPEND] = 16,
+    [PATH_FLUSH] = 14,
+    [PATH_SET_PROPERTIES] = 4,
+    [PATH_SET_READERS] = 4,
+    [PATH_RENAME] = 24,
+    [PATH_DELETE] = 8,
+    [PATH_READ] = 14,
+    [PATH_GET_PROPERTIES] = 8,
+    [PATH_GET_ACCESS] = 3,
+    [PATH_LIST] = 14,
 };
 
 static const struct path_node *newest(unsigned place)

@@ -220,8 +220,8 @@ struct ask {
     struct framing framing; /* by the wire */
     /* Of other services. */
     struct queue_ask queue;
-    struct fs_ask fs;  /* of the File service */
-    struct sm_ask smb; /* the same by SMB, if its `op` says so */
+    struct fs_ask fs;     /* of the File service */
+    struct sm_ask smb;    /* the same by SMB, if its `op` says so */
     struct path_ask path; /* of a hierarchical account */
 };
 

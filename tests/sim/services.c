@@ -28,8 +28,7 @@
 #include "world.h"
 
 /* Of the server. Their headers have names that the models have too. */
-extern const struct service blob_service, queue_service, table_service, file_service,
-    dfs_service;
+extern const struct service blob_service, queue_service, table_service, file_service, dfs_service;
 
 static void begin_blobs(void)
 {
