@@ -12,8 +12,9 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* A cell does not move its clock further than this because of another cell's. */
-#define CLOCK_AHEAD_MAX       (300 * (uint64_t)TICKS_PER_SECOND)
+/* A cell does not move its clock further than this because of another cell's. Its own leases and
+ * messages end so much too early. */
+#define CLOCK_AHEAD_MAX       ((uint64_t)TICKS_PER_SECOND)
 /* Times of messages leave out the steps of the clock that their cell has followed; they would be shown so much too early or late. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
 

@@ -392,6 +392,10 @@ enum store_result move_finish_task(struct decision *d, const struct deferred_tas
         return result;
     if (!placement_payload_read(task->payload, &move.service, &move.account))
         return STORE_CORRUPT;
+    /* If the seal could still be lost, both cells would have the name. */
+    result = store_await(d->store, read_view_sequence(d->before));
+    if (result)
+        return result;
     if (ask(endpoint, move.to, MOVE_ACTIVATE_PATH, &move, d->arena) != 200)
         return again(d, task);
     if (move.from != CLUSTER_ROOT && move.to != CLUSTER_ROOT &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fleet_shared.h"
+#include "moves.h"
 #include "world.h"
 
 static unsigned cell OF_PROCESS = 1;
@@ -50,11 +51,6 @@ static void make_room(uint64_t count)
 struct commit_order *commits_here(void)
 {
     return order_of(cell);
-}
-
-bool commits_are_here(uint64_t newest_state)
-{
-    return commits_cell_of(newest_state) == cell;
 }
 
 void commits_note(uint64_t from)
@@ -128,6 +124,7 @@ bool commits_is_lost(uint64_t commit, uint64_t survivor)
 
 void commits_roll_back(uint64_t survivor)
 {
+    moves_roll_back(survivor);
     order_of(cell)->newest = order_of(cell)->acknowledged = survivor;
     if (!commits_are_divided())
         world->commits = survivor;

@@ -19,8 +19,6 @@ bool commits_are_divided(void);
 
 /* Marks the commits after `from` as commits of the calling process's cell. */
 void commits_note(uint64_t from);
-/* Returns whether a name whose newest state a commit made is in the calling process's cell. */
-bool commits_are_here(uint64_t newest_state);
 /* Returns the cell in which a commit was made. */
 unsigned commits_cell_of(uint64_t commit);
 /* Nothing that was told or shown may be lost by a later crash: neither this commit nor an earlier one of its cell. */

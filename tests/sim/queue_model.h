@@ -113,6 +113,8 @@ void queue_roll_back(uint64_t commit);
 /* The newest commit that the record engine has. */
 uint64_t queue_commit_of(uint64_t sequence);
 uint64_t queue_wall_known(uint64_t commit);
+/* Notes a step of a move (moves.h). */
+void queue_committed_move(void);
 
 /* ---- texts: characters that XML escapes among them ---- */
 

@@ -71,6 +71,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .begin_life = queue_begin_life,
                     .asked = queue_asked,
                     .committed = queue_committed,
+                    .committed_move = queue_committed_move,
                     .has_committed = queue_has_committed,
                     .answered = queue_answered,
                     .take_stock = queue_take_stock,

@@ -55,6 +55,8 @@ uint64_t table_list_changed(unsigned table, uint64_t from, uint64_t to);
 unsigned table_cell_of(unsigned table);
 /* Returns whether the newest table of the name is in the cell of the calling process (commits.h). */
 bool table_is_here(unsigned table);
+/* Returns whether it is there after a crash that leaves the commits up to `survivor`. */
+bool table_is_here_at(unsigned table, uint64_t survivor);
 void table_roll_back(uint64_t commit);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);
