@@ -179,6 +179,11 @@ static void note_finish(uint64_t commit)
     all()->busy_ns = world->now_ns;
 }
 
+void moves_undecided(void)
+{
+    now.step = STEP_NONE;
+}
+
 bool moves_committed(void)
 {
     static const char *const names[] = { "", "sealed", "activated", "finished" };

@@ -20,6 +20,8 @@ void moves_roll_back(uint64_t survivor);
 
 /* Returns whether the calling thread has just committed a step of a move, and notes it. */
 bool moves_committed(void);
+/* Forgets what the calling thread has decided, since it cannot be committed. */
+void moves_undecided(void);
 /* Returns whether the calling process's cell may have sealed a name, so that requests for it get 503. */
 bool moves_have_sealed_here(void);
 /* Returns whether requests may have got 503 at any time since then, because a name was held or between two cells. */

@@ -5,6 +5,7 @@
 
 #include "fs_blobs.h"
 #include "fs_judge.h"
+#include "fs_model.h"
 #include "fs_request.h"
 #include "fs_script.h"
 #include "origins.h"
@@ -97,6 +98,9 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .service = &file_service,
                    .beside = &blob_service,
                    .is_beside = fs_is_beside,
+                   .names = fs_shares,
+                   .name_count = 1,
+                   .cell_of = fs_cell_of,
                    .draw = fs_script_draw,
                    .format = fs_request_format,
                    .write = fs_request_write,
