@@ -101,9 +101,18 @@ struct fleet_incoming {
     uint64_t at_ns; /* 0: it was activated */
 };
 
+/* A space that a move has made in its destination. */
+struct fleet_space {
+    struct guid space;
+    uint64_t incarnation; /* of the move, once it was prepared */
+    uint64_t activated;   /* commit; 0: clients do not see it */
+};
+
 struct fleet_moves {
     struct fleet_move moves[FLEET_MOVES_MAX];
     unsigned count;
+    struct fleet_space spaces[FLEET_MOVES_MAX]; /* a ring */
+    unsigned space_count;
     struct fleet_incoming incoming[CLUSTER_CELLS + 1]; /* by cell; the newest */
     unsigned aimed;   /* front end to be disturbed now, since its cell takes part in a step; or 0 */
     uint64_t busy_ns; /* last time when a name was held or between two cells */

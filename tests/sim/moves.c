@@ -92,6 +92,9 @@ void moves_roll_back(uint64_t survivor)
 {
     unsigned left = 0;
 
+    for (unsigned i = 0; world->fleet && i < FLEET_MOVES_MAX; i++)
+        if (commits_is_lost(all()->spaces[i].activated, survivor))
+            all()->spaces[i].activated = 0;
     for (unsigned i = 0; world->fleet && i < all()->count; i++) {
         struct fleet_move *move = &all()->moves[i];
 
@@ -160,6 +163,9 @@ static void note_activation(uint64_t commit)
     if (move->activated > 0)
         world_fail("a move is activated twice");
     move->activated = commit;
+    for (unsigned i = 0; i < FLEET_MOVES_MAX; i++)
+        if (all()->spaces[i].incarnation == now.incarnation)
+            all()->spaces[i].activated = commit;
     commits_acknowledge(move->sealed);
     if (world->wall_steps > 0)
         world->life = LIFE_OF_ONE + (unsigned)commit;
@@ -288,6 +294,49 @@ enum store_result __wrap_move_finish_task(struct decision *d, const struct defer
 
 /* ---- what is prepared, and held ---- */
 
+static struct fleet_space *find_space(const struct guid *space)
+{
+    for (unsigned i = 0; world->fleet && i < FLEET_MOVES_MAX; i++)
+        if (guid_equal(&all()->spaces[i].space, space))
+            return &all()->spaces[i];
+    return NULL;
+}
+
+bool moves_hide(const struct guid *space)
+{
+    const struct fleet_space *found = request_slot() < 0 ? find_space(space) : NULL;
+
+    return found && found->activated == 0;
+}
+
+static void note_prepared(struct decoder *in, uint64_t incarnation, struct arena *arena)
+{
+    struct moved moved;
+
+    if (!moved_read(in, arena, &moved))
+        return;
+    for (size_t i = 0; i < moved.space_count; i++) {
+        struct fleet_space *space = find_space(&moved.spaces[i].space);
+
+        if (space)
+            space->incarnation = incarnation;
+    }
+}
+
+/* The response to MOVE_BEGIN_PATH. */
+static void note_begun(struct bytes response)
+{
+    struct fleet_space *space = &all()->spaces[all()->space_count++ % FLEET_MOVES_MAX];
+    struct decoder in;
+    struct guid id;
+
+    *space = (struct fleet_space){ .activated = 0 };
+    decoder_init(&in, response);
+    (void)decode_u8(&in);
+    decode_fixed(&in, id.b, sizeof id.b);
+    decode_fixed(&in, space->space.b, sizeof space->space.b);
+}
+
 __typeof__(move_prepare_serve) __real_move_prepare_serve, __wrap_move_prepare_serve;
 int __wrap_move_prepare_serve(void *context, struct bytes body, struct arena *arena,
                               struct text *ret_body)
@@ -297,8 +346,10 @@ int __wrap_move_prepare_serve(void *context, struct bytes body, struct arena *ar
     int status;
 
     decoder_init(&in, body);
-    if (fleet_is_running() && move_read(&in, &move) && move.to <= CLUSTER_CELLS)
+    if (fleet_is_running() && move_read(&in, &move) && move.to <= CLUSTER_CELLS) {
         all()->incoming[move.to] = (struct fleet_incoming){ move.incarnation, world->now_ns };
+        note_prepared(&in, move.incarnation, arena);
+    }
     linger();
     status = __real_move_prepare_serve(context, body, arena, ret_body);
     linger();
@@ -314,6 +365,8 @@ int __wrap_move_begin_serve(void *context, struct bytes body, struct arena *aren
     now.is_receiving = true;
     status = __real_move_begin_serve(context, body, arena, ret_body);
     now.is_receiving = false;
+    if (fleet_is_running() && status == 200)
+        note_begun(text_bytes(ret_body));
     return status;
 }
 

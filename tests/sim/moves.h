@@ -26,6 +26,9 @@ void moves_undecided(void);
 bool moves_have_sealed_here(void);
 /* Returns whether requests may have got 503 at any time since then, because a name was held or between two cells. */
 bool moves_were_busy(uint64_t since_ns);
+struct guid;
+/* Returns whether a move has made the space of the calling job, and clients do not see it (yet). */
+bool moves_hide(const struct guid *space);
 /* Returns whether all moves have come to an end, and nothing that was prepared is left. */
 bool moves_have_ended(void);
 /* Returns the time since when a front end has held a name, or 0. */
