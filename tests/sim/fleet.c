@@ -58,6 +58,23 @@ bool fleet_is_running(void)
     return world->fleet && world->fleet->is_running;
 }
 
+static bool is_served(unsigned cell)
+{
+    for (unsigned i = 1; i <= world->plan.fronts; i++)
+        if (fleet_machine(i)->serves && fleet_machine(i)->cell == cell)
+            return true;
+    return false;
+}
+
+bool fleet_lacks_owner(void)
+{
+    bool are_served = true;
+
+    for (unsigned cell = 1; cell <= world->plan.cluster_cells && are_served; cell++)
+        are_served = !fleet_is_running() || is_served(cell);
+    return !are_served && commits_are_divided();
+}
+
 void fleet_count(enum fleet_count count)
 {
     world->fleet->counts.of[count]++;

@@ -160,6 +160,8 @@ _Noreturn void fleet_live(void);
 unsigned fleet_self(void);
 /* Returns whether other front ends and clients run concurrently with the caller. */
 bool fleet_is_running(void);
+/* Returns whether one of several cells has no owner that serves. */
+bool fleet_lacks_owner(void);
 struct machine *fleet_machine(unsigned number);
 void fleet_count(enum fleet_count count);
 /* Notes a disturbance, after which requests may fail for a while. */

@@ -167,6 +167,7 @@ static void note_activation(uint64_t commit)
         if (all()->spaces[i].incarnation == now.incarnation)
             all()->spaces[i].activated = commit;
     commits_acknowledge(move->sealed);
+    queue_clock_moved();
     if (world->wall_steps > 0)
         world->life = LIFE_OF_ONE + (unsigned)commit;
     if (all()->incoming[now.to].incarnation == now.incarnation)

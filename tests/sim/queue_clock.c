@@ -105,6 +105,12 @@ const char *queue_clock_check(unsigned cell, uint64_t instant, uint64_t from_ns,
     return why;
 }
 
+void queue_clock_moved(void)
+{
+    if (world->queue_clock && world->wall_steps > 0)
+        queue_clock()->doubts++;
+}
+
 void queue_clock_follow(int64_t ticks)
 {
     if (world->queue_clock && queue_clock()->starts == 0)
