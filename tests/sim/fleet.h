@@ -23,6 +23,7 @@ struct plan;
 #define SESSIONS_MAX       400u
 #define FLEET_MOVES_MAX    256u
 #define FLEET_HELD_MAX     8u
+#define FLEET_PARTS_MAX    512u
 
 /* Ways in which a front end is disturbed; bits. */
 enum {
@@ -130,8 +131,15 @@ enum fleet_count {
     FLEET_PLACED,    /* containers that were placed in another cell than the root */
     FLEET_MISPLACED, /* requests that a cell refused because their container is, or must be, in another one */
     FLEET_MOVED,
+    FLEET_PARTS,
     FLEET_UNDONE, /* moves that were cancelled or have failed */
     FLEET_COUNTS,
+};
+
+/* A part of a client's batch, which the owner of another cell executes (fleet_parts.h). */
+struct fleet_part {
+    struct guid id;
+    unsigned slot, part;
 };
 
 struct fleet_counts {
@@ -151,6 +159,8 @@ struct fleet {
     bool has_fence;
     uint64_t troubled_ns; /* time of the last disturbance */
     struct fleet_moves moves;
+    struct fleet_part parts[FLEET_PARTS_MAX]; /* a ring */
+    unsigned part_count;
     struct fleet_counts counts;
 };
 

@@ -198,6 +198,11 @@ void judge_list_ends(unsigned slot)
     slots[slot].list_ended = true;
 }
 
+void judge_list_goes_on(unsigned slot)
+{
+    slots[slot].list_ended = false;
+}
+
 /* Parts of a batch have places of their own in the order, also where they are committed as one. */
 void judge_committed(unsigned slot_number)
 {

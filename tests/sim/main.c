@@ -60,6 +60,7 @@ static void print_fleet(void)
         "containers placed in another cell",
         "requests at another cell than that of their container",
         "moves",
+        "parts of batches for other cells",
         "moves cancelled or failed",
     };
 

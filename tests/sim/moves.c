@@ -144,6 +144,17 @@ static struct fleet_move *find_move(void)
     world_fail("a step of a move that was not sealed");
 }
 
+/* The file system blocks before the commit is durable, and the front end may fail. */
+static void block_storage(void)
+{
+    struct machine *machine = fleet_machine(fleet_self());
+
+    machine->trouble |= TROUBLE_AWAY;
+    machine->away_until_ns = world->now_ns + 2 * SECOND_NS;
+    all()->aimed = fleet_self();
+    fleet_trouble("the file system blocks behind a seal");
+}
+
 static void note_seal(uint64_t commit)
 {
     if (all()->count == FLEET_MOVES_MAX)
@@ -153,6 +164,8 @@ static void note_seal(uint64_t commit)
                                                         .to = now.to,
                                                         .incarnation = now.incarnation,
                                                         .sealed = commit };
+    if (world_once_in(STREAM_FAULTS, 5))
+        block_storage();
 }
 
 /* The source has asked for it, so its seal is durable. The clock of this cell may be another one. */
@@ -217,9 +230,9 @@ bool moves_committed(void)
 }
 
 /* Between two steps of a move time may pass, and one of the front ends may fail. */
-static void linger(void)
+static void linger(unsigned once_in)
 {
-    if (!fleet_is_running() || fleet_self() == 0 || world_draw(STREAM_FAULTS, 4) > 0)
+    if (!fleet_is_running() || fleet_self() == 0 || world_draw(STREAM_FAULTS, once_in) > 0)
         return;
     if (world_once_in(STREAM_FAULTS, 6))
         all()->aimed = world->fleet->cells[1 + world_draw(STREAM_FAULTS, CLUSTER_CELLS)].reigns;
@@ -234,9 +247,9 @@ static void linger(void)
     {                                                                                            \
         int status;                                                                              \
                                                                                                  \
-        linger();                                                                                \
+        linger(4);                                                                               \
         status = __real_##handler(context, body, arena, ret_body);                               \
-        linger();                                                                                \
+        linger(4);                                                                               \
         return status;                                                                           \
     }
 
@@ -249,8 +262,11 @@ __typeof__(placement_seal) __real_placement_seal, __wrap_placement_seal;
 enum error __wrap_placement_seal(struct decision *d, void *of)
 {
     const struct seal *seal = of;
-    enum error e = __real_placement_seal(d, of);
+    enum error e;
 
+    if (fleet_is_running() && world_once_in(STREAM_FAULTS, 8)) /* the destination gives it up */
+        sched_sleep(CANCELS_NS - world_random(STREAM_FAULTS) % (10 * SECOND_NS));
+    e = __real_placement_seal(d, of);
     now.step = STEP_NONE;
     if (!e && seal->is_done)
         decide(STEP_SEAL, &seal->move);
@@ -266,12 +282,12 @@ int __wrap_move_activate_serve(void *context, struct bytes body, struct arena *a
     int status;
 
     decoder_init(&in, body);
-    linger();
+    linger(4);
     if (move_read(&in, &move))
         decide(STEP_ACTIVATE, &move);
     status = __real_move_activate_serve(context, body, arena, ret_body);
     now.step = STEP_NONE;
-    linger();
+    linger(4);
     return status;
 }
 
@@ -351,9 +367,9 @@ int __wrap_move_prepare_serve(void *context, struct bytes body, struct arena *ar
         all()->incoming[move.to] = (struct fleet_incoming){ move.incarnation, world->now_ns };
         note_prepared(&in, move.incarnation, arena);
     }
-    linger();
+    linger(4);
     status = __real_move_prepare_serve(context, body, arena, ret_body);
-    linger();
+    linger(4);
     return status;
 }
 
@@ -388,9 +404,12 @@ void __wrap_clock_not_before(instant floor)
 __typeof__(store_hold_space) __real_store_hold_space, __wrap_store_hold_space;
 bool __wrap_store_hold_space(struct store *store, struct guid space)
 {
-    bool is_held = __real_store_hold_space(store, space);
     struct machine *machine;
+    bool is_held;
 
+    if (!now.is_receiving)
+        linger(2); /* clients write behind the last round */
+    is_held = __real_store_hold_space(store, space);
     if (!is_held || now.is_receiving || !fleet_is_running())
         return is_held;
     machine = fleet_machine(fleet_self());

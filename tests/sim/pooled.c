@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "copy_steps.h"
+#include "fleet_parts.h"
 #include "fleet_shared.h"
 #include "fs_copy_steps.h"
 #include "judge.h"
@@ -124,6 +125,12 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
     unsigned numbers[PARTS_MAX], found = 0;
     enum store_result result;
 
+    if (fleet_part() >= 0) {
+        unsigned part = (unsigned)fleet_part();
+
+        judge_commits_parts((unsigned)slot, &part, 1);
+        return __real_store_commit(store, parts, count, now, access, ret_sequence);
+    }
     for (size_t i = 0; slot >= 0 && slot < (int)SLOTS_MAX && first_parts[slot] && i < count; i++) {
         if (parts[i].changes)
             numbers[found++] =

@@ -639,7 +639,7 @@ static struct bytes make_query(const struct sent *sent)
 
     text_init(&query, sent->exchange.arena, 256);
     if (forms[ask->op].query)
-        text_add_string(&query, forms[ask->op].query);
+        text_add_string(&query, ask->is_of_account ? "comp=batch" : forms[ask->op].query);
     if (ask->op == OP_PUT_BLOCK && !malformed_query(ask, "blockid")) {
         char name[16];
 
@@ -678,7 +678,7 @@ static void set_target(struct sent *sent)
 
     request->method = forms[ask->op].method;
     request->method_text = bytes_from_string(forms[ask->op].text);
-    if (ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE)
+    if ((ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE) || ask->is_of_account)
         request->path = bytes_from_string("/" DEVELOPMENT_ACCOUNT "/");
     else if (forms[ask->op].of_blob)
         request->path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s/%s",
