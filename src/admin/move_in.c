@@ -12,8 +12,8 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* If the destination's clock is behind, it is advanced, and its leases and hidden messages end so
- * much too early; if it is ahead, those that are moved do. */
+/* If the destination's clock is behind, it is advanced, and its leases and hidden messages end early
+ * by the difference; if it is ahead, those of the moved container do. */
 #define CLOCK_DIFFERENCE_MAX  ((uint64_t)TICKS_PER_SECOND)
 /* Times of messages leave out the steps of the clock that their cell has followed; they would be shown so much too early or late. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)

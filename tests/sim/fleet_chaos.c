@@ -150,7 +150,8 @@ static void pin_account(void)
     pins = (struct pins){ .count = 0 };
     if (cell > 0 && !pins_set(&pins, bytes_from_string(DEVELOPMENT_ACCOUNT), cell))
         world_fail("the account cannot be pinned");
-    if (!pins_write(FLEET_FOLDER, &pins, &problem)) /* a command that drains a cell writes them, too */
+    if (!pins_write(FLEET_FOLDER, &pins,
+                    &problem)) /* a command that drains a cell writes them, too */
         world_say("pins are not written: %s", problem);
     world_say("%.6f the account is pinned to cell %u", (double)world->now_ns / 1e9, cell);
 }

@@ -190,7 +190,7 @@ static uint64_t check_survivor(void)
         world_fail("after a %s commit %" PRIu64 " is the last, and %" PRIu64 " was acknowledged",
                    world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
     for (unsigned i = 0; i < stock_count; i++) {
-        const char *why = state                            ? fs_compare(&stock[i].ask.fs, &stock[i].answer, state)
+        const char *why = state ? fs_compare(&stock[i].ask.fs, &stock[i].answer, state)
                           : stock[i].answer.status == 404 ? NULL
                                                           : "a share of another cell is here";
         char asked[300];
@@ -198,7 +198,8 @@ static uint64_t check_survivor(void)
         if (!why)
             continue;
         ask_format(&stock[i].ask, asked, sizeof asked);
-        world_fail("after a %s the state is not that of commit %" PRIu64 ", the last\n  %s: %d %s\n  %s",
+        world_fail("after a %s the state is not that of commit %" PRIu64
+                   ", the last\n  %s: %d %s\n  %s",
                    world->power_lost ? "power cut" : "kill", survivor, asked,
                    stock[i].answer.status, stock[i].answer.code, why);
     }

@@ -178,7 +178,8 @@ void model_widen(uint64_t commit, uint64_t other)
             to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
     }
     for (unsigned space = 0; space < model()->spaces; space++)
-        for (unsigned b = 0; b < BLOBS && (!commits_are_divided() || model_is_here_at(space, commit)); b++)
+        for (unsigned b = 0;
+             b < BLOBS && (!commits_are_divided() || model_is_here_at(space, commit)); b++)
             widen(&((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
                   &model_blob_in(space, b, other)->lease.ends);
 }

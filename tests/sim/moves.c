@@ -240,17 +240,17 @@ static void linger(unsigned once_in)
 }
 
 /* A request of a move: its response may be late, too. */
-#define LINGERS(handler)                                                                         \
-    __typeof__(handler) __real_##handler, __wrap_##handler;                                      \
-    int __wrap_##handler(void *context, struct bytes body, struct arena *arena,                  \
-                         struct text *ret_body)                                                  \
-    {                                                                                            \
-        int status;                                                                              \
-                                                                                                 \
-        linger(4);                                                                               \
-        status = __real_##handler(context, body, arena, ret_body);                               \
-        linger(4);                                                                               \
-        return status;                                                                           \
+#define LINGERS(handler)                                                                           \
+    __typeof__(handler) __real_##handler, __wrap_##handler;                                        \
+    int __wrap_##handler(void *context, struct bytes body, struct arena *arena,                    \
+                         struct text *ret_body)                                                    \
+    {                                                                                              \
+        int status;                                                                                \
+                                                                                                   \
+        linger(4);                                                                                 \
+        status = __real_##handler(context, body, arena, ret_body);                                 \
+        linger(4);                                                                                 \
+        return status;                                                                             \
     }
 
 LINGERS(move_put_serve)

@@ -43,7 +43,8 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     if (!is_asked(stock))
         return NULL;
     if (commits_are_divided() && stock->answer.status == 404)
-        return table_is_here_at(stock->ask.table.table, commit) && table_exists(stock->ask.table.table, commit)
+        return table_is_here_at(stock->ask.table.table, commit) &&
+                       table_exists(stock->ask.table.table, commit)
                    ? "a table is missing"
                    : NULL;
     if (!table_is_here_at(stock->ask.table.table, commit))
