@@ -11,6 +11,7 @@ struct create_container_parameters {
     struct parameters base;
     struct guid space; /* of the new incarnation: a new one, so that it starts empty */
     enum public_access access;
+    bool hierarchical; /* kind of the account */
     struct bytes metadata;
 };
 OPERATION_NO_RESULT(create_container);
@@ -74,6 +75,9 @@ struct list_blobs_parameters {
     struct listing listing;
     bool snapshots, versions, uncommitted, deleted; /* include these too */
     bool versions_only;                             /* include blobs that have no current version */
+    /* In a hierarchical container: only the entries of the directory that the prefix ends with,
+     * "" or "a/b/", directories among them. */
+    bool one_level;
     struct bytes delimiter;
     struct bytes start_from; /* only names at or after it */
     struct bytes end_before; /* only names before it */

@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "fleet_shared.h"
 #include "moves.h"
+#include "states.h"
 #include "world.h"
 
 static unsigned cell OF_PROCESS = 1;
@@ -122,7 +123,7 @@ uint64_t commits_oldest_survivor(void)
     uint64_t oldest = world->commits;
 
     if (!commits_are_divided())
-        return commits_acknowledged();
+        return states_oldest(commits_acknowledged());
     for (unsigned i = 1; i <= world->plan.cluster_cells; i++) {
         const struct commit_order *order = order_of(i);
 

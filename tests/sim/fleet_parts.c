@@ -6,6 +6,7 @@
 
 #include "fleet.h"
 #include "judge.h"
+#include "moves.h"
 
 /* What the calling thread executes for another front end. */
 static _Thread_local struct {
@@ -63,6 +64,7 @@ int __wrap_cell_parts_serve(void *context, struct bytes body, struct arena *aren
 {
     int status;
 
+    moves_linger(3); /* containers are moved meanwhile */
     served.is_serving = true;
     served.slot = -1;
     status = __real_cell_parts_serve(context, body, arena, ret_body);

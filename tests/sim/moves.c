@@ -230,7 +230,7 @@ bool moves_committed(void)
 }
 
 /* Between two steps of a move time may pass, and one of the front ends may fail. */
-static void linger(unsigned once_in)
+void moves_linger(unsigned once_in)
 {
     if (!fleet_is_running() || fleet_self() == 0 || world_draw(STREAM_FAULTS, once_in) > 0)
         return;
@@ -247,9 +247,9 @@ static void linger(unsigned once_in)
     {                                                                                              \
         int status;                                                                                \
                                                                                                    \
-        linger(4);                                                                                 \
+        moves_linger(4);                                                                           \
         status = __real_##handler(context, body, arena, ret_body);                                 \
-        linger(4);                                                                                 \
+        moves_linger(4);                                                                           \
         return status;                                                                             \
     }
 
@@ -282,12 +282,12 @@ int __wrap_move_activate_serve(void *context, struct bytes body, struct arena *a
     int status;
 
     decoder_init(&in, body);
-    linger(4);
+    moves_linger(4);
     if (move_read(&in, &move))
         decide(STEP_ACTIVATE, &move);
     status = __real_move_activate_serve(context, body, arena, ret_body);
     now.step = STEP_NONE;
-    linger(4);
+    moves_linger(4);
     return status;
 }
 
@@ -367,9 +367,9 @@ int __wrap_move_prepare_serve(void *context, struct bytes body, struct arena *ar
         all()->incoming[move.to] = (struct fleet_incoming){ move.incarnation, world->now_ns };
         note_prepared(&in, move.incarnation, arena);
     }
-    linger(4);
+    moves_linger(4);
     status = __real_move_prepare_serve(context, body, arena, ret_body);
-    linger(4);
+    moves_linger(4);
     return status;
 }
 
@@ -408,7 +408,7 @@ bool __wrap_store_hold_space(struct store *store, struct guid space)
     bool is_held;
 
     if (!now.is_receiving)
-        linger(2); /* clients write behind the last round */
+        moves_linger(2); /* clients write behind the last round */
     is_held = __real_store_hold_space(store, space);
     if (!is_held || now.is_receiving || !fleet_is_running())
         return is_held;

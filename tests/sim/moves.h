@@ -29,6 +29,8 @@ bool moves_were_busy(uint64_t since_ns);
 struct guid;
 /* Returns whether a move has made the space of the calling job, and clients do not see it (yet). */
 bool moves_hide(const struct guid *space);
+/* Another cell executes a step: time may pass before, and one of the front ends may fail. Once in so many times. */
+void moves_linger(unsigned once_in);
 /* Returns whether all moves have come to an end, and nothing that was prepared is left. */
 bool moves_have_ended(void);
 /* Returns the time since when a front end has held a name, or 0. */
