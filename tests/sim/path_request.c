@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draft.h"
+
 #define FILESYSTEM "/devstoreaccount1/fs"
 
 bool path_request_is_by_blob(const struct ask *ask)

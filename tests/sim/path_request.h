@@ -2,8 +2,11 @@
 #ifndef LAGRA_SIM_PATH_REQUEST_H
 #define LAGRA_SIM_PATH_REQUEST_H
 
-#include "draft.h"
 #include "request.h"
+
+struct arena;
+struct draft;
+struct http_header;
 
 void path_request_write(const struct ask *ask, struct arena *arena, struct draft *ret_draft);
 void path_request_format(const struct ask *ask, char *to, size_t size);
