@@ -16,7 +16,7 @@
 
 #define UNCOMMITTED_BLOCKS_MAX   100000
 #define UNCOMMITTED_ID_MAX       126u /* 64 bytes are 88 in base64 */
-/* id_length of bytes appended at the Data Lake endpoint; their ids are positions in the file, be64 */
+/* id_length of bytes appended at the Data Lake endpoint; their ids are positions, be64 */
 #define UNCOMMITTED_AT_POSITIONS 0u
 
 struct uncommitted {

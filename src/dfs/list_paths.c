@@ -1,6 +1,8 @@
-/* Path List on flat accounts: the blobs of the container as paths. A directory is listed where its
- * blob is, or where the first name below it is. rest: Path-List; decision: 1205 */
+/* Path List: the blobs of the container as paths. In a flat container, a directory is listed where
+ * its blob is, or where the first name below it is. rest: Path-List; decision: 1205 */
 #include "dfs/path_operations.h"
+
+#include "blob/namespace.h"
 
 /* The name of a directory and the names below it are not adjacent: "a" is before "a-b", which is
  * before "a/b". So a page remembers the directories that it has listed. */
@@ -81,15 +83,34 @@ static struct bytes still_open(struct page *page, struct bytes next)
     return text_bytes(&open);
 }
 
-/* Checks that the directory exists, if nothing is in it: its blob does. */
+/* Checks that an empty directory of a tree exists. */
+static enum error check_node(struct decision *d, struct bytes name)
+{
+    struct blob_state *state = blob_state(d);
+    enum error e;
+
+    (void)namespace_locate(d, name);
+    e = namespace_find(d, name);
+    if (e)
+        return e;
+    if (!state->node->part)
+        return E_BlobNotFound;
+    return state->node->place.entry.kind == TREE_DIRECTORY ? OK : E_PathConflict;
+}
+
+/* Checks that an empty directory exists. */
 static enum error check_directory(struct decision *d, const struct list_blobs_parameters *list)
 {
     struct bytes name = bytes_of(list->listing.prefix.ptr, list->listing.prefix.len - 1);
     struct partition at = { .space = blob_state(d)->container.space, .key = name };
-    struct decision_part *part = decision_open(d, at, NULL);
+    struct decision_part *part;
+    enum store_result result;
     struct blob blob;
-    enum store_result result = blob_read(part->before, d->arena, blob_base, &blob);
 
+    if (blob_state(d)->container.hierarchical)
+        return check_node(d, name);
+    part = decision_open(d, at, NULL);
+    result = blob_read(part->before, d->arena, blob_base, &blob);
     decision_leave(d, part);
     if (result == STORE_NOT_FOUND || (!result && blob.uncommitted))
         return E_BlobNotFound;
@@ -112,6 +133,10 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     enum error e;
 
     text_init(&page.shown, d->arena, 256);
+    if (blob_state(d)->container.hierarchical) {
+        list.one_level = list.delimiter.ptr != NULL;
+        list.delimiter = bytes_of(NULL, 0);
+    }
     list.from = p->from.at;
     list.sink = &page.sink;
     e = list_blobs_decide(d, &list, &listed);

@@ -26,10 +26,11 @@ static bool is_directory(struct bytes metadata)
 
 bool path_is_directory(const struct blob *blob)
 {
-    return blob->content.length == 0 && is_directory(blob->metadata);
+    return blob->is_directory || (blob->content.length == 0 && is_directory(blob->metadata));
 }
 
-struct bytes path_directory_metadata(struct arena *arena, struct bytes metadata)
+/* Adds that metadata to a run. */
+static struct bytes directory_metadata(struct arena *arena, struct bytes metadata)
 {
     struct text out;
 
@@ -44,21 +45,34 @@ struct bytes path_directory_metadata(struct arena *arena, struct bytes metadata)
 
 /* ---- Path Create ---- */
 
-/* Creates an empty file, or the blob that represents a directory. Replaces an existing one of the
- * same kind. rest: Path-Create */
+/* Returns the error for requests that only hierarchical containers support. */
+static enum error check_hierarchical(struct decision *d)
+{
+    return blob_state(d)->container.hierarchical ? OK : E_HierarchicalNamespaceNotEnabled;
+}
+
+/* Creates an empty file, or a directory, which in a flat container is a blob. Replaces an existing
+ * file. rest: Path-Create */
 enum error create_path_decide(struct decision *d, const struct create_path_parameters *p,
                               struct create_path_result *r)
 {
     const struct body nothing = { .length = 0 };
+    struct create_blob create = p->create;
     struct blob blob;
     enum error e;
 
     (void)r;
-    if (p->has_permissions)
-        return E_HierarchicalNamespaceNotEnabled;
+    if (p->has_permissions) {
+        e = check_hierarchical(d);
+        return e ? e : decision_fail(d, E_NotImplemented, "Permissions are not supported.");
+    }
+    if (p->is_directory && blob_state(d)->container.hierarchical)
+        return path_create_directory(d, create.metadata, &blob);
+    if (p->is_directory)
+        create.metadata = directory_metadata(d->arena, create.metadata);
     if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
         return E_PathConflict;
-    e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
+    e = create_blob_begin(d, BLOB_BLOCK, &create, &blob);
     if (e)
         return e;
     blob.content = content_from_body(d->changes, blob.etag.v, &nothing);
@@ -97,8 +111,8 @@ enum error set_path_properties_decide(struct decision *d,
     if (e)
         return e;
     path_take_properties(&blob.http, &p->http);
-    if (p->has_metadata && path_is_directory(&blob))
-        blob.metadata = path_directory_metadata(d->arena, p->metadata);
+    if (p->has_metadata && path_is_directory(&blob) && !blob.is_directory)
+        blob.metadata = directory_metadata(d->arena, p->metadata);
     else if (p->has_metadata)
         blob.metadata = p->metadata;
     blob_change(d, &blob_state(d)->blob, &blob);
@@ -109,10 +123,26 @@ enum error hierarchical_only_decide(struct decision *d,
                                     const struct hierarchical_only_parameters *p,
                                     struct hierarchical_only_result *r)
 {
-    (void)d;
+    enum error e = check_hierarchical(d);
+
     (void)p;
     (void)r;
-    return E_HierarchicalNamespaceNotEnabled;
+    return e ? e : decision_fail(d, E_NotImplemented, "Access control lists are not supported.");
+}
+
+/* ---- Path Create with x-ms-rename-source ---- */
+
+/* Renames within a filesystem. rest: Path-Create; decision: 1208 */
+enum error rename_path_decide(struct decision *d, const struct rename_path_parameters *p,
+                              struct rename_path_result *r)
+{
+    struct blob blob;
+    enum error e = check_hierarchical(d);
+
+    (void)r;
+    if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
+        e = decision_fail(d, E_NotImplemented, "Paths are renamed only within a filesystem.");
+    return e ? e : path_rename(d, &p->rename, &blob);
 }
 
 /* ---- Path Delete ---- */
@@ -132,7 +162,8 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Deletes a file, or an empty directory of a flat account. rest: Path-Delete; decision: 1203 */
+/* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
+ * decision: 1203 */
 enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,
                               struct delete_path_result *r)
 {
@@ -142,7 +173,10 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
     enum store_result result = STORE_OK;
     enum error e;
 
-    if (!d->subject.exists || path_is_directory(&blob_state(d)->blob))
+    if (d->subject.exists && blob_state(d)->blob.is_directory)
+        return path_delete_directory(d, p->is_recursive);
+    if (!blob_state(d)->container.hierarchical &&
+        (!d->subject.exists || path_is_directory(&blob_state(d)->blob)))
         result = find_below(d, &found);
     if (result)
         return decision_fail_store(d, result);

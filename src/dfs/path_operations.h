@@ -5,12 +5,11 @@
 
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
+#include "blob/path_operations.h"
 
-/* Returns true if the blob represents a directory: an empty block blob with this metadata.
- * decision: 1201 */
+/* Returns true if the blob is a directory: that of a tree or, in a flat container, an empty block
+ * blob with the metadata hdi_isfolder=true. decision: 1201 */
 bool path_is_directory(const struct blob *blob);
-/* Adds that metadata to a run. */
-struct bytes path_directory_metadata(struct arena *arena, struct bytes metadata);
 
 struct create_path_parameters {
     struct parameters base;
@@ -22,6 +21,14 @@ struct create_path_result {
     struct result base;
 };
 OPERATION_DECLARE(create_path);
+
+struct rename_path_parameters {
+    struct parameters base;
+    struct path_rename rename;
+    struct bytes filesystem; /* of the source */
+};
+OPERATION_NO_RESULT(rename_path);
+OPERATION_DECLARE(rename_path);
 
 /* The lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {
@@ -73,7 +80,7 @@ OPERATION_DECLARE(set_path_properties);
 /* Replaces the properties that the request sets. */
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
-/* Operations that only hierarchical accounts have: access control lists, renaming. */
+/* Operations on access control lists, which only hierarchical accounts have. */
 OPERATION_NO_PARAMETERS(hierarchical_only);
 OPERATION_NO_RESULT(hierarchical_only);
 OPERATION_DECLARE(hierarchical_only);

@@ -1,5 +1,5 @@
 // Data Lake Storage through the official client, on an account without a hierarchical namespace:
-// every method that such an account has. rest: datalakestoragegen2; semantics 2.5
+// every method that such an account has. rest: datalakestoragegen2
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';

@@ -5,9 +5,9 @@
 
 /* ---- create, properties, delete ---- */
 
-static void answer_namespace(struct answer *a)
+static void answer_namespace(struct answer *a, bool is_hierarchical)
 {
-    answer_string(a, "x-ms-namespace-enabled", "false");
+    answer_string(a, "x-ms-namespace-enabled", is_hierarchical ? "true" : "false");
 }
 
 enum error create_filesystem_check(struct call *call, struct create_container_parameters *p)
@@ -18,15 +18,15 @@ enum error create_filesystem_check(struct call *call, struct create_container_pa
         return E_InvalidResourceName;
     p->access = ACCESS_PRIVATE;
     p->space = guid_new();
+    p->hierarchical = account_is_hierarchical(call->account);
     return dfs_read_properties(call, &has, &p->metadata);
 }
 
 void create_filesystem_answer(struct answer *a, const struct create_container_parameters *p,
                               const struct create_container_result *r)
 {
-    (void)p;
     (void)r;
-    answer_namespace(a);
+    answer_namespace(a, p->hierarchical);
 }
 
 enum error get_filesystem_properties_check(struct call *call,
@@ -43,7 +43,7 @@ void get_filesystem_properties_answer(struct answer *a,
 {
     (void)p;
     dfs_answer_properties(a, r->container.metadata);
-    answer_namespace(a);
+    answer_namespace(a, r->container.hierarchical);
 }
 
 enum error set_filesystem_properties_check(struct call *call, struct set_metadata_parameters *p)

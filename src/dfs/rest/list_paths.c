@@ -48,9 +48,13 @@ static bool continuation_decode(struct arena *arena, struct bytes text,
 
 /* ---- the page ---- */
 
+/* The owner of paths created with an account key. */
+#define SUPERUSER "$superuser"
+
 struct paths_page {
     struct blob_sink sink;
     const struct call *call;
+    bool shows_owner; /* of a hierarchical account */
     struct text out;
     struct json_writer writer;
 };
@@ -96,10 +100,19 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     if (call_since(page->call, "2020-02-10"))
         write_number(writer, "creationTime", dfs_filetime(blob->created));
     json_write_member(writer, "etag", tag);
+    if (page->shows_owner && call_since(page->call, "2020-06-12"))
+        json_write_member(writer, "expiryTime", bytes_from_string("0"));
+    if (page->shows_owner)
+        json_write_member(writer, "group", bytes_from_string(SUPERUSER));
     if (path_is_directory(blob))
         json_write_member(writer, "isDirectory", bytes_from_string("true"));
     json_write_member(writer, "lastModified", bytes_from_string(modified));
     json_write_member(writer, "name", name);
+    if (page->shows_owner) {
+        json_write_member(writer, "owner", bytes_from_string(SUPERUSER));
+        json_write_member(writer, "permissions",
+                          bytes_from_string(blob->is_directory ? "rwxr-x---" : "rw-r-----"));
+    }
     json_write_end(writer, '}');
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
@@ -165,6 +178,7 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
     page->sink =
         (struct blob_sink){ .begin = begin_page, .add = add_path, .add_group = add_directory };
     page->call = call;
+    page->shows_owner = account_is_hierarchical(call->account);
     list->sink = &page->sink;
     return e;
 }

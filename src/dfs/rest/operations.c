@@ -7,12 +7,15 @@
 #include "properties/preflight.h"
 #include "service/row.h"
 
-#define PATCH         METHOD_PATCH
-#define HEAD          METHOD_HEAD
-#define PATH_BODY_MAX (UINT64_C(4000) << 20)
+#define PATCH                    METHOD_PATCH
+#define HEAD                     METHOD_HEAD
+#define PATH_BODY_MAX            (UINT64_C(4000) << 20)
 
-#define SU            (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
-#define HTTP4         IF_HTTP4
+/* NEEDS_ bits of blob/blob.h. */
+#define NEEDS(functions_, need_) functions_, .passes = NEEDS_##need_
+
+#define SU                       (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
+#define HTTP4                    IF_HTTP4
 
 OPERATION(preflight);
 OPERATION_MERGED_AS(list_filesystems, list_containers, "");
@@ -22,6 +25,7 @@ OPERATION_AS(set_filesystem_properties, set_metadata);
 OPERATION_AS(delete_filesystem, delete_container);
 OPERATION(list_paths);
 OPERATION(create_path);
+OPERATION(rename_path);
 OPERATION_WITH_PARSE(append_data);
 OPERATION(flush_data);
 OPERATION(set_path_properties);
@@ -83,27 +87,28 @@ static const struct operation operations[] = {
     ROW("Path Rename", PUT, BLOB, "", "x-ms-rename-source",
         WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, CREATE, WHEN_LEASED, RETURNED, REFUSED, 0, 201, 0,
-        blob_subject_optional, &hierarchical_only_functions),
+        blob_subject_optional, NEEDS(&rename_path_functions, NAME)),
     ROW("Path Create", PUT, BLOB, "", "?resource=file",
         WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject_optional, &create_path_functions),
+        blob_subject_optional, NEEDS(&create_path_functions, CREATE)),
     ROW("Path Create", PUT, BLOB, "", "?resource=directory",
         WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject_optional, LOGGED_AS("PathCreateDirectory", &create_path_functions)),
+        blob_subject_optional,
+        LOGGED_AS("PathCreateDirectory", NEEDS(&create_path_functions, NAME))),
     ROW("Path Append Data", PATCH, BLOB, "", "?action=append",
         WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         NO_IF, PATH, WHEN_LEASED, RETURNED, STAGED, PATH_BODY_MAX, 202, 0,
-        blob_subject, &append_data_functions),
+        blob_subject, NEEDS(&append_data_functions, CONTENT)),
     ROW("Path Flush Data", PATCH, BLOB, "", "?action=flush",
         WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, FLUSH, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, &flush_data_functions),
+        blob_subject, NEEDS(&flush_data_functions, CONTENT)),
     ROW("Path Set Properties", PATCH, BLOB, "", "?action=setProperties",
         WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, &set_path_properties_functions),
+        blob_subject, NEEDS(&set_path_properties_functions, METADATA)),
     ROW("Path Set Access Control", PATCH, BLOB, "", "?action=setAccessControl",
         WRITES, MAY("o", "w", "op", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, RETURNED, REFUSED, 0, 200, 0,
@@ -119,35 +124,35 @@ static const struct operation operations[] = {
     ROW("Path Get Properties", HEAD, BLOB, "", NULL,
         READS, MAY("o", "r", "re", "", BLOB_READ, BLOB), "2018-11-09",
         HTTP4, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_readable, &get_path_properties_functions),
+        blob_subject_readable, NEEDS(&get_path_properties_functions, READ)),
     ROW("Path Read", GET, BLOB, "", NULL,
         READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2018-11-09",
         HTTP4, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206,
-        blob_subject, &read_path_functions),
+        blob_subject, NEEDS(&read_path_functions, READ)),
     ROW("Path Lease", POST, BLOB, "", "x-ms-lease-action=acquire",
         WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, ACTION, RETURNED, REFUSED, 0, 201, 0,
-        blob_subject, &lease_path_functions),
+        blob_subject, NEEDS(&lease_path_functions, METADATA)),
     ROW("Path Lease", POST, BLOB, "", "x-ms-lease-action=renew",
         WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &lease_path_functions),
+        blob_subject, NEEDS(&lease_path_functions, METADATA)),
     ROW("Path Lease", POST, BLOB, "", "x-ms-lease-action=change",
         WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &lease_path_functions),
+        blob_subject, NEEDS(&lease_path_functions, METADATA)),
     ROW("Path Lease", POST, BLOB, "", "x-ms-lease-action=release",
         WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &lease_path_functions),
+        blob_subject, NEEDS(&lease_path_functions, METADATA)),
     ROW("Path Lease", POST, BLOB, "", "x-ms-lease-action=break",
         WRITES, MAY("o", "wd", "wd", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, ACTION, RETURNED, REFUSED, 0, 202, 0,
-        blob_subject, &lease_path_functions),
+        blob_subject, NEEDS(&lease_path_functions, METADATA)),
     ROW("Path Delete", DELETE, BLOB, "", NULL,
         WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, NONE, REFUSED, 0, 200, 0,
-        blob_subject_optional, &delete_path_functions),
+        blob_subject_optional, NEEDS(&delete_path_functions, DESTROY)),
 };
 /* clang-format on */
 
@@ -171,6 +176,7 @@ const struct service dfs_service = {
     .container = &blob_container,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
+    .enter = blob_enter,
     .is_for_data_of = dfs_is_for_blob,
     .error_of = dfs_error_of,
     .answer_error = dfs_answer_error,

@@ -35,8 +35,6 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
         return e;
     p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
     p->has_permissions = sends_permissions(call);
-    if (p->is_directory)
-        create->metadata = path_directory_metadata(call->arena, create->metadata);
     if (!create->http.content_type.ptr)
         create->http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
     return OK;
@@ -50,6 +48,68 @@ void create_path_answer(struct answer *a, const struct create_path_parameters *p
     answer_string(a, "x-ms-request-server-encrypted", "true");
 }
 
+/* ---- Path Create with x-ms-rename-source ---- */
+
+static enum error fail_source(struct call *call)
+{
+    return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source",
+                            call_header(call, "x-ms-rename-source"));
+}
+
+/* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
+ * permissions cover its filesystem. */
+static enum error read_source(struct call *call, struct rename_path_parameters *p)
+{
+    struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
+    struct blob_resource source = { .base.level = LEVEL_SERVICE };
+
+    bytes_cut(text, '?', &path, &query);
+    if (path.len < 2 || path.ptr[0] != '/' ||
+        dfs_read_resource(call, bytes_from(path, 1), &source.base) ||
+        source.base.level != LEVEL_BLOB)
+        return fail_source(call);
+    p->filesystem = source.container;
+    p->rename.source = source.blob;
+    return OK;
+}
+
+static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
+{
+    const struct condition_headers headers = {
+        .form = call->service->etags,
+        .if_match = call_header(call, "x-ms-source-if-match"),
+        .if_none_match = call_header(call, "x-ms-source-if-none-match"),
+        .if_modified_since = call_header(call, "x-ms-source-if-modified-since"),
+        .if_unmodified_since = call_header(call, "x-ms-source-if-unmodified-since"),
+    };
+    enum error e = conditions_parse(call->arena, &headers, ret_conditions);
+
+    if (!e)
+        e = conditions_allowed(CONDITIONS_OF_WRITE, IF_HTTP4, ret_conditions);
+    return e;
+}
+
+enum error rename_path_check(struct call *call, struct rename_path_parameters *p)
+{
+    struct bytes lease = call_header(call, "x-ms-source-lease-id");
+    struct bytes mode = call_query(call, "mode");
+    struct guid *id = arena_alloc(call->arena, sizeof *id);
+    enum error e = dfs_refuse_unbuilt(call, DFS_RENAME);
+
+    if (!e && mode.len > 0 && !bytes_is_nocase(mode, "legacy") && !bytes_is_nocase(mode, "posix"))
+        e = call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
+                            "Neither legacy nor posix.");
+    if (!e && lease.len > 0 && !guid_parse(lease, id))
+        e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-source-lease-id", lease);
+    if (!e && lease.len > 0)
+        p->rename.source_lease = id;
+    if (!e)
+        e = read_source_conditions(call, &p->rename.source_conditions);
+    return e ? e : read_source(call, p);
+}
+
+OPERATION_ANSWERS_NOTHING(rename_path)
+
 /* ---- Path Read, Path Get Properties ---- */
 
 static void answer_path(struct answer *a, const struct blob *blob)
@@ -57,7 +117,7 @@ static void answer_path(struct answer *a, const struct blob *blob)
     answer_http_properties(a, &blob->http);
     answer_string(a, "Accept-Ranges", "bytes");
     answer_string(a, "x-ms-resource-type", path_is_directory(blob) ? "directory" : "file");
-    dfs_answer_properties(a, blob->metadata);
+    dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");
     answer_date(a, "x-ms-creation-time", blob->created);

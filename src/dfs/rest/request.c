@@ -54,8 +54,8 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
     return OK;
 }
 
-/* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names, and
- * otherwise send these requests here, too. They have comp or restype, or accept XML, unlike all
+/* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names,
+ * and otherwise send these requests here, too. They have comp or restype, or accept XML, unlike all
  * operations of this service. decision: 1200 */
 bool dfs_is_for_blob(const struct request *request)
 {
@@ -81,6 +81,7 @@ static const struct unbuilt {
     { BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE },
     { BYTES("x-ms-encryption-context"), DFS_CREATE },
     { BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
+    { BYTES("x-ms-properties"), DFS_RENAME },
     { BYTES("x-ms-expiry-option"), DFS_CREATE },
     { BYTES("x-ms-expiry-time"), DFS_CREATE },
     { BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
@@ -98,7 +99,7 @@ static const struct unbuilt unbuilt_parameters[] = {
     { BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
     { BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
     { BYTES("fsaction"), DFS_READ },
-    { BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
 };
 
 enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)

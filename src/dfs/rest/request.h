@@ -20,6 +20,7 @@ enum dfs_request_kind {
     DFS_UPDATE = 4, /* append, flush, set properties */
     DFS_DELETE = 8,
     DFS_LIST = 16,
+    DFS_RENAME = 32,
 };
 /* Refuses headers and parameters without effect (E_UnsupportedHeader,
  * E_UnsupportedQueryParameter), instead of ignoring them. */
