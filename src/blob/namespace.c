@@ -120,8 +120,8 @@ struct blob namespace_new_directory(const struct decision *d)
     };
 }
 
-/* Finds the first name of the path that does not exist. Returns TREE_OK, TREE_PARENT_IS_FILE,
- * TREE_FAILED. */
+/* Finds the first name of the path that does not exist, unless it is created in the meantime.
+ * Returns TREE_OK, TREE_PARENT_IS_FILE, TREE_FAILED. */
 static enum tree_result find_missing(struct blob_node *node, struct tree_place *ret_place)
 {
     struct tree_path path = node->place.path;
@@ -130,10 +130,6 @@ static enum tree_result find_missing(struct blob_node *node, struct tree_place *
     while (result == TREE_NO_PARENT && path.count > 1) {
         path.count--;
         result = tree_find(&node->tree, &path, TREE_TO_CHANGE, ret_place);
-    }
-    if (!result && ret_place->exists) {
-        node->tree.failed = STORE_CONFLICT; /* created since */
-        return TREE_FAILED;
     }
     return result;
 }

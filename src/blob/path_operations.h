@@ -1,8 +1,8 @@
-/* Operations on paths of a hierarchical container that the Blob API does not have, for the Data Lake
- * endpoint. Pure functions, called by decide functions.
+/* Operations on paths of a hierarchical container that the Blob API does not have, for the Data
+ * Lake endpoint. Pure functions, called by decide functions.
  *
- * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in `passes`
- * the needs that are named here. A path is listed by list_blobs_decide() with
+ * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in
+ * `passes` the needs that are named here. A path is listed by list_blobs_decide() with
  * list_blobs_parameters.one_level or without, from a prefix with a slash at its end. Files are
  * created, written, read and deleted by the decide functions of blob/blob_operations.h. */
 #ifndef LAGRA_BLOB_PATH_OPERATIONS_H
@@ -36,8 +36,8 @@ struct path_rename {
     struct conditions source_conditions; /* class CONDITIONS_OF_WRITE */
 };
 /* Renames a file or a directory, with all that is below it, in one commit. The path of the request
- * is the destination: an existing file is replaced by a file, an empty directory by a directory. The
- * renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
+ * is the destination: an existing file is replaced by a file, an empty directory by a directory.
+ * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
  * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination.
  *
  * *ret_blob  the renamed blob; d->subject has its ETag

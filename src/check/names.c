@@ -123,7 +123,7 @@ void check_report_blob(const struct check *check, const struct guid *space, stru
 
     if (container) {
         check_report_account(&container->account, container->kind);
-        if (container->kind == SHARE) /* partitions of shares are numbered */
+        if (container->kind == SHARE || container->hierarchical) /* partitions are numbered */
             name = bytes_of("", 0);
         report_in(container->name, name);
     } else {
