@@ -20,6 +20,7 @@ struct partition namespace_locate(struct decision *d, struct bytes name)
     const struct guid space = state->container.space;
 
     state->node = arena_alloc(d->arena, sizeof *state->node);
+    state->node->name = name;
     /* As for files: one name in the root needs no stamp (tree/README.md, "Lookups"). */
     if (decision_may_change(d) || (name.len > 0 && memchr(name.ptr, '/', name.len)))
         return tree_stamp_partition(space);

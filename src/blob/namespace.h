@@ -19,6 +19,7 @@
 
 /* A name, as found by namespace_find(). */
 struct blob_node {
+    struct bytes name; /* of the request; a subject function may replace it and find another one */
     struct tree tree;
     struct tree_place place;
     enum tree_result found;     /* TREE_OK, TREE_NO_PARENT, TREE_PARENT_IS_FILE */

@@ -38,6 +38,13 @@ static enum error find_source(struct decision *d, const struct path_rename *aske
     return ret_source->blob.uncommitted ? E_SourcePathNotFound : OK;
 }
 
+enum error path_rename_find_source(struct decision *d, const struct path_rename *asked)
+{
+    struct source source;
+
+    return find_source(d, asked, &source);
+}
+
 static enum error check_source(struct decision *d, const struct path_rename *asked,
                                const struct blob *source)
 {

@@ -196,7 +196,7 @@ static enum store_result read_node(struct decision *d, struct blob_ref ref)
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
-    enum error e = state->node ? namespace_find(d, blob_asked(d)->blob) : OK;
+    enum error e = state->node ? namespace_find(d, state->node->name) : OK;
     enum store_result result;
 
     if (e)

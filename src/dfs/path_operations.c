@@ -3,6 +3,7 @@
 
 #include "base/codec.h"
 #include "blob/create_blob.h"
+#include "blob/namespace.h"
 #include "blob/tier.h"
 
 /* ---- directories ---- */
@@ -49,6 +50,15 @@ static struct bytes directory_metadata(struct arena *arena, struct bytes metadat
 static enum error check_hierarchical(struct decision *d)
 {
     return blob_state(d)->container.hierarchical ? OK : E_HierarchicalNamespaceNotEnabled;
+}
+
+enum error create_path_subject(struct decision *d)
+{
+    enum error e = blob_subject_optional(d);
+
+    if (!e && d->subject.exists)
+        d->problem->existing = path_is_directory(&blob_state(d)->blob) ? "directory" : "file";
+    return e;
 }
 
 /* Creates an empty file, or a directory, which in a flat container is a blob. Replaces an existing
@@ -131,6 +141,32 @@ enum error hierarchical_only_decide(struct decision *d,
 }
 
 /* ---- Path Create with x-ms-rename-source ---- */
+
+/* Returns the last name of a path. */
+static struct bytes last_name(struct bytes path)
+{
+    const char *slash = memrchr(path.ptr, '/', path.len);
+
+    return slash ? bytes_from(path, (size_t)(slash + 1 - path.ptr)) : path;
+}
+
+/* decision: 1260 */
+enum error rename_path_subject(struct decision *d)
+{
+    const struct rename_path_parameters *p =
+        (const struct rename_path_parameters *)(const void *)d->parameters;
+    struct blob_node *node = blob_state(d)->node;
+    enum error e = create_path_subject(d);
+
+    if (!e && p->moves_into && blob_is_directory(d)) {
+        node->name = arena_printf(d->arena, "%.*s/%.*s", BYTES_ARG(node->name),
+                                  BYTES_ARG(last_name(p->rename.source)));
+        e = create_path_subject(d);
+    }
+    if (!e && node && bytes_equal(p->filesystem, blob_asked(d)->container))
+        e = path_rename_find_source(d, &p->rename);
+    return e;
+}
 
 /* Renames within a filesystem. rest: Path-Create; decision: 1208 */
 enum error rename_path_decide(struct decision *d, const struct rename_path_parameters *p,

@@ -11,6 +11,8 @@
  * blob with the metadata hdi_isfolder=true. decision: 1201 */
 bool path_is_directory(const struct blob *blob);
 
+/* Subject function: the path, which may be missing. */
+enum error create_path_subject(struct decision *d);
 struct create_path_parameters {
     struct parameters base;
     struct create_blob create;
@@ -26,9 +28,12 @@ struct rename_path_parameters {
     struct parameters base;
     struct path_rename rename;
     struct bytes filesystem; /* of the source */
+    bool moves_into;         /* a destination that is a directory receives the source */
 };
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
+/* Subject function: the destination, which may be missing, or its name in an existing directory. */
+enum error rename_path_subject(struct decision *d);
 
 /* The lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {

@@ -34,6 +34,7 @@ struct problem {
     /* E_InvalidRange: length of the resource. */
     uint64_t length;
     bool is_soft_deleted; /* E_BlobNotFound: the snapshot is retained */
+    const char *existing; /* E_PathAlreadyExists: "file" or "directory"; NULL if not known */
     /* E_MisdirectedRequest: cell that has the container; cell 0 for the root */
     struct placement elsewhere;
     unsigned retry_after_s; /* time until a retry may succeed; 0 if unspecified */

@@ -58,6 +58,8 @@ export class AbfsClient {
         this.#connection ??= await Connection.open(this.host, this.port);
         const answer = await this.#connection.exchange(request, bytes);
         answer.text = answer.body.toString();
+        if (answer.headers.get('connection') === 'close')
+            this.close();
         return answer;
     }
 

@@ -24,7 +24,7 @@ const REQUESTS = {
         [['x-ms-acl', `user::rwx,${list(readers)},group::${isDirectory ? 'r-x' : 'r--'},other::---`]]),
     readersBelow: ({ readers }) => dfs('PATCH', 'action=setAccessControlRecursive&mode=set',
         [['x-ms-acl', `user::rwx,${list(readers)},group::r-x,other::---`]]),
-    rename: ({ source }) => dfs('PUT', 'mode=posix', [['x-ms-rename-source', source]]),
+    rename: ({ source }) => dfs('PUT', 'mode=legacy', [['x-ms-rename-source', source]]),
     remove: ({ byBlob }) => (byBlob ? { service: 'blob', method: 'DELETE', query: '', headers: [] } : dfs('DELETE', 'recursive=false')),
     removeBelow: () => dfs('DELETE', 'recursive=true'),
     removeFull: () => dfs('DELETE', 'recursive=false'),

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const path_filesystems[1] = { "fs" };
+const char *const path_filesystems[1] = { "fsys" };
 const char *const path_op_names[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = "Filesystem Create",
     [PATH_CREATE_FILE] = "Path Create (file)",
@@ -86,7 +86,7 @@ void path_ask_format(const struct path_ask *ask, char *to, size_t size)
                    path_op_names[ask->op], path, source[0] ? " from /" : "", source,
                    ask->by_blob ? " as blob" : "", conditions[ask->condition], ask->etag,
                    ask->source_etag > 0 ? " with a source condition" : "",
-                   ask->is_posix ? " mode=posix" : "", ask->is_recursive ? " recursive" : "",
+                   ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
                    ask->value, ask->position, ask->content.seed, ask->content.length,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",
                    ask->max, ask->shown);

@@ -172,7 +172,7 @@ static unsigned destination(const struct path_ask *ask, const struct path_state 
 {
     const struct path_node *node = state->nodes[ask->place];
 
-    if (ask->is_posix || (ask->place > 0 && !(node && node->is_directory)))
+    if (ask->is_legacy || (ask->place > 0 && !(node && node->is_directory)))
         return ask->place;
     return ask->place < PATH_DIRECTORIES
                ? PATH_NAMES * ask->place + 1 + (ask->from - 1) % PATH_NAMES

@@ -10,7 +10,7 @@
 
 #include "draft.h"
 
-#define FILESYSTEM "/devstoreaccount1/fs"
+#define FILESYSTEM "/devstoreaccount1/fsys"
 
 bool path_request_is_by_blob(const struct ask *ask)
 {
@@ -142,9 +142,9 @@ static void write_rename(const struct path_ask *ask, struct arena *arena, struct
 
     path_text(ask->from, source);
     set_method(draft, METHOD_PUT, "PUT");
-    if (ask->is_posix)
-        draft->query = bytes_from_string("mode=posix");
-    add(draft, "x-ms-rename-source", arena_printf(arena, "/fs/%s", source));
+    if (ask->is_legacy)
+        draft->query = bytes_from_string("mode=legacy");
+    add(draft, "x-ms-rename-source", arena_printf(arena, "/fsys/%s", source));
 }
 
 static void write_read(const struct path_ask *ask, struct draft *draft)

@@ -14,12 +14,12 @@ static const unsigned weights[PATH_OPS] = {
     [PATH_APPEND] = 16,
     [PATH_FLUSH] = 14,
     [PATH_SET_PROPERTIES] = 4,
-    [PATH_SET_READERS] = 4,
+    [PATH_SET_READERS] = 0,
     [PATH_RENAME] = 24,
     [PATH_DELETE] = 8,
     [PATH_READ] = 14,
     [PATH_GET_PROPERTIES] = 8,
-    [PATH_GET_ACCESS] = 3,
+    [PATH_GET_ACCESS] = 0,
     [PATH_LIST] = 14,
 };
 
@@ -110,14 +110,14 @@ static void draw_update(struct draws *draws, struct path_ask *ask)
 static void draw_rename(struct draws *draws, struct path_ask *ask)
 {
     ask->from = draw_existing(draws, draw(draws, 2) == 0, 8);
-    ask->is_posix = draw(draws, 2) == 0;
+    ask->is_legacy = draw(draws, 2) == 0;
     do
-        ask->place = draw(draws, 12) == 0 && !ask->is_posix ? 0 : draw_place(draws);
-    while (depth(ask->place) + !ask->is_posix > depth(ask->from) && depth(ask->place) > 1);
-    if (depth(ask->place) + !ask->is_posix > depth(ask->from))
-        ask->is_posix = true;
+        ask->place = draw(draws, 12) == 0 && !ask->is_legacy ? 0 : draw_place(draws);
+    while (depth(ask->place) + !ask->is_legacy > depth(ask->from) && depth(ask->place) > 1);
+    if (depth(ask->place) + !ask->is_legacy > depth(ask->from))
+        ask->is_legacy = true;
     if (ask->place == 0)
-        ask->is_posix = false;
+        ask->is_legacy = false;
     if (newest(ask->from) && draw(draws, 4) == 0)
         ask->source_etag = newest(ask->from)->stamp->etag;
 }

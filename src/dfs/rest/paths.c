@@ -65,7 +65,7 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
 
     bytes_cut(text, '?', &path, &query);
     if (path.len < 2 || path.ptr[0] != '/' ||
-        dfs_read_resource(call, bytes_from(path, 1), &source.base) ||
+        dfs_read_path(call->arena, bytes_from(path, 1), &source) ||
         source.base.level != LEVEL_BLOB)
         return fail_source(call);
     p->filesystem = source.container;
@@ -99,6 +99,7 @@ enum error rename_path_check(struct call *call, struct rename_path_parameters *p
     if (!e && mode.len > 0 && !bytes_is_nocase(mode, "legacy") && !bytes_is_nocase(mode, "posix"))
         e = call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
                             "Neither legacy nor posix.");
+    p->moves_into = !bytes_is_nocase(mode, "legacy");
     if (!e && lease.len > 0 && !guid_parse(lease, id))
         e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-source-lease-id", lease);
     if (!e && lease.len > 0)

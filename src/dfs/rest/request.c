@@ -34,15 +34,14 @@ static bool decode(struct arena *arena, struct bytes *part)
     return true;
 }
 
-enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource)
 {
-    struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
     struct bytes name, rest;
 
     bytes_cut(path, '/', &name, &rest);
-    if (!decode(call->arena, &name) || !decode(call->arena, &rest))
+    if (!decode(arena, &name) || !decode(arena, &rest))
         return E_InvalidUri;
-    rest = normal_path(call->arena, rest);
+    rest = normal_path(arena, rest);
     /* An encoded slash must not make a path another filesystem's. */
     if (name.len > 0 && memchr(name.ptr, '/', name.len))
         return E_InvalidUri;
@@ -52,6 +51,48 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
     resource->container = name;
     resource->blob = rest.len > 0 ? rest : bytes_of(NULL, 0);
     return OK;
+}
+
+/* Replaces the method of a PUT by that of X-HTTP-Method-Override: Hadoop's HTTP library has no
+ * PATCH. decision: 1261 */
+static enum error read_method(struct call *call)
+{
+    struct bytes value = call_header(call, "x-http-method-override");
+
+    if (!value.ptr)
+        return OK;
+    if (call->request->method != METHOD_PUT || !bytes_is_nocase(value, "PATCH"))
+        return call_fail_header(call, E_InvalidHeaderValue, "X-HTTP-Method-Override", value);
+    call->method = METHOD_PATCH;
+    return OK;
+}
+
+/* Names the destination of a rename to the root, which is moved into it. decision: 1260 */
+static enum error read_root_destination(struct call *call, struct blob_resource *resource)
+{
+    struct bytes source = call_header(call, "x-ms-rename-source"), path, query;
+    struct blob_resource from = { .base.level = LEVEL_SERVICE };
+    const char *slash;
+
+    if (!source.ptr || resource->base.level != LEVEL_CONTAINER)
+        return OK;
+    bytes_cut(source, '?', &path, &query);
+    if (path.len < 2 || dfs_read_path(call->arena, bytes_from(path, 1), &from) || !from.blob.ptr)
+        return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source", source);
+    slash = memrchr(from.blob.ptr, '/', from.blob.len);
+    resource->base.level = LEVEL_BLOB;
+    resource->blob = slash ? bytes_from(from.blob, (size_t)(slash + 1 - from.blob.ptr)) : from.blob;
+    return OK;
+}
+
+enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+{
+    struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
+    enum error e = read_method(call);
+
+    if (!e)
+        e = dfs_read_path(call->arena, path, resource);
+    return e ? e : read_root_destination(call, resource);
 }
 
 /* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names,
@@ -121,7 +162,7 @@ enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)
 
         if (row->kinds & kind)
             value = call_query(call, row->name.ptr);
-        if (value.ptr)
+        if (value.len > 0) /* Hadoop's driver sends empty ones */
             return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL);
     }
     return OK;
@@ -250,6 +291,8 @@ bool dfs_answer_error(struct answer *a, enum error e, const struct problem *prob
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
     struct text out, text;
 
+    if (e == E_PathAlreadyExists && problem->existing)
+        answer_string(a, "x-ms-existing-resource-type", problem->existing);
     guid_format(&a->call->request_id, id);
     instant_format_iso(answer_time(a), time);
     text_init(&text, a->arena, 256);

@@ -13,6 +13,9 @@
  * is one for the filesystem with an action. */
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
+/* Reads such a path, also of a header. */
+enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource);
+
 /* Kinds of requests, for dfs_refuse_unbuilt(). */
 enum dfs_request_kind {
     DFS_READ = 1,
