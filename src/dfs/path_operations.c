@@ -158,9 +158,11 @@ enum error rename_path_subject(struct decision *d)
     struct blob_node *node = blob_state(d)->node;
     enum error e = create_path_subject(d);
 
-    if (!e && p->moves_into && blob_is_directory(d)) {
-        node->name = arena_printf(d->arena, "%.*s/%.*s", BYTES_ARG(node->name),
+    if (!e && blob_is_directory(d) && (p->moves_into || node->name.len == 0)) {
+        node->name = arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),
+                                  node->name.len > 0 ? "/" : "",
                                   BYTES_ARG(last_name(p->rename.source)));
+        d->problem->existing = NULL;
         e = create_path_subject(d);
     }
     if (!e && node && bytes_equal(p->filesystem, blob_asked(d)->container))

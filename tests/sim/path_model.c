@@ -187,20 +187,22 @@ static struct path_expected expect_rename(const struct path_ask *ask,
 
     if (!from)
         return refusal(404, "SourcePathNotFound");
-    if (ask->source_etag > 0 && from->stamp->etag != ask->source_etag)
-        return refusal(412, "SourceConditionNotMet");
     over = state->nodes[to];
     if (!meets(ask, over))
         return ask->condition == PATH_IF_NONE ? refusal_over("PathAlreadyExists", over)
                                               : refusal(412, "ConditionNotMet");
-    if (path_is_below(to, ask->from))
-        return refusal(409, "InvalidRenameSourcePath");
+    if (ask->source_etag > 0 && from->stamp->etag != ask->source_etag)
+        return refusal(412, "SourceConditionNotMet");
     if (is_below_file(state, to))
         return refusal(409, "PathConflict");
-    if (!state->nodes[path_parent(to)] && path_parent(to) > 0)
+    if (!state->nodes[path_parent(to)])
         return refusal(404, "RenameDestinationParentPathNotFound");
+    if (to == ask->from)
+        return refusal(409, "InvalidRenameSourcePath");
     if (over && over->is_directory != from->is_directory)
         return refusal(409, "InvalidSourceOrDestinationResourceType");
+    if (path_is_below(to, ask->from))
+        return refusal(409, "InvalidRenameSourcePath");
     if (over && has_entries(state, to))
         return refusal(409, "DirectoryNotEmpty");
     return success(201, to);

@@ -87,7 +87,7 @@ static void write_list(const struct path_ask *ask, struct arena *arena, struct d
     if (ask->place > 0)
         text_printf(&query, "&directory=%s", directory);
     if (ask->max > 0)
-        text_printf(&query, "&maxResults=%u", ask->max);
+        text_printf(&query, "&maxresults=%u", ask->max);
     if (ask->continuation[0]) {
         text_add_string(&query, "&continuation=");
         add_escaped(&query, ask->continuation);
@@ -122,7 +122,7 @@ static void write_update(const struct path_ask *ask, struct arena *arena, struct
     case PATH_FLUSH:
         draft->query =
             arena_printf(arena, "action=flush&position=%u%s", ask->position,
-                         ask->keeps_rest ? "&retainUncommittedData=true&close=true" : "");
+                         ask->keeps_rest ? "&retainuncommitteddata=true&close=true" : "");
         break;
     case PATH_SET_PROPERTIES:
         draft->query = bytes_from_string("action=setProperties");
@@ -210,17 +210,20 @@ static void copy(char *to, size_t size, struct bytes from)
     (void)snprintf(to, size, "%.*s", BYTES_ARG(from));
 }
 
-/* "v=base64" */
+/* "name=base64,.." */
 static unsigned read_value(struct bytes properties)
 {
     struct base64_decode_ctx context;
+    struct bytes property = { NULL, 0 };
     uint8_t number[64];
     size_t length = sizeof number - 1;
 
-    if (!bytes_has_prefix(properties, (struct bytes)BYTES("v=")) || properties.len > 40)
+    while (properties.ptr && !bytes_has_prefix(property, (struct bytes)BYTES("v=")))
+        bytes_cut(properties, ',', &property, &properties);
+    if (!bytes_has_prefix(property, (struct bytes)BYTES("v=")) || property.len > 40)
         return 0;
     base64_decode_init(&context);
-    if (!base64_decode_update(&context, &length, number, properties.len - 2, properties.ptr + 2))
+    if (!base64_decode_update(&context, &length, number, property.len - 2, property.ptr + 2))
         return 0;
     number[length] = '\0';
     return (unsigned)strtoul((const char *)number, NULL, 10);

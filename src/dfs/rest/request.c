@@ -67,24 +67,6 @@ static enum error read_method(struct call *call)
     return OK;
 }
 
-/* Names the destination of a rename to the root, which is moved into it. decision: 1260 */
-static enum error read_root_destination(struct call *call, struct blob_resource *resource)
-{
-    struct bytes source = call_header(call, "x-ms-rename-source"), path, query;
-    struct blob_resource from = { .base.level = LEVEL_SERVICE };
-    const char *slash;
-
-    if (!source.ptr || resource->base.level != LEVEL_CONTAINER)
-        return OK;
-    bytes_cut(source, '?', &path, &query);
-    if (path.len < 2 || dfs_read_path(call->arena, bytes_from(path, 1), &from) || !from.blob.ptr)
-        return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source", source);
-    slash = memrchr(from.blob.ptr, '/', from.blob.len);
-    resource->base.level = LEVEL_BLOB;
-    resource->blob = slash ? bytes_from(from.blob, (size_t)(slash + 1 - from.blob.ptr)) : from.blob;
-    return OK;
-}
-
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
 {
     struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
@@ -92,7 +74,21 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
 
     if (!e)
         e = dfs_read_path(call->arena, path, resource);
-    return e ? e : read_root_destination(call, resource);
+    if (!e && resource->base.level == LEVEL_CONTAINER &&
+        call_header(call, "x-ms-rename-source").ptr) {
+        resource->base.level = LEVEL_BLOB;
+        resource->blob = bytes_of("", 0); /* the root, which is never replaced */
+    }
+    return e;
+}
+
+enum error dfs_check_names(const struct resource *resource)
+{
+    struct blob_resource named = *blob_resource(resource);
+
+    if (named.blob.ptr && named.blob.len == 0)
+        named.blob.ptr = NULL;
+    return blob_check_names(&named.base);
 }
 
 /* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names,
@@ -275,6 +271,7 @@ enum error dfs_error_of(enum error e)
         { E_BlobAlreadyExists, E_PathAlreadyExists },
         { E_ContainerNotFound, E_FilesystemNotFound },
         { E_ContainerAlreadyExists, E_FilesystemAlreadyExists },
+        { E_OperationNotSupportedOnDirectory, E_PathConflict },
     };
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
