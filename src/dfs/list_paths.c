@@ -83,10 +83,11 @@ static struct bytes still_open(struct page *page, struct bytes next)
     return text_bytes(&open);
 }
 
-/* Checks that an empty directory of a tree exists. */
-static enum error check_node(struct decision *d, struct bytes name)
+/* Reads what has the name of a listed directory in a tree. */
+static enum error find_node(struct decision *d, struct bytes name, struct blob *ret_blob)
 {
     struct blob_state *state = blob_state(d);
+    enum store_result result;
     enum error e;
 
     (void)namespace_locate(d, name);
@@ -95,28 +96,38 @@ static enum error check_node(struct decision *d, struct bytes name)
         return e;
     if (!state->node->part)
         return E_BlobNotFound;
-    return state->node->place.entry.kind == TREE_DIRECTORY ? OK : E_PathConflict;
+    result = blob_read(d->before, d->arena, blob_base, ret_blob);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
-/* Checks that an empty directory exists. */
-static enum error check_directory(struct decision *d, const struct list_blobs_parameters *list)
+/* The same in a flat container. */
+static enum error find_blob(struct decision *d, struct bytes name, struct blob *ret_blob)
+{
+    struct partition at = { .space = blob_state(d)->container.space, .key = name };
+    struct decision_part *part = decision_open(d, at, NULL);
+    enum store_result result = blob_read(part->before, d->arena, blob_base, ret_blob);
+
+    decision_leave(d, part);
+    if (result == STORE_NOT_FOUND)
+        return E_BlobNotFound;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+/* Completes a page without entries: the directory is empty, missing, or a file, which is listed
+ * itself. decision: 1262 */
+static enum error list_alone(struct decision *d, const struct list_blobs_parameters *list,
+                             struct blob_sink *to)
 {
     struct bytes name = bytes_of(list->listing.prefix.ptr, list->listing.prefix.len - 1);
-    struct partition at = { .space = blob_state(d)->container.space, .key = name };
-    struct decision_part *part;
-    enum store_result result;
     struct blob blob;
+    enum error e = blob_state(d)->container.hierarchical ? find_node(d, name, &blob)
+                                                         : find_blob(d, name, &blob);
 
-    if (blob_state(d)->container.hierarchical)
-        return check_node(d, name);
-    part = decision_open(d, at, NULL);
-    result = blob_read(part->before, d->arena, blob_base, &blob);
-    decision_leave(d, part);
-    if (result == STORE_NOT_FOUND || (!result && blob.uncommitted))
-        return E_BlobNotFound;
-    if (result)
-        return decision_fail_store(d, result);
-    return path_is_directory(&blob) ? OK : E_PathConflict;
+    if (!e && blob.uncommitted)
+        e = E_BlobNotFound;
+    if (!e && !path_is_directory(&blob))
+        to->add(to, name, &blob);
+    return e;
 }
 
 enum error list_paths_decide(struct decision *d, const struct list_paths_parameters *p,
@@ -148,5 +159,5 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     return page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
                    p->from.at.name.ptr
                ? OK
-               : check_directory(d, &list);
+               : list_alone(d, &list, page.to);
 }

@@ -190,6 +190,7 @@ test('listStatus: one level in order, by pages, of an empty and a missing direct
     const entries = await fs.listStatus(dir);
     assert.deepEqual(entries.filter((entry) => entry.isDirectory).map((entry) => entry.path), [`${dir}/b-dir`]);
     assert.equal(entries.find((entry) => entry.path === `${dir}/ü`).length, 2);
+    assert.deepEqual((await fs.listStatus(`${dir}/a`)).map((entry) => entry.path), [`${dir}/a`]);
     const etag = (await fs.getFileStatus(`${dir}/a`)).etag.replaceAll('"', '');
     assert.equal(entries[0].etag.replaceAll('"', ''), etag);
 });

@@ -31,6 +31,6 @@ bool census_placement_task(struct bytes value);
 /* When all records were shown. */
 void census_placement_end(struct store *store, struct guid account);
 
-extern const struct census_part census_blob, census_queue, census_table, census_file;
+extern const struct census_part census_blob, census_queue, census_table, census_file, census_path;
 
 #endif

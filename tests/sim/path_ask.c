@@ -82,12 +82,12 @@ void path_ask_format(const struct path_ask *ask, char *to, size_t size)
         path_text(ask->from, source);
     (void)snprintf(to, size,
                    "%s /%s%s%s%s%s %" PRIX64 "%s%s%s value=%u position=%u seed=%" PRIu64
-                   " length=%u%s%s max=%u shown=%u",
+                   " length=%u%s%s max=%u next=%u",
                    path_op_names[ask->op], path, source[0] ? " from /" : "", source,
                    ask->by_blob ? " as blob" : "", conditions[ask->condition], ask->etag,
                    ask->source_etag > 0 ? " with a source condition" : "",
                    ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
                    ask->value, ask->position, ask->content.seed, ask->content.length,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",
-                   ask->max, ask->shown);
+                   ask->max, ask->next);
 }

@@ -49,7 +49,7 @@ struct path_ask {
     enum path_if condition;
     uint64_t etag;        /* ticks, of PATH_IF_MATCH */
     uint64_t source_etag; /* of a rename; 0: no condition */
-    bool is_legacy;        /* mode of a rename; else none is sent */
+    bool is_legacy;       /* mode of a rename; else none is sent */
     bool is_recursive;    /* delete, list */
     unsigned value;       /* metadata, or the user of the list; 0: none */
     struct path_content content;
@@ -58,7 +58,7 @@ struct path_ask {
     bool flushes;      /* of an append */
     unsigned max;      /* of a list; 0: not sent */
     char continuation[PATH_TOKEN_SIZE];
-    unsigned shown; /* of a list that goes on: entries that the pages before have shown */
+    unsigned next; /* of a list that goes on: where; 0: it begins */
 };
 
 /* Of a reply. */

@@ -79,6 +79,10 @@ void path_judge_committed(unsigned slot_number)
     if (!slot->expected.changes)
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
+    if (path_prepare(&slot->ask->path, world->commits + 1)) {
+        world->commits++;
+        return;
+    }
     slot->commit = ++world->commits;
     path_apply(&slot->ask->path, slot->commit);
     world_trace(slot->commit << 8 | slot->ask->path.op);

@@ -8,8 +8,9 @@
 
 struct path_state {
     struct path_state *older;
-    uint64_t since; /* the commit that made it */
-    bool exists;    /* the filesystem */
+    uint64_t since;  /* the commit that made it */
+    bool exists;     /* the filesystem */
+    bool has_hidden; /* it has a directory for deleted directories */
     const struct path_node *nodes[PATH_PLACES];
 };
 
@@ -432,6 +433,22 @@ void path_apply(const struct path_ask *ask, uint64_t commit)
         break;
     }
     model->newest = state;
+}
+
+bool path_prepare(const struct path_ask *ask, uint64_t commit)
+{
+    struct path_state *state;
+
+    if (ask->op != PATH_DELETE || !model->newest->nodes[ask->place] || model->newest->has_hidden ||
+        !has_entries(model->newest, ask->place))
+        return false;
+    state = world_alloc(sizeof *state);
+    *state = *model->newest;
+    state->older = model->newest;
+    state->since = commit;
+    state->has_hidden = true;
+    model->newest = state;
+    return true;
 }
 
 const char *path_fill(const struct path_node *node, uint64_t etag)

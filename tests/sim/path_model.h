@@ -49,6 +49,9 @@ uint64_t path_changed_before(uint64_t from, uint64_t to);
 struct path_expected path_expect(const struct path_ask *ask, uint64_t commit);
 /* Makes what follows from it the newest state. */
 void path_apply(const struct path_ask *ask, uint64_t commit);
+/* Returns true if the next commit of the ask only prepares it: the first directory that is deleted with what is in it
+ * needs a directory to go to. Makes that the newest state. */
+bool path_prepare(const struct path_ask *ask, uint64_t commit);
 /* An answer tells the ETag. NULL, or what is wrong with it. */
 const char *path_fill(const struct path_node *node, uint64_t etag);
 void path_roll_back(uint64_t commit);

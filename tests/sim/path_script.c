@@ -129,7 +129,6 @@ static void draw_list(struct draws *draws, unsigned client, struct path_ask *ask
     ask->place = draw(draws, 3) == 0 ? 0 : draw_existing(draws, true, 4);
     if (newest(ask->place) && !newest(ask->place)->is_directory)
         ask->place = 0;
-    ask->shown = ask->place;
     ask->is_recursive = draw(draws, 2) == 0;
     ask->max = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, 3);
 }

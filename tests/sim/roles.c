@@ -21,7 +21,7 @@
 
 bool roles_are_used(void)
 {
-    return world->plan.service != SIM_FILE && world->plan.fronts == 0 &&
+    return world->plan.service < SIM_FILE && world->plan.fronts == 0 &&
            world_mix(world->plan.seed ^ 0x401E5) % 3 == 0;
 }
 

@@ -19,7 +19,7 @@
 
 static bool is_used(void)
 {
-    return world->plan.service != SIM_FILE && world->plan.fronts == 0 &&
+    return world->plan.service < SIM_FILE && world->plan.fronts == 0 &&
            world_mix(world->plan.seed ^ 0x717) % 4 == 0;
 }
 
