@@ -87,6 +87,7 @@ static struct bytes still_open(struct page *page, struct bytes next)
 static enum error find_node(struct decision *d, struct bytes name, struct blob *ret_blob)
 {
     struct blob_state *state = blob_state(d);
+    bool is_empty = true;
     enum store_result result;
     enum error e;
 
@@ -97,7 +98,12 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
     if (!state->node->part)
         return E_BlobNotFound;
     result = blob_read(d->before, d->arena, blob_base, ret_blob);
-    return result ? decision_fail_store(d, result) : OK;
+    if (result)
+        return decision_fail_store(d, result);
+    e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
+    if (!e && !is_empty)
+        return decision_fail_store(d, STORE_CONFLICT); /* created with an entry since it was listed */
+    return e;
 }
 
 /* The same in a flat container. */

@@ -200,6 +200,11 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+enum error delete_path_subject(struct decision *d)
+{
+    return blob_state(d)->container.hierarchical ? blob_subject(d) : blob_subject_optional(d);
+}
+
 /* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
  * decision: 1203 */
 enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,

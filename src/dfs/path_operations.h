@@ -90,6 +90,9 @@ OPERATION_NO_PARAMETERS(hierarchical_only);
 OPERATION_NO_RESULT(hierarchical_only);
 OPERATION_DECLARE(hierarchical_only);
 
+/* Subject function: the path, which may be missing in a flat container, where it can be part of names
+ * only. */
+enum error delete_path_subject(struct decision *d);
 struct delete_path_parameters {
     struct parameters base;
     bool is_recursive;

@@ -163,9 +163,15 @@ static struct path_expected expect_update(const struct path_ask *ask, const stru
     if (!is_appendable(node))
         return refusal(409,
                        ask->op == PATH_FLUSH ? "InvalidFlushOperation" : "InvalidAppendOperation");
-    if ((ask->op == PATH_FLUSH || ask->flushes) && !can_flush(node, ask->position))
-        return refusal(400, "InvalidFlushPosition");
-    return success(ask->op == PATH_FLUSH ? 200 : 202, ask->place);
+    if (ask->op == PATH_FLUSH || ask->flushes) {
+        struct path_expected expected = success(ask->op == PATH_FLUSH ? 200 : 202, ask->place);
+
+        expected.either = node->is_doubtful;
+        return expected.either || can_flush(node, ask->position)
+                   ? expected
+                   : refusal(400, "InvalidFlushPosition");
+    }
+    return success(202, ask->place);
 }
 
 /* Without a mode, what is renamed to a directory goes into it. */
@@ -355,6 +361,10 @@ static void apply_update(struct path_state *state, const struct path_ask *ask)
         stage(node, ask->position, ask->content);
         return;
     }
+    if (was->is_doubtful) {
+        node->is_unknown = true;
+        node->is_doubtful = ask->op == PATH_FLUSH && ask->keeps_rest;
+    }
     flush(node, ask->position, ask->op == PATH_FLUSH && ask->keeps_rest);
     if (ask->op == PATH_APPEND && ask->content.length > 0)
         node->parts[node->part_count++] = ask->content;
@@ -461,8 +471,19 @@ const char *path_fill(const struct path_node *node, uint64_t etag)
     return node->stamp->etag == etag ? NULL : "another ETag";
 }
 
-void path_roll_back(uint64_t commit)
+void path_roll_back(uint64_t commit, uint64_t acknowledged)
 {
+    const struct path_state *safe = state_at(acknowledged < commit ? acknowledged : commit);
+
     while (model->newest->since > commit)
         model->newest = model->newest->older;
+    for (unsigned i = 1; i < PATH_PLACES; i++) {
+        const struct path_node *node = model->newest->nodes[i];
+        struct path_node *doubtful;
+
+        if (!node || node == safe->nodes[i] || node->is_directory)
+            continue;
+        model->newest->nodes[i] = doubtful = new_node(node);
+        doubtful->is_doubtful = true;
+    }
 }

@@ -29,12 +29,15 @@ struct path_node {
         struct path_content content;
     } staged[PATH_STAGED_MAX]; /* in order of positions */
     unsigned staged_count;
+    bool is_doubtful; /* a crash may have taken what is staged back, which no request shows */
+    bool is_unknown;  /* its bytes, since they come from that */
 };
 
 struct path_expected {
     int status;
     const char *code; /* NULL: success */
     bool changes;
+    bool either;          /* or InvalidFlushPosition */
     const char *existing; /* x-ms-existing-resource-type; NULL: none */
     unsigned place;       /* of the ETag in the answer */
 };
@@ -54,6 +57,7 @@ void path_apply(const struct path_ask *ask, uint64_t commit);
 bool path_prepare(const struct path_ask *ask, uint64_t commit);
 /* An answer tells the ETag. NULL, or what is wrong with it. */
 const char *path_fill(const struct path_node *node, uint64_t etag);
-void path_roll_back(uint64_t commit);
+/* acknowledged: the newest commit that no crash may take back */
+void path_roll_back(uint64_t commit, uint64_t acknowledged);
 
 #endif

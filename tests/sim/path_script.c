@@ -93,7 +93,8 @@ static void draw_update(struct draws *draws, struct path_ask *ask)
     ask->place = draw_existing(draws, false, 6);
     node = newest(ask->place);
     /* Else the model would need more and more memory. */
-    if (node && (node->part_count > PATH_PARTS_MANY || node->staged_count > PATH_STAGED_MAX / 2)) {
+    if (node && (node->is_doubtful || node->is_unknown || node->part_count > PATH_PARTS_MANY ||
+                 node->staged_count > PATH_STAGED_MAX / 2)) {
         ask->op = PATH_CREATE_FILE;
         return;
     }

@@ -88,7 +88,7 @@ bool path_judge_take_stock(struct server *server, bool may_fail)
     survivor = find_survivor(stock);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
               world->commits, commits_acknowledged());
-    path_roll_back(survivor);
+    path_roll_back(survivor, commits_acknowledged());
     for (unsigned i = 0; i < STOCK_MAX; i++) {
         adopt(&stock[i], survivor);
         answer_release(&stock[i].answer);

@@ -152,7 +152,7 @@ static const struct operation operations[] = {
     ROW("Path Delete", DELETE, BLOB, "", NULL,
         WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, NONE, REFUSED, 0, 200, 0,
-        blob_subject_optional, NEEDS(&delete_path_functions, DESTROY)),
+        delete_path_subject, NEEDS(&delete_path_functions, DESTROY)),
 };
 /* clang-format on */
 
