@@ -96,16 +96,11 @@ static void read_member(const char *object, const char *end, const char *name, c
     (void)snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-static const char *compare_entry(const char *object, const char *end, unsigned place,
-                                 uint64_t commit)
+/* Compares all of an entry but its name. */
+static const char *compare_shown(const char *object, const char *end, const struct path_node *node)
 {
-    const struct path_node *node = path_node_at(place, commit);
     char text[80], expected[80];
 
-    read_member(object, end, "name", text, sizeof text);
-    path_text(place, expected);
-    if (strcmp(text, expected) != 0)
-        return "another entry in a list";
     read_member(object, end, "isDirectory", text, sizeof text);
     if ((strcmp(text, "true") == 0) != node->is_directory)
         return "another kind of entry in a list";
@@ -115,6 +110,18 @@ static const char *compare_entry(const char *object, const char *end, unsigned p
     read_member(object, end, "etag", text, sizeof text);
     (void)snprintf(expected, sizeof expected, "0x%" PRIX64, node->stamp->etag);
     return node->stamp->etag > 0 && strcmp(text, expected) != 0 ? "another ETag in a list" : NULL;
+}
+
+static const char *compare_entry(const char *object, const char *end, unsigned place,
+                                 uint64_t commit)
+{
+    char text[80], expected[80];
+
+    read_member(object, end, "name", text, sizeof text);
+    path_text(place, expected);
+    if (strcmp(text, expected) != 0)
+        return "another entry in a list";
+    return compare_shown(object, end, path_node_at(place, commit));
 }
 
 static const char *compare_list(const struct path_ask *ask, const struct reply *answer,
@@ -149,15 +156,19 @@ static const char *compare_list(const struct path_ask *ask, const struct reply *
     return count == 0 && answer->path.continuation[0] ? "an empty page" : NULL;
 }
 
-/* Returns whether the entry was in a state between the two commits. */
-static bool was_entry(const char *object, const char *end, unsigned place, uint64_t from,
-                      uint64_t to)
+/* Returns whether a state between the two commits had the entry, under any name: what is below a directory that is
+ * renamed meanwhile is listed under its old path. */
+static bool was_entry(const char *object, const char *end, uint64_t from, uint64_t to)
 {
     uint64_t changed;
 
     do {
-        if (path_node_at(place, to) && !compare_entry(object, end, place, to))
-            return true;
+        for (unsigned i = 1; i < PATH_PLACES; i++) {
+            const struct path_node *node = path_node_at(i, to);
+
+            if (node && !compare_shown(object, end, node))
+                return true;
+        }
         changed = path_changed_before(from, to);
         to = changed > 0 ? changed - 1 : to;
     } while (changed > 0);
@@ -180,7 +191,7 @@ const char *path_compare_walk(const struct path_ask *ask, const struct reply *an
         if (place == PATH_PLACES || compare_places(place, last) <= 0 ||
             !path_is_below(place, ask->place))
             return "another entry in a walk";
-        if (!was_entry(object, end, place, from, to))
+        if (!was_entry(object, end, from, to))
             return "an entry of a walk that there was not";
         last = place;
         object = end;

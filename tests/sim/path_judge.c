@@ -140,9 +140,10 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
             break;
         at = changed - 1;
     }
-    if (fitting == UINT64_MAX && ask->op == PATH_LIST && answer->status == 200 &&
-        !path_compare_walk(ask, answer, slot->before, world->commits))
-        fitting = slot->before;
+    if (fitting == UINT64_MAX && ask->op == PATH_LIST && answer->status == 200) {
+        first = path_compare_walk(ask, answer, slot->before, world->commits);
+        fitting = first ? UINT64_MAX : slot->before;
+    }
     if (fitting == UINT64_MAX)
         fail(slot, answer, first);
     if (ask->op == PATH_LIST)
