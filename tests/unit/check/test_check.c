@@ -63,7 +63,7 @@ static void damaged_messages(void **state)
     said = check(f, EXIT_FAILURE);
     guid_format(&messages[1].id, id);
     snprintf(line, sizeof line,
-             "damaged  " ACCOUNT "/que: message %s has no text that could be read\n", id);
+             "damaged  " ACCOUNT "/que: message %s has an unreadable text\n", id);
     assert_non_null(strstr(said, line));
     assert_non_null(strstr(said, "damaged  " ACCOUNT "/que: the record of a message is corrupt\n"));
     assert_non_null(
