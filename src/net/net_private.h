@@ -168,8 +168,7 @@ int outgoing_connect(const struct net_peer *peer);
 
 /* ---- names and waking of threads (wake.c) ---- */
 
-/* Sets the name of the calling thread, from the server's protocol and port and the thread's
- * role. */
+/* Sets the name of the calling thread, from the protocol's name and the thread's role. */
 void thread_is(const struct net_server *server, const char *role);
 /* Wakes the acceptor, which then checks whether to stop accepting or to end, and for a free slot.
  * Thread-safe. */
