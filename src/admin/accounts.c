@@ -65,7 +65,8 @@ static void write_configured(struct json_writer *out, const struct account *acco
 static void fail(struct admin_call *call, enum error e, struct bytes name)
 {
     if (e == E_ResourceNotFound)
-        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.", BYTES_ARG(name));
+        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
+                   BYTES_ARG(name));
     else if (e == E_AccountAlreadyExists)
         admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
                    BYTES_ARG(name));
@@ -83,7 +84,8 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
 /* ---- requests ---- */
 
 enum { NAME, FIRST_LIMIT = 4 /* in account-set */ };
-_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX, "account-set must have enough arguments");
+_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX,
+               "account-set must have enough arguments");
 
 static bool is_configured(const struct admin_call *call, struct bytes name)
 {

@@ -204,7 +204,8 @@ static void run(struct pool_job *job)
     call->operation->run(call);
     exchange_resume(call->exchange); /* the call may already be freed */
 }
-_Static_assert(offsetof(struct admin_call, job) == 0, "a pointer to the job is a pointer to its call");
+_Static_assert(offsetof(struct admin_call, job) == 0,
+               "a pointer to the job is a pointer to its call");
 
 static enum http_step on_end(struct exchange *exchange)
 {

@@ -53,7 +53,7 @@ struct admin {
     const void *options;
     /* routes to the owners of a cluster's cells; NULL if there is no cluster */
     struct route *route;
-    uint32_t cell;       /* cell owned by this process */
+    uint32_t cell;               /* cell owned by this process */
     const struct tenure *tenure; /* for sending responses; NULL if not needed */
 };
 

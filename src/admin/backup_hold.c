@@ -160,7 +160,8 @@ void backup_hold_release(struct backup_hold *hold)
 static void fail_begin(struct admin_call *call, enum store_result result)
 {
     if (result == STORE_NOT_FOUND)
-        admin_fail(call, 400, "InMemory", "A server that keeps its data in memory cannot be backed up.");
+        admin_fail(call, 400, "InMemory",
+                   "A server that keeps its data in memory cannot be backed up.");
     else if (result == STORE_BUSY)
         admin_fail(call, 409, "BackupRunning", "Another backup is starting or ending.");
     else
@@ -222,7 +223,8 @@ static void fail_lost(struct admin_call *call)
 {
     if (call->status == 200)
         admin_fail(call, 410, "BackupLost",
-                   "The snapshot was released: the space of data deleted since its creation was needed, or there was no contact with the backup for a minute.");
+                   "The snapshot was released: the space of data deleted since its creation was "
+                   "needed, or there was no contact with the backup for a minute.");
 }
 
 static void note_copied(struct backup_hold *hold, uint32_t extent)

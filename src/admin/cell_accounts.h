@@ -31,7 +31,7 @@ int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
 /* Follower of the root, in another cell. */
 struct cell_accounts {
     struct peers *peers;
-    uint32_t cell;       /* cell owned by this process; 0 if none */
+    uint32_t cell; /* cell owned by this process; 0 if none */
     /* store of the cell; NULL if no cell is owned, and accounts then only take effect in memory */
     struct store *store;
     struct accounts *accounts;

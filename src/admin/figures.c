@@ -101,7 +101,8 @@ static void print_memory(struct text *to)
         { GAUGE("lagra_memory_budget_bytes",
                 "Memory that all requests and background tasks together can use."),
           (double)MEMORY_BUDGET_BYTES },
-        { GAUGE("lagra_memory_large_request_bytes", "Memory used beyond the budget by the only large request that is admitted at a time."),
+        { GAUGE("lagra_memory_large_request_bytes", "Memory used beyond the budget by the only "
+                                                    "large request that is admitted at a time."),
           (double)memory_large_held() },
         { COUNTER("lagra_memory_refused_total",
                   "Requests that failed with 503 because the memory budget was exhausted."),

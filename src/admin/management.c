@@ -45,7 +45,8 @@ static bool check_site(struct exchange *exchange, const struct management *manag
     if (request->authority.ptr && !site_host_is_address(exchange->arena, request) &&
         !site_host_is_ours(exchange->arena, request, management->names))
         *ret_step = refuse(exchange, 421,
-                           "without TLS, use an IP address, localhost or a name in --managementNames for this port\n");
+                           "without TLS, use an IP address, localhost or a name in "
+                           "--managementNames for this port\n");
     else if (site_is_other_page(request))
         *ret_step = refuse(exchange, 403, "pages of other sites may not use this port\n");
     else

@@ -31,7 +31,7 @@ struct management {
     const struct endpoint_set *endpoints;
     /* servers of the endpoints, in their order; NULL if not served */
     struct http_server *const *servers;
-    struct console *console;            /* NULL if not served */
+    struct console *console;                 /* NULL if not served */
     const struct http_application *services; /* like in struct console_options */
     void *service_tags[ENDPOINTS_MAX];
     const struct admin *admin;  /* application for operators' requests from the console */

@@ -37,9 +37,10 @@ static struct {
     atomic_bool ends;
 } job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const struct metric_family moves = { "lagra_moves_total",
-                                            "Moves of containers from this server to other cells that have ended",
-                                            METRIC_COUNTER };
+static const struct metric_family moves = {
+    "lagra_moves_total", "Moves of containers from this server to other cells that have ended",
+    METRIC_COUNTER
+};
 
 static void init(void)
 {
@@ -118,16 +119,15 @@ static void *run(void *argument)
                1);
     job_gate_pass(JOB_ENDED);
     if (result == MOVE_OK)
-        log_line(LOG_INFO, "moved %.*s of account %.*s (%.*s) to cell %u",
-                 BYTES_ARG(job.move.key), BYTES_ARG(job.move.account), BYTES_ARG(job.move.service),
-                 (unsigned)job.move.to);
+        log_line(LOG_INFO, "moved %.*s of account %.*s (%.*s) to cell %u", BYTES_ARG(job.move.key),
+                 BYTES_ARG(job.move.account), BYTES_ARG(job.move.service), (unsigned)job.move.to);
     if (result == MOVE_OK)
         set_state(MOVE_SEALED, "");
     else if (result == MOVE_MISSING)
         set_state(MOVE_GONE, "it no longer exists");
     else
-        set_state(MOVE_UNDONE,
-                  copier.problem ? copier.problem : "it changes too often, or the move was cancelled");
+        set_state(MOVE_UNDONE, copier.problem ? copier.problem
+                                              : "it changes too often, or the move was cancelled");
     return NULL;
 }
 

@@ -59,7 +59,8 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
     if (given.ptr) {
         *ret_name = given;
         if (!accounts_find(call->admin->accounts, given))
-            admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.", BYTES_ARG(given));
+            admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
+                       BYTES_ARG(given));
         return call->status == 200;
     }
     only = accounts_only(call->admin->accounts, &count);

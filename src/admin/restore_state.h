@@ -29,11 +29,11 @@ enum restore_entry {
     RESTORE_PIECE,     /* bytes */
     /* u8 family; key, value; number of pieces, and index of each piece in the partition */
     RESTORE_RECORD,
-    RESTORE_INDEX,     /* key, value */
-    RESTORE_COUNTER,   /* name; u64 value */
-    RESTORE_TASK,      /* u64 due, u64 kind; payload */
-    RESTORE_REMOVE,    /* u8 family; key of a record that may exist */
-    RESTORE_UNINDEX,   /* key of an index record that may exist */
+    RESTORE_INDEX,   /* key, value */
+    RESTORE_COUNTER, /* name; u64 value */
+    RESTORE_TASK,    /* u64 due, u64 kind; payload */
+    RESTORE_REMOVE,  /* u8 family; key of a record that may exist */
+    RESTORE_UNINDEX, /* key of an index record that may exist */
 };
 
 struct restore {

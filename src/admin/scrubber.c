@@ -34,7 +34,7 @@ struct scrubber {
     struct scrub_state state;
     /* used only by the scrub thread, like all following members; NULL between passes */
     struct scrub *scrub;
-    uint64_t rate;                  /* rate of the current pass */
+    uint64_t rate; /* rate of the current pass */
     /* time and number of bytes at the start of measuring the rate */
     uint64_t paced_ms, paced_bytes;
     uint64_t noted_ms;

@@ -45,7 +45,8 @@ static void run_job(struct pool_job *job)
     call->has_run = true;
     exchange_resume(call->asked.exchange); /* the call may already be freed */
 }
-_Static_assert(offsetof(struct testing_call, job) == 0, "a pointer to the job is a pointer to its call");
+_Static_assert(offsetof(struct testing_call, job) == 0,
+               "a pointer to the job is a pointer to its call");
 
 /* Runs the request on a pool thread, which may block. */
 static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
@@ -229,8 +230,9 @@ static enum http_step move_time(const struct asked *asked)
     uint64_t seconds = 0;
 
     if (!read_forward(exchange->arena, asked->body, &seconds))
-        return refuse(exchange, 400,
-                      "the body must be {\"forwardSeconds\": N}, with an integer from 1 to 315360000");
+        return refuse(
+            exchange, 400,
+            "the body must be {\"forwardSeconds\": N}, with an integer from 1 to 315360000");
     if (clock_moved() / TICKS_PER_SECOND + seconds > MOVED_SECONDS_MAX)
         return refuse(exchange, 409, "the clock cannot be moved by more than 10 years in total");
     clock_move(seconds * TICKS_PER_SECOND);
@@ -273,7 +275,8 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
     case SAVED_NO_ROOM:
         return refuse(asked->exchange, 507, "not enough free disk space");
     case SAVED_TOO_FAR:
-        return refuse(asked->exchange, 409, "more than 128 MiB of records have changed since the snapshot");
+        return refuse(asked->exchange, 409,
+                      "more than 128 MiB of records have changed since the snapshot");
     case SAVED_FAILED:
         return refuse(asked->exchange, 500, "the data directory could not be read or written");
     case SAVED_NEVER:
@@ -377,7 +380,8 @@ enum http_step testing_head(struct exchange *exchange, const struct management *
         return refuse(exchange, 404, "this server was started without --testing");
     if (request->query.ptr || (name.ptr && !is_name(name)))
         return refuse(exchange, 400,
-                      "a name must have up to 64 letters, digits, '.', '_' and '-', and there must be no query");
+                      "a name must have up to 64 letters, digits, '.', '_' and '-', and there must "
+                      "be no query");
     if ((method_of(request) & methods) == 0)
         return refuse_method(exchange, methods);
     if (request->content_length != 0 && (request->method & place->with_bodies) == 0)

@@ -366,8 +366,8 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
                  "Number of blobs, messages, entities or files of an account.", OBJECTS);
     print_totals(report, to, "lagra_account_bytes", "Total size of the objects of an account.",
                  BYTES_KEPT);
-    print_totals(report, to, "lagra_account_quota_bytes",
-                 "Total quota of an account's shares.", QUOTA);
+    print_totals(report, to, "lagra_account_quota_bytes", "Total quota of an account's shares.",
+                 QUOTA);
     print_shown(report, to, "lagra_container_objects",
                 "Number of objects in each of the largest containers.", OBJECTS);
     print_shown(report, to, "lagra_container_bytes",

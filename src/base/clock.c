@@ -165,7 +165,8 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
         atomic_store(&pending, size);
         if (may_warn(boot))
             log_line(LOG_WARN,
-                     "the wall clock was set forward by %llu s, which is ignored because it is too far; if the new time is correct, restart the server",
+                     "the wall clock was set forward by %llu s, which is ignored because it is too "
+                     "far; if the new time is correct, restart the server",
                      size / TICKS_PER_SECOND);
         return ours;
     }

@@ -14,8 +14,8 @@ struct waiter {
     struct waiter *next;
     /* points to the pointer to this waiter; NULL if it is not in a doubly linked list */
     struct waiter **link;
-    void *place;          /* the list, if there are several */
-    uint64_t sequence;    /* what is waited for: a sequence, or a time */
+    void *place;       /* the list, if there are several */
+    uint64_t sequence; /* what is waited for: a sequence, or a time */
 };
 
 #endif

@@ -194,7 +194,8 @@ static void restore_records(struct restore *r)
         if (node->has_record)
             continue;
         restore_report(r, node,
-                       node->is_unreadable ? "its record, and with it the file's contents" : "its properties");
+                       node->is_unreadable ? "its record, and with it the file's contents"
+                                           : "its properties");
         if (!node->is_unreadable) {
             (void)make_directory(&(struct making){ .restore = r, .id = node->id });
             continue;

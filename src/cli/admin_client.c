@@ -33,8 +33,10 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
         return true;
     if (error == ENOENT || error == ENOTDIR)
         return complain(location,
-                        "no server runs on this data directory; use --location for another one. A server with --inMemoryPersistence has no\n"
-                        "       data directory to call it through: `lagra health --running` finds it, --managementPort serves its metrics,\n"
+                        "no server runs on this data directory; use --location for another one. A "
+                        "server with --inMemoryPersistence has no\n"
+                        "       data directory to call it through: `lagra health --running` finds "
+                        "it, --managementPort serves its metrics,\n"
                         "       and AZURITE_ACCOUNTS or --accountsFile define its accounts");
     return complain(location,
                     error == EACCES

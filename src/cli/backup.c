@@ -169,7 +169,9 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
 
     *back_up = (struct back_up){ .call = call, .lock = -1 };
     if (rate && (!bytes_parse_u64(bytes_from_string(rate), RATE_MAX_MIB, &mib))) {
-        fprintf(stderr, "lagra: --rate requires a number of MiB per second up to %u, or 0 for no limit\n", RATE_MAX_MIB);
+        fprintf(stderr,
+                "lagra: --rate requires a number of MiB per second up to %u, or 0 for no limit\n",
+                RATE_MAX_MIB);
         return false;
     }
     log_open(LOG_WARN, NULL);

@@ -27,7 +27,8 @@ static const struct command_option account_settings[] = {
     { "requests", "N", "maximum requests per second, none, or default (the server's option)" },
     { "bandwidth", "MIB", "maximum MiB per second in each direction, none, or default" },
     { "capacity", "MIB", "maximum stored MiB, none, or default" },
-    { "containers", "N", "maximum number each of containers, queues, tables and shares, none, or default" },
+    { "containers", "N",
+      "maximum number each of containers, queues, tables and shares, none, or default" },
     { NULL, NULL, NULL },
 };
 
@@ -71,7 +72,7 @@ static const struct command_option new_share[] = {
 #define OF_SAS                                                                                     \
     { "account", "NAME", "account name (AZURE_STORAGE_ACCOUNT)" },                                 \
         { "key-file", "FILE", "sign with the key in FILE (AZURE_STORAGE_KEY)" },                   \
-        { "key", "1|2", "number of the account key that a running server signs with (1)" },                      \
+        { "key", "1|2", "number of the account key that a running server signs with (1)" },        \
         { "permissions", "LETTERS", "permissions, in the order of the REST reference" },           \
         { "start", "TIME", "start time, such as 2030-01-02T03:04Z" },                              \
         { "expiry", "TIME", "expiry time" },                                                       \

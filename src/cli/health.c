@@ -51,7 +51,8 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
         snprintf(problem, problem_size, "does not respond: %s: %s", url, fetch_problem(fetch));
         why = problem;
     } else if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/"))) {
-        snprintf(problem, problem_size, "does not respond: %s: the response is not from a Lagra server", url);
+        snprintf(problem, problem_size,
+                 "does not respond: %s: the response is not from a Lagra server", url);
         why = problem;
     } else if (fetch_status(fetch) != HEALTHY) {
         read_reason(fetch, reason);

@@ -196,7 +196,8 @@ void print_operations(const struct service *const *services, size_t count, enum 
         "  letters suffices, unless they are joined by +, which requires all of them. Letters in\n"
         "  parentheses suffice only if the blob or file does not exist yet.\n"
         "- **Service SAS**: the permission letters of a service or user delegation SAS.\n"
-        "- **Bearer**: the action that a role of the principal must include. For a user delegation\n"
+        "- **Bearer**: the action that a role of the principal must include. For a user "
+        "delegation\n"
         "  SAS, a role of the user who requested its key must also include it.\n"
         "- **Public**: the public access level that the container needs for anonymous requests.\n\n"
         "The account key permits every operation except Get User Delegation Key.\n");

@@ -24,11 +24,13 @@ static enum options_result check_oauth(const struct options *options)
     const char *problem = NULL;
 
     if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
-        problem = "--oauthIssuer and --oauthKeys require each other; the other --oauth.. options require both";
+        problem = "--oauthIssuer and --oauthKeys require each other; the other --oauth.. options "
+                  "require both";
     else if (uses_keys && options->oauth_basic)
         problem = "--oauth basic checks no signatures; omit --oauthIssuer and --oauthKeys";
     else if ((uses_keys || options->oauth_basic) && !may_be_secure(options) && !options->is_azurite)
-        problem = "bearer tokens are accepted only over HTTPS; specify --cert and --key, or --trustProxy";
+        problem =
+            "bearer tokens are accepted only over HTTPS; specify --cert and --key, or --trustProxy";
     if (!problem)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: %s\n", problem);

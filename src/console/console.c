@@ -79,12 +79,13 @@ static bool check_request(struct exchange *exchange, const struct console *conso
         *ret_step = console_refuse(exchange, 503, "ServerBusy", "Too many concurrent requests.");
     else if (!site_host_is_ours(exchange->arena, request, console->options.names))
         *ret_step = console_refuse(exchange, 421, "UnknownHost",
-                                   "Without TLS, open the console as localhost, 127.0.0.1 or a name in --managementNames.");
+                                   "Without TLS, open the console as localhost, 127.0.0.1 or a "
+                                   "name in --managementNames.");
     else if (!is_under(request, API_PATH) && !is_under(request, DATA_PATH))
         return true;
     else if (!site_is_own_page(request) || !guard_is_for_data(request))
-        *ret_step =
-            console_refuse(exchange, 403, "OtherSite", "Only pages of the console may send this request.");
+        *ret_step = console_refuse(exchange, 403, "OtherSite",
+                                   "Only pages of the console may send this request.");
     else
         return true;
     return false;
@@ -130,8 +131,9 @@ bool console_admits_operator(struct exchange *exchange, struct console *console,
     if (!api_has_token(&session, &exchange->request))
         *ret_step = console_refuse(exchange, 401, "NotSignedIn", "You are not signed in.");
     else if (session.account)
-        *ret_step = console_refuse(exchange, 403, "NotAnOperator",
-                                   "Only operators may do this; lagra console prints a sign-in link.");
+        *ret_step =
+            console_refuse(exchange, 403, "NotAnOperator",
+                           "Only operators may do this; lagra console prints a sign-in link.");
     else {
         guard_answer(&exchange->response);
         return true;

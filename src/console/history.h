@@ -46,7 +46,7 @@ struct storage_sample {
 };
 
 struct history {
-    uint64_t due_ms;   /* used by the main thread */
+    uint64_t due_ms;      /* used by the main thread */
     struct sample before; /* last sample, as measured */
     struct sample samples[SAMPLES_MAX];
     size_t count; /* number of samples since the start */

@@ -17,7 +17,8 @@ static const struct http_application *inner_of(const struct exchange *exchange)
 {
     return ((const struct relay *)(const void *)exchange->passed_to)->inner;
 }
-_Static_assert(offsetof(struct relay, application) == 0, "a pointer to the application is a pointer to its relay");
+_Static_assert(offsetof(struct relay, application) == 0,
+               "a pointer to the application is a pointer to its relay");
 
 static enum http_step guarded(struct exchange *exchange, enum http_step step)
 {

@@ -17,7 +17,7 @@
 #define OPERATOR_SESSIONS_MAX 16u
 #define HOLDER_SESSIONS_MAX   48u
 #define SESSIONS_MAX          (OPERATOR_SESSIONS_MAX + HOLDER_SESSIONS_MAX)
-#define ACCOUNT_SESSIONS_MAX 8u /* maximum per account */
+#define ACCOUNT_SESSIONS_MAX  8u /* maximum per account */
 #define SESSION_IDLE_MS       (30u * 60000)
 #define SESSION_MAX_MS        (12u * 3600000)
 #define LINKS_MAX             8u
@@ -27,10 +27,10 @@
 struct session {
     bool is_taken;
     char cookie[SECRET_SIZE];
-    char token[SECRET_SIZE];       /* sent in a header by its pages */
+    char token[SECRET_SIZE]; /* sent in a header by its pages */
     /* account whose key started the session; NULL for an operator */
     const struct account *account;
-    size_t key;                    /* index of that key */
+    size_t key;                               /* index of that key */
     uint8_t key_hmac[ACCOUNT_SIGNATURE_SIZE]; /* signature of the cookie with that key */
     uint64_t began_ms, asked_ms;              /* clock_monotonic_ms() */
 };

@@ -173,7 +173,8 @@ enum http_step api_sas(struct api_call *call)
     struct sas_making making = { .service = 'b' };
 
     if (!account)
-        return api_fail(call, 404, "AccountNotFound", "This session has no access to this account.");
+        return api_fail(call, 404, "AccountNotFound",
+                        "This session has no access to this account.");
     instant_format_iso(end, expiry);
     making.query = arena_printf(call->exchange->arena, SAS_OF_ALL "&se=%.19sZ", expiry);
     json_write_number(&call->out, "seconds", SAS_MINUTES * 60);

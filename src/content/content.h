@@ -54,11 +54,11 @@ struct content {
     uint64_t length;
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
     /* Hints that save a read; false is always correct. */
-    bool is_alone; /* has only one holder */
+    bool is_alone;       /* has only one holder */
     bool without_pieces; /* created by Put Blob with inline bytes */
     /* The following are exact. */
     bool has_runs;    /* its map refers to runs */
-    bool in_chain; /* other content may refer to the same runs */
+    bool in_chain;    /* other content may refer to the same runs */
     bool is_appended; /* created by content_append() */
 
     /* Used only for sparse content, otherwise 0. */
@@ -68,7 +68,7 @@ struct content {
     bool without_pages;
     uint32_t epoch;     /* current generation */
     uint32_t kept;      /* 1 + the newest retained older generation; 0 if there is none */
-    uint64_t stamp; /* stamp of the last change */
+    uint64_t stamp;     /* stamp of the last change */
     uint64_t sealed_at; /* stamp of the newest older generation; 0 if there never was one */
 };
 

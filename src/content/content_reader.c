@@ -18,8 +18,8 @@ struct content_reader {
 
     /* fragment at which content_reader_begin() resumes after a wait */
     const struct fragment *checking;
-    struct piece_file file;          /* location of the range, as of the first fragment */
-    int own_fd;                      /* -1 if none */
+    struct piece_file file; /* location of the range, as of the first fragment */
+    int own_fd;             /* -1 if none */
     bool begun;
 };
 

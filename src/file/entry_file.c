@@ -28,7 +28,8 @@ static enum store_result read_entry_again(struct decision *d, uint64_t directory
     decision_leave(d, part);
     if (result || entry->id != id)
         return result;
-    log_line(LOG_ERROR, "the node %016llx has a directory entry but no record", (unsigned long long)id);
+    log_line(LOG_ERROR, "the node %016llx has a directory entry but no record",
+             (unsigned long long)id);
     return STORE_CORRUPT;
 }
 

@@ -51,8 +51,8 @@ struct connection {
     bool
         /* the peer is a trusted proxy, whose requests may be on behalf of clients */
         speaks_for_others;
-    bool refused;          /* to read: admitted only to be refused with a response */
-    uint64_t accepted_ms;  /* constant */
+    bool refused;         /* to read: admitted only to be refused with a response */
+    uint64_t accepted_ms; /* constant */
     /* Constants of an outgoing connection (outgoing.c). */
     bool is_outgoing;
     uint64_t tag;
@@ -91,11 +91,11 @@ struct connection {
     struct input input;             /* to use, by the functions below */
     /* awaits a PROXY protocol header; begin() was not called yet */
     bool awaits_header;
-    struct worker *moves_to;        /* worker to move to at the next post, or NULL */
-    bool is_moving;                 /* posted since moves_to was set; its turn moves it */
-    bool is_watched;                /* in the epoll set */
-    bool is_connecting;             /* outgoing connection that the peer has not accepted yet */
-    bool is_dropped; /* connection_drop() was called */
+    struct worker *moves_to; /* worker to move to at the next post, or NULL */
+    bool is_moving;          /* posted since moves_to was set; its turn moves it */
+    bool is_watched;         /* in the epoll set */
+    bool is_connecting;      /* outgoing connection that the peer has not accepted yet */
+    bool is_dropped;         /* connection_drop() was called */
     bool begun;
     bool is_ready; /* in a lane, waiting for a turn */
     uint8_t lane;  /* connections of one lane share turns (lanes.h) */
@@ -154,7 +154,7 @@ struct net_peer {
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
     struct net_key *key; /* outlives the connection */
-    uint64_t tag; /* for net_cut_outgoing() */
+    uint64_t tag;        /* for net_cut_outgoing() */
 };
 /* Opens a connection that the worker of `of` serves with another protocol. The protocol's
  * functions are called like for an accepted connection: begin() before this function returns,

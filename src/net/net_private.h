@@ -44,8 +44,8 @@ struct worker {
     _Atomic bool ends;        /* set once there are no more connections */
     _Alignas(64) struct net_server *server;
     pthread_t thread;
-    int set;              /* epoll set */
-    int wake;             /* eventfd, watched edge-triggered and therefore never read */
+    int set;  /* epoll set */
+    int wake; /* eventfd, watched edge-triggered and therefore never read */
     /* number of connections assigned to this worker; protected by server->lock */
     unsigned connections;
     /* Used only by the worker's thread. */
@@ -70,7 +70,7 @@ struct net_server {
     uint16_t port;
     unsigned worker_count;
     struct worker *workers;
-    struct lock lock;       /* RANK_CONNECTIONS */
+    struct lock lock; /* RANK_CONNECTIONS */
     /* signalled when the last connection is removed or the acceptor must end */
     pthread_cond_t changed;
     /* Protected by the lock. */

@@ -165,8 +165,8 @@ void net_stop(struct net_server *server, unsigned grace_s)
     if (!connections_wait_none(server, (int)grace_s * 1000)) {
         connections_cut(server, CUT_ALL);
         while (!connections_wait_none(server, STOP_WAIT_MS))
-            log_line(LOG_WARN, "port %u: %u connections are still waiting for the store", server->port,
-                     connections_count(server));
+            log_line(LOG_WARN, "port %u: %u connections are still waiting for the store",
+                     server->port, connections_count(server));
     }
     acceptor_stop(server);
     stop_workers(server);

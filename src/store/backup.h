@@ -27,7 +27,7 @@
 struct backup_state {
     /* number of the last extent, in the file extents/xxxxxxxx (hex); 0 if there are no extents */
     uint32_t last_extent;
-    uint64_t last_end;    /* end of the state's part of the last extent */
+    uint64_t last_end; /* end of the state's part of the last extent */
 };
 
 /* Starts a backup. Waits for the disk. Any thread that may block.

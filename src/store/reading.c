@@ -21,7 +21,7 @@ static enum store_result malformed(struct bytes key)
 }
 
 struct scan {
-    struct cursor *cursor;       /* NULL if the space was dropped */
+    struct cursor *cursor; /* NULL if the space was dropped */
     /* for the result of the last call, if the caller passed no arena */
     struct arena *arena;
     struct key from;             /* where to start */

@@ -115,11 +115,11 @@ static inline uint32_t piece_sectors(const struct piece *piece)
 /* ---- opening ---- */
 
 struct store_options {
-    const char *location;           /* data folder, created if missing; NULL for the memory store */
-    bool must_exist;                /* open only an existing store */
+    const char *location; /* data folder, created if missing; NULL for the memory store */
+    bool must_exist;      /* open only an existing store */
     /* paths of files allowed in a new folder, ended by NULL; or NULL */
     const char *const *known_files;
-    size_t cache_bytes;             /* record cache; 0: default */
+    size_t cache_bytes; /* record cache; 0: default */
     /* while less space is free, operations that need space return STORE_FULL; 0: 640 MiB, but at
      * most a quarter of the disk */
     uint64_t disk_reserve;

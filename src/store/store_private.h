@@ -36,7 +36,7 @@ struct read_view {
     struct store_access access;
     struct lag_state *shown; /* state shown by a snapshot of a lagging view, otherwise NULL */
     struct guid space;
-    bool gone;           /* the space had been dropped, so there is nothing to read */
+    bool gone; /* the space had been dropped, so there is nothing to read */
     /* prefix of every key of the partition, starting with the family byte; owned by the engine */
     struct bytes prefix;
 };
