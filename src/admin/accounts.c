@@ -45,6 +45,7 @@ static void write_record(const struct admin_call *call, struct json_writer *out,
     json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
     json_write_member(out, "source", bytes_from_string("store"));
     json_write_number(out, "keys", record->key_count);
+    json_write_bool(out, "hierarchical", record->hierarchical);
     admin_write_instant(out, "created", record->created);
     admin_write_instant(out, "changed", record->changed);
     write_limits(out, accounts_find(call->admin->accounts, record->name));
@@ -59,6 +60,7 @@ static void write_configured(struct json_writer *out, const struct account *acco
                                             ? "development"
                                             : "configuration"));
     json_write_number(out, "keys", account_key_count(account));
+    json_write_bool(out, "hierarchical", account_is_hierarchical(account));
     write_limits(out, account);
 }
 
@@ -69,6 +71,11 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
                    BYTES_ARG(name));
     else if (e == E_AccountAlreadyExists)
         admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
+                   BYTES_ARG(name));
+    else if (e == E_ResourceAlreadyExists)
+        admin_fail(call, 409, "AccountHasContainers",
+                   "There are containers of %.*s, or it was an account, of the other kind (flat or "
+                   "hierarchical).",
                    BYTES_ARG(name));
     else if (e == E_OutOfRangeInput)
         admin_fail(call, 409, "TooManyAccounts", "There are already %u stored accounts.",
@@ -141,6 +148,7 @@ static struct bytes make_key(struct arena *arena)
 struct change {
     struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL: unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
+    bool hierarchical; /* of a new account */
     struct account_limits limits;
     bool sets_limit[ACCOUNT_LIMITS];
 };
@@ -159,6 +167,7 @@ static void make_change(struct account_record *record, void *context)
     for (size_t i = 0; i < ACCOUNT_LIMITS; i++)
         if (change->sets_limit[i])
             record->limits.of[i] = change->limits.of[i];
+    record->hierarchical |= change->hierarchical;
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }
@@ -184,17 +193,23 @@ static bool apply(struct admin_call *call, enum account_change how, struct chang
 
 void admin_account_add(struct admin_call *call)
 {
-    struct change change = { .keys = { call->given[1], call->given[2] } };
+    struct change change = { .keys = { call->given[1], call->given[2] },
+                             .hierarchical = bytes_is(call->given[3], "yes") };
     struct account_record record;
 
     if (!check_name(call) || !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
         return;
+    if (call->given[3].ptr && !change.hierarchical && !bytes_is(call->given[3], "no")) {
+        admin_fail(call, 400, "InvalidArgument", "hierarchical is yes or no.");
+        return;
+    }
     for (size_t i = 0; i < ACCOUNT_KEYS_MAX; i++)
         if (!change.keys[i].ptr)
             change.keys[i] = make_key(call->arena);
     if (!apply(call, ACCOUNT_ADD, &change, &record))
         return;
-    log_line(LOG_INFO, "account %.*s was added", BYTES_ARG(record.name));
+    log_line(LOG_INFO, "%s account %.*s was added", record.hierarchical ? "hierarchical" : "flat",
+             BYTES_ARG(record.name));
     audit_note("an account was added", record.name);
     write_record(call, &call->out, &record);
     json_write_member(&call->out, "key1", record.keys[0]);
