@@ -3,8 +3,8 @@
  * `account`, `container` and others.
  *
  *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
- *   (admin.c); may be empty. Response: 200 with a JSON object; otherwise {"code": "...", "error":
- *   "a sentence"}
+ *                     (admin.c); may be empty. Response: 200 with a JSON object; otherwise
+ *                     {"code": "...", "error": "a sentence"}
  *
  * An operation may wait for a disk. It runs in a separate thread pool, so that it completes even
  * while all threads for decisions are waiting. docs/admin.md */

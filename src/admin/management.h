@@ -1,7 +1,7 @@
 /* The management port, for operators:
  *
- *   GET /metrics   all metrics in Prometheus' text format; docs/monitoring.md lists them /,
- *   /console/.. the web console, which has its own sessions (console/console.h). Requests only
+ *   GET /metrics   all metrics in Prometheus' text format; docs/monitoring.md lists them
+ *   /, /console/.. the web console, which has its own sessions (console/console.h). Requests only
  *                  for operators, POST /console/api/admin/OPERATION, are operations of admin.h
  *   GET /-/live, /-/ready   like on the service ports, without a token
  *   /-/..          with --testing: requests for tests of clients (testing.h)

@@ -5,8 +5,8 @@
  *     resource it replaces. Until then, nothing is visible.
  * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX; the
  *     last commit removes the task. If the process is killed, nothing remains for longer.
- * (3) Within a partition, the pieces precede the records, which refer to them by number. For one
- *     thread at a time, which may block. */
+ * (3) Within a partition, the pieces precede the records, which refer to them by number.
+ * For one thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 

@@ -20,7 +20,7 @@ typedef void event_format(enum event_log log, struct bytes event, struct text *t
 
 /* Opens a log; it accepts events after event_logs_start(). Startup only.
  *
- * path  file, or NULL for the program's own log (base/log.h), at level warn
+ * path     file, or NULL for the program's own log (base/log.h), at level warn
  * returns  false, with errno, if the file cannot be opened */
 bool event_log_open(enum event_log log, const char *path, event_format *format);
 /* Opens a log that has no file: each event is passed to `take` instead of being formatted as a

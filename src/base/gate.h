@@ -15,7 +15,8 @@
  *   POST /$lagra/gate/NAME      resumes the exchanges stopped there
  *   GET /$lagra/gate/NAME       200 with the number of exchanges stopped there, as text
  *   POST /$lagra/job/NAME       makes background jobs stop at NAME, one of enum job_gate, and at
- *   their end; jobs stopped elsewhere continue. `nowhere`: no job stops
+ *                               their end; jobs stopped elsewhere continue. `nowhere`: no job
+ *                               stops
  *   GET /$lagra/job/NAME        200 with the number of jobs stopped there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
  *   POST /$lagra/renewals/hold  stops renewing the lease on a cell (cluster/owner.h), until

@@ -1,8 +1,8 @@
 /* The web console: pages for a browser, on the management port. docs/console.md
  *
  *   GET  /, /console           redirects to /console/
- *   GET  /console/..           the pages (assets.h), which are public because they contain no data
- *        of the server
+ *   GET  /console/..           the pages (assets.h), which are public because they contain no
+ *                              data of the server
  *   ..   /console/api/..       requests of the pages to the server itself (api.c)
  *   ..   /console/data/SERVICE/..  requests relayed to that service (relay.c)
  *

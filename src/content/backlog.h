@@ -18,7 +18,7 @@
  *
  * Backlog invariants, cited as "backlog invariant N":
  *  (1) Nothing else refers to the data named by a backlog record, so it may be deleted at any time,
- *  in any order, and twice.
+ *      in any order, and twice.
  *  (2) A record has at most BACKLOG_RUNS_MAX runs. */
 #ifndef LAGRA_CONTENT_BACKLOG_H
 #define LAGRA_CONTENT_BACKLOG_H

@@ -273,7 +273,7 @@ struct content_reader *content_reader_open(struct store *store, struct read_view
  * error response instead of a dropped connection. Called only before the first read, for a range
  * that is not empty.
  *
- * ret_file  NULL if the caller will read the range
+ * ret_file     NULL if the caller will read the range
  * ret_in_file  true if the entire range, of moderate length, is contiguous in one file and was
  *               checked; it can be sent from *ret_file, whose descriptor belongs to the reader.
  *               false: it must be read

@@ -11,8 +11,8 @@
  *                ENTRY_PIECES  bytes block id, v number of pieces
  *                ENTRY_MORE    v number of pieces; they continue the block of the previous entry,
  *                              which may be the last one of the previous segment
- *                ENTRY_RUN     bytes block id, v run id, v length: all bytes of the run pieces of
- *   all entries, in order
+ *                ENTRY_RUN     bytes block id, v run id, v length: all bytes of the run
+ *   pieces   of all entries, in order
  *
  * `bytes` and `v` are encoded as in base/codec.h; the block id is absent for bytes that are not a
  * block. The segments of a run only have ENTRY_PIECES and ENTRY_MORE. To change the format, see "On

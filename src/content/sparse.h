@@ -32,10 +32,11 @@
  *      that writes a range to one removes it from the other. A version without parts hides older
  *      versions.
  *  (2) Between two adjacent retained generations, a page or unit has at most one version, unless
- *  the backlog records that there may be more.
+ *      the backlog records that there may be more.
  *  (3) Every unit that has a version of an epoch in which an older generation was retained is
- *  listed under 'd' in that epoch, or is in a range under 'h'. Thus the differences between two
- *  generations, and data that only one of them contains, can be found without reading other units.
+ *      listed under 'd' in that epoch, or is in a range under 'h'. Thus the differences between two
+ *      generations, and data that only one of them contains, can be found without reading other
+ *      units.
  *  (4) A part that was written before a range under 'h' that covers it (has a smaller stamp) is a
  *      hole in every generation not older than the range.
  *

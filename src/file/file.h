@@ -12,8 +12,8 @@
  *                         INNER  "d": record of a recent deletion
  *                                (service/small_record.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
- *     partition <id>      INNER  "f": struct file (file_record.h) Snapshots therefore precede
- * their share, as in List Shares. */
+ *     partition <id>      INNER  "f": struct file (file_record.h)
+ * Snapshots therefore precede their share, as in List Shares. */
 #ifndef LAGRA_FILE_FILE_H
 #define LAGRA_FILE_FILE_H
 

@@ -119,8 +119,8 @@ struct message_claim {
 /* Finds the message of a claim, without its text.
  * returns  OK
  *          E_InvalidQueryParameterValue  the receipt is malformed
- *          E_MessageNotFound  missing, expired, or changed since the receipt errors of
- *          decision_fail_store()
+ *          E_MessageNotFound             missing, expired, or changed since the receipt
+ *          errors of decision_fail_store()
  * semantics 7; decision: 121 */
 enum error message_find(struct decision *d, const struct message_claim *claim,
                         struct message *ret_message);

@@ -3,7 +3,7 @@
  *
  *   kind  what                      the rest of the key           value
  *   'L'   a LISTED record           16 space, partition, record   record_value.h
- *   'I'   an INNER record    like 'L'                      record_value.h
+ *   'I'   an INNER record           like 'L'                      record_value.h
  *   'X'   an index record           16 space, index key, partition   the value as given
  *   'N'   a counter                 16 space, name                8 le, added by merges
  *   'P'   a piece                   4 extent, 8 offset, be        piece_row (record_value.h)

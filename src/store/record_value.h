@@ -6,8 +6,7 @@
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
  *                  8 be  sum of the adjustments that it has followed, and
- *                  8 be  one that it has not (struct clock_checkpoint); both absent if there are
- *                  none
+ *                  8 be  one that it has not (struct clock_checkpoint); both absent if none
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more

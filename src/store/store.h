@@ -273,7 +273,7 @@ void changes_index_delete(struct changes *changes, struct bytes key);
  * additions never conflict, so any number of commits may make them concurrently. */
 void changes_count(struct changes *changes, struct bytes name, int64_t delta);
 /* Adds a task of this partition to the list of deferred tasks (store_task_next()).
- * due   the task does not run before this instant
+ * due      the task does not run before this instant
  * kind     chosen by the caller, like the payload; tells what the task does
  * returns  the id of the task, for changes_task_done() before it is due */
 struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,

@@ -2,7 +2,7 @@
  *
  *   partition     what                    family, key          value
  *   8 be id       a node                  LISTED "n"           u8 1; u8 kind; 8 be id of parent;
- *                                                              bytes name as given
+ *                                                              bytes name, as given
  *   8 be id       an entry of a directory INNER 'e', key       varint generation; u8 1; u8 kind;
  *                                         of the name          8 be id; bytes name, as given
  *   8 be id       number of entries       INNER "E"            u8 1; varint

@@ -23,7 +23,7 @@
  *      between its start and its commit (or its response, if it does not commit).
  *  (3) The number of a directory's entries is exact.
  *  (4) A snapshot shows the names and records that the tree had when it was created, until it is
- *  deleted. */
+ *      deleted. */
 #ifndef LAGRA_TREE_TREE_H
 #define LAGRA_TREE_TREE_H
 
