@@ -115,8 +115,8 @@ void *connection_worker_state(const struct connection *connection);
  * Sending a file may overwrite it. */
 char *connection_block(const struct connection *connection);
 /* Maximum number of bytes received, and prepared for sending, at a time. Measured over loopback
- * with long
- * bodies: 32 KiB cost a tenth more CPU, and larger blocks gain too little for their memory. */
+ * with long bodies: 32 KiB cost a tenth more CPU, and larger blocks gain too little for their
+ * memory. */
 #define CONNECTION_INPUT_BYTES ((size_t)128 * 1024)
 #define CONNECTION_BLOCK_BYTES ((size_t)128 * 1024)
 
