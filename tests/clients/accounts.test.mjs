@@ -233,12 +233,12 @@ test('accounts of a list stay what the list says; a list that takes over one of 
     const log = () => readFile(join(folder, 'log'), 'utf8');
     for (let i = 0; i < 6000 && !/remain in use/.test(await log()); i++)
         await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.match(await log(), /remain in use: an account in the list already exists in the store/);
+    assert.match(await log(), /remain in use: a configured account already exists in the store/);
     await blobs(server, 'listed', key).getProperties();
     await server.kill();
     const refused = await run(['--location', server.location, '--accountsFile', path, '--blobPort', '0']);
     assert.equal(refused.code, 1);
-    assert.match(refused.errors, /an account in the list already exists in the store/);
+    assert.match(refused.errors, /a configured account already exists in the store/);
 });
 
 test("systemd's credential \"accounts\" names accounts, and is read again at SIGHUP", async (t) => {

@@ -542,7 +542,7 @@ test('a role file without places: what opens nothing is said', async (t) => {
 
 test('options that cannot work say so at the start', async () => {
     for (const [args, said] of [
-        [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /HTTPS only/],
+        [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /only over HTTPS/],
         [['--oauthIssuer', 'x'], /require each other/], [['--oauthKeys', 'x'], /require each other/],
         [['--oauthRoles', 'x'], /require each other/], [['--oauthAccounts', 'x'], /require each other/],
         [['--oauthIssuer', 'x', '--oauthKeys', 'y', '--oauth', 'basic'], /checks no signature/],
