@@ -17,7 +17,8 @@ enum error {
     DECIDE_AGAIN,    /* the state that was read has changed; decide again on a newer one */
     /* the container of the change was deleted; decide again, starting above the container */
     DECIDE_GONE,
-    DECIDE_WAITS, /* another change must be made first; decide again after it */
+    DECIDE_WAITS,    /* another change must be made first; decide again after it */
+    DECIDE_PREPARED, /* the changes only prepare the operation; commit them and decide again */
 };
 
 /* Returns the code, such as "LeaseIdMissing"; "" for OK. */
