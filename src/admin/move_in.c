@@ -12,8 +12,10 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* Maximum amount by which a cell moves its clock forward because of another cell's clock. */
-#define CLOCK_AHEAD_MAX       (300 * (uint64_t)TICKS_PER_SECOND)
+/* Maximum difference of the clocks. If the destination's clock is behind, it is advanced, and its
+ * leases and hidden messages end early by the difference; if it is ahead, those of the moved
+ * container do. */
+#define CLOCK_DIFFERENCE_MAX  ((uint64_t)TICKS_PER_SECOND)
 /* Maximum difference in the totals of clock steps that the two cells have followed. Times of
  * messages exclude these steps, so they would be shown too early or late by the difference. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
@@ -124,7 +126,7 @@ static bool follow_clock(const struct endpoint *endpoint, uint64_t now, uint64_t
 {
     uint64_t own, difference;
 
-    if (now > clock_now() + CLOCK_AHEAD_MAX || passed > now)
+    if (now > clock_now() + CLOCK_DIFFERENCE_MAX || passed > now)
         return false;
     clock_not_before(now);
     own = store_time_passed(endpoint->store, now);
@@ -141,7 +143,8 @@ int move_begin_serve(void *context, struct bytes body, struct arena *arena, stru
     (void)arena;
     if (!read_beginning(context, body, &begin))
         return 400;
-    if (!follow_clock(begin.endpoint, begin.now, begin.passed))
+    if (begin.now + CLOCK_DIFFERENCE_MAX < clock_now() ||
+        !follow_clock(begin.endpoint, begin.now, begin.passed))
         return 409;
     copy = take_free(&old);
     if (!copy)
