@@ -1,7 +1,9 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
+#include "base/codec.h"
 #include "base/endian.h"
+#include "blob/blob_operations.h"
 
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
@@ -254,6 +256,20 @@ static enum error enter_directory(struct decision *d, unsigned needs)
     return OK;
 }
 
+bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p)
+{
+    struct decoder in;
+
+    decoder_init(&in, p->create.metadata);
+    while (blob_state(d)->node && d->input->body.length == 0 && !in.bad && in.at < in.end) {
+        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
+
+        if (bytes_is_nocase(name, "hdi_isfolder"))
+            return bytes_is_nocase(value, "true");
+    }
+    return false;
+}
+
 enum error blob_enter(struct decision *d)
 {
     const unsigned needs = decision_passes(d);
@@ -263,6 +279,10 @@ enum error blob_enter(struct decision *d)
         return OK;
     if (needs & NEEDS_TAGS)
         return E_BlobOperationNotSupported; /* decision: 1223 */
+    if ((needs & NEEDS_PUT) &&
+        put_blob_is_of_directory(d,
+                                 (const struct put_blob_parameters *)(const void *)d->parameters))
+        return OK;
     if (blob_is_directory(d))
         return enter_directory(d, needs);
     return state->node->part || !(needs & NEEDS_CREATE) ? OK : namespace_make(d, TREE_FILE);

@@ -23,15 +23,14 @@ struct outcome {
 static const char *const files[] = { "a/b", "a/x/yy", "c" };
 
 static const struct op operations[] = {
-    { PUT, "a/b", NULL },     { PUT, "c", NULL },      { PUT, "a/n/m/o", NULL },
-    { PUT, "d/n", NULL },     { DELETE, "a/b", NULL }, { DELETE, "a/x/yy", NULL },
-    { DELETE, "a/x", NULL },  { MAKE, "a/x", NULL },   { MAKE, "d", NULL },
-    { REMOVE, "a", NULL },    { REMOVE, "a/x", NULL }, { RENAME, "a", "d" },
-    { RENAME, "a/x", "d" },   { RENAME, "a/b", "c" },  { RENAME, "c", "a/b" },
-    { RENAME, "c", "a/x/n" }, { RENAME, "d", "a/d" },  { LIST, NULL, NULL },
-    { READ, "a/b", NULL },    { READ, "d/b", NULL },   { READ, "c", NULL },
-    { RENAME, "a/x/n", "c" },
-    { RENAME, "d/n", "d/m" },
+    { PUT, "a/b", NULL },     { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
+    { PUT, "d/n", NULL },     { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
+    { DELETE, "a/x", NULL },  { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
+    { REMOVE, "a", NULL },    { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
+    { RENAME, "a/x", "d" },   { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
+    { RENAME, "c", "a/x/n" }, { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
+    { READ, "a/b", NULL },    { READ, "d/b", NULL },    { READ, "c", NULL },
+    { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
 #define POINTS_MAX 100 /* far above the looks of any of them */
