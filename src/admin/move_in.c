@@ -12,8 +12,9 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* A cell does not move its clock further than this because of another cell's. */
-#define CLOCK_AHEAD_MAX       (300 * (uint64_t)TICKS_PER_SECOND)
+/* If the destination's clock is behind, it is advanced, and its leases and hidden messages end early
+ * by the difference; if it is ahead, those of the moved container do. */
+#define CLOCK_DIFFERENCE_MAX  ((uint64_t)TICKS_PER_SECOND)
 /* Times of messages leave out the steps of the clock that their cell has followed; they would be shown so much too early or late. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
 
@@ -121,7 +122,7 @@ static bool follow_clock(const struct endpoint *endpoint, uint64_t now, uint64_t
 {
     uint64_t own, difference;
 
-    if (now > clock_now() + CLOCK_AHEAD_MAX || passed > now)
+    if (now > clock_now() + CLOCK_DIFFERENCE_MAX || passed > now)
         return false;
     clock_not_before(now);
     own = store_time_passed(endpoint->store, now);
@@ -138,7 +139,8 @@ int move_begin_serve(void *context, struct bytes body, struct arena *arena, stru
     (void)arena;
     if (!read_beginning(context, body, &begin))
         return 400;
-    if (!follow_clock(begin.endpoint, begin.now, begin.passed))
+    if (begin.now + CLOCK_DIFFERENCE_MAX < clock_now() ||
+        !follow_clock(begin.endpoint, begin.now, begin.passed))
         return 409;
     copy = take_free(&old);
     if (!copy)

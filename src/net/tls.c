@@ -53,7 +53,8 @@ static ssize_t pull(gnutls_transport_ptr_t of, void *to, size_t size)
     if (ahead->from == ahead->to) {
         n = receive(connection, ahead->buffer, ahead->size);
         ahead->was_read = true;
-        ahead->is_all = n < 0 || ((size_t)n < ahead->size && !connection->ended);
+        /* After an error the next call must fail, too, even if this one returns data. */
+        ahead->is_all = n < 0 ? errno == EAGAIN : (size_t)n < ahead->size && !connection->ended;
         if (n <= 0)
             return n;
         ahead->from = 0;
