@@ -30,7 +30,7 @@ struct rename_path_parameters {
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
 
-/* The lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
+/* Selects what an append or flush does with the lease. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {
     PATH_LEASE_NONE,
     PATH_LEASE_ACQUIRE,
