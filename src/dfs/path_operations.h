@@ -35,7 +35,7 @@ OPERATION_DECLARE(rename_path);
 /* Subject function: the destination, which may be missing, or its name in an existing directory. */
 enum error rename_path_subject(struct decision *d);
 
-/* The lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
+/* Selects what an append or flush does with the lease. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {
     PATH_LEASE_NONE,
     PATH_LEASE_ACQUIRE,
