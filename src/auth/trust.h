@@ -63,8 +63,11 @@ size_t trust_unplaced(const struct trust *trust);
 struct principal {
     struct bytes oid; /* never empty, at most PRINCIPAL_ID_MAX visible characters */
     struct bytes tid; /* may be empty */
+    const struct bytes *groups; /* claim "groups": ids that can be in access control lists */
+    size_t group_count;
 };
-#define PRINCIPAL_ID_MAX 128
+#define PRINCIPAL_ID_MAX     128
+#define PRINCIPAL_GROUPS_MAX 256
 
 /* Verifies a token ("eyJ..") for an account of a service ("blob").
  *
