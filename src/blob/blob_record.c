@@ -54,7 +54,8 @@ enum {
     EXTRA_HAS_DELETED = 16384, /* of a base: some of its snapshots may be soft-deleted */
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
-    EXTRA_ALL = 131071,
+    EXTRA_DIRECTORY = 131072,
+    EXTRA_ALL = 262143,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -215,7 +216,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->deletion.at > 0 ? EXTRA_DELETED : 0u) |
            (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
-           (blob->newest_version > 0 ? EXTRA_NEWEST : 0u);
+           (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
+           (blob->is_directory ? EXTRA_DIRECTORY : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -320,6 +322,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     blob->is_sealed = (extras & EXTRA_SEALED) != 0;
     blob->without_snapshots = (extras & EXTRA_WITHOUT_SNAPSHOTS) != 0;
     blob->has_deleted = (extras & EXTRA_HAS_DELETED) != 0;
+    blob->is_directory = (extras & EXTRA_DIRECTORY) != 0;
     if (extras & EXTRA_SPARSE) {
         content->form = CONTENT_SPARSE;
         content->epoch = decode_u32(in);

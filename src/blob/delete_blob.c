@@ -8,6 +8,7 @@
  * 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
+#include "blob/namespace.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/keep_blob.h"
@@ -229,6 +230,20 @@ static enum error delete_one(struct decision *d, const struct retention *retenti
     return result ? decision_fail_content(d, result) : OK;
 }
 
+/* ---- directories ---- */
+
+/* Requires that a directory is empty. decision: 1222 */
+static enum error check_directory(struct decision *d, enum delete_snapshots snapshots)
+{
+    bool is_empty;
+    enum error e;
+
+    if (snapshots != SNAPSHOTS_REFUSED || tree_place_is_root(&blob_state(d)->node->place))
+        return E_OperationNotSupportedOnDirectory;
+    e = namespace_is_empty(d, &is_empty);
+    return e || is_empty ? e : E_DirectoryIsNotEmpty;
+}
+
 /* ---- the operations ---- */
 
 /* Returns true unless the blob was never committed and has no snapshots. */
@@ -244,10 +259,14 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
     enum store_result result = STORE_OK;
     enum error e = OK;
 
-    if (has_something_to_keep(&blob_state(d)->blob))
+    if (blob_is_directory(d))
+        e = check_directory(d, p->snapshots);
+    if (!e && has_something_to_keep(&blob_state(d)->blob))
         result = retention_find(d, d->input->account, &retention);
     if (result)
         return decision_fail_store(d, result);
+    if (e)
+        return e;
     r->is_kept = retention.expires > 0;
     if (!blob_ref_is_base(blob_asked(d)->ref))
         return delete_one(d, &retention);
