@@ -66,7 +66,7 @@ struct identity {
     struct bytes oid, tid;
     const struct bytes *groups; /* IDENTITY_BEARER: object ids of the user's groups */
     size_t group_count;
-    instant at;            /* wall clock: time of authentication, used for all checks */
+    instant at; /* wall clock: time of authentication, used for all checks */
 };
 
 #endif

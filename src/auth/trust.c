@@ -128,8 +128,8 @@ unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes
 enum { ALG, KID, CRIT, HEADERS };
 static const char *const header_names[HEADERS] = { "alg", "kid", "crit" };
 enum { ISS, AUD, EXP, NBF, IAT, OID, SUB, TID, GROUPS, CLAIMS };
-static const char *const claim_names[CLAIMS] = { "iss", "aud", "exp", "nbf",
-                                                 "iat", "oid", "sub", "tid", "groups" };
+static const char *const claim_names[CLAIMS] = { "iss", "aud", "exp", "nbf",   "iat",
+                                                 "oid", "sub", "tid", "groups" };
 #define PART_DEPTH 16
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)

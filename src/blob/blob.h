@@ -84,6 +84,7 @@ struct container {
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
     bool hierarchical;     /* its blobs are the nodes of a tree; set when it is created */
+    struct bytes owner;    /* of a hierarchical one: user who created it; empty: the superuser */
     instant expires;       /* when a soft-deleted container expires; 0 for others */
     struct guid task;      /* that drops it then */
 };
@@ -188,6 +189,7 @@ struct blob {
     struct bytes tags;
     struct copy_state copy;
     struct incremental_copy incremental;
+    struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -230,7 +232,8 @@ enum store_result blob_read_dated(struct read_view *before, struct arena *arena,
 /* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
  * through this function; the index of tags follows (tag_index.h). */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
-/* Writes a record and nothing else. Only for blob_change(), new directories, and tests. */
+/* Writes a record and nothing else. Only for blob_change(), new directories, access control lists,
+ * and tests. */
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 /* Returns the key of the blob's record. */
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
@@ -265,9 +268,9 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 struct blob_state {
     struct subject_state base;
     struct container container; /* at container and blob level */
-    struct blob_node *node;     /* at blob level of a hierarchical container (namespace.h); or NULL */
-    bool found;                 /* `blob` holds the record, which may be uncommitted */
-    bool is_kept;               /* not found, but `blob` holds a soft-deleted one */
+    struct blob_node *node; /* at blob level of a hierarchical container (namespace.h); or NULL */
+    bool found;             /* `blob` holds the record, which may be uncommitted */
+    bool is_kept;           /* not found, but `blob` holds a soft-deleted one */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)
@@ -298,6 +301,9 @@ enum {
     NEEDS_TIER = 16,     /* changes the tier */
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
+    NEEDS_STATUS = 256,  /* reads properties without metadata, or the access control list */
+    NEEDS_ACL = 512,     /* changes the access control list */
+    NEEDS_LIST = 1024,   /* lists a directory; at container level */
     NEEDS_NAME = 128,    /* renames, or creates a directory: keeps the parent directory open */
 };
 /* Member of struct service: refuses what the blob does not permit, and gives a blob that will be

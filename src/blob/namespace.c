@@ -2,6 +2,7 @@
 #include "blob/namespace.h"
 
 #include "base/endian.h"
+#include "blob/access_control.h"
 
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
@@ -155,7 +156,12 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
                                enum tree_kind kind)
 {
     struct blob_node *node = blob_state(d)->node;
+    struct posix_acl *parent = arena_alloc(d->arena, sizeof *parent);
+    enum store_result read = access_control_read(
+        d, tree_place_parent(place), tree_directory_part(&node->tree, place)->before, parent);
 
+    if (read)
+        return decision_fail_store(d, read);
     for (;;) {
         bool is_last = place->path.count == names;
         struct decision_part *part;
@@ -164,14 +170,19 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
             tree_create(&node->tree, place, is_last ? kind : TREE_DIRECTORY, &part);
 
         if (result)
-            return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed
-                                                                : STORE_CONFLICT);
+            return decision_fail_store(d,
+                                       result == TREE_FAILED ? node->tree.failed : STORE_CONFLICT);
         if (is_last) {
             node->part = part;
+            node->parent_acl = parent;
             return OK;
         }
         directory = namespace_new_directory(d);
+        access_control_inherit(d, parent, NULL, true, &directory);
         blob_write(part->changes, d->arena, &directory);
+        read = access_control_of(d, &directory, false, parent);
+        if (read)
+            return decision_fail_store(d, read);
         if (d->part_count + FREE_PARTS >= DECISION_PARTS_MAX)
             return DECIDE_PREPARED;
         place->directories[place->path.count++] = place->entry.id;

@@ -2,6 +2,7 @@
  * of the container or blob for the generic steps. */
 #include "blob/blob.h"
 
+#include "blob/access_control.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
 #include "service/names.h"
@@ -201,8 +202,8 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
 
     if (e)
         return e;
-    result = state->node ? read_node(d, ref)
-                         : blob_read_kept(d->before, d->arena, ref, &state->blob);
+    result =
+        state->node ? read_node(d, ref) : blob_read_kept(d->before, d->arena, ref, &state->blob);
     if (result == STORE_NOT_FOUND && ref.kind == BLOB_VERSION)
         result = read_current(d, ref.at, &state->blob);
     d->lease_resource = LEASE_OF_BLOB;
@@ -365,7 +366,7 @@ enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
     ret_facts->access = container->public_access;
     if (decision_rests_on_policy(d) && !policies_decode(container->policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
+    return access_control_facts(d, ret_facts);
 }
 
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob)

@@ -488,6 +488,9 @@ static void hierarchical_container_record(void **state)
 
         assert_true(container_decode(value, &read));
         assert_false(read.hierarchical);
+        value = arena_printf(arena, "%.*s%s", BYTES_ARG(value),
+                             "\x04"
+                             "ann");
         *(char *)(uintptr_t)value.ptr = (char)(i + 3);
         assert_true(container_decode(value, &read));
         assert_true(read.hierarchical && read.expires == (i == 1 ? 500 : 0));

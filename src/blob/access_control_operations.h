@@ -1,0 +1,61 @@
+/* Operations on access control lists, whose rows are in the table of the Data Lake endpoint. A flat
+ * container has no lists: E_HierarchicalNamespaceNotEnabled. rest: Path-Update,
+ * Path-Get-Properties */
+#ifndef LAGRA_BLOB_ACCESS_CONTROL_OPERATIONS_H
+#define LAGRA_BLOB_ACCESS_CONTROL_OPERATIONS_H
+
+#include "blob/access_control.h"
+#include "service/operation.h"
+
+OPERATION_NO_PARAMETERS(get_access_control);
+struct get_access_control_result {
+    struct result base;
+    bool is_directory;
+    struct posix_acl acl;
+};
+OPERATION_DECLARE(get_access_control);
+
+/* check() demands the letter o and ACTION_BLOB_SUPER_USER for an owner. */
+struct set_access_control_parameters {
+    struct parameters base;
+    bool has_entries, has_mode; /* not both */
+    struct posix_entries entries;
+    unsigned mode;
+    struct bytes owner, group; /* ptr NULL: unchanged */
+};
+OPERATION_NO_RESULT(set_access_control);
+OPERATION_DECLARE(set_access_control);
+
+#define ACL_RECORDS_MAX 2000u
+struct acl_failure {
+    struct acl_failure *next;
+    struct bytes name;
+    bool is_directory;
+};
+/* Part of a recursive change that is done: counts of names before `from`. A change of many lists
+ * needs several commits (DECIDE_PREPARED). Each attempt starts at `from` again, where lists that were
+ * changed before need no change, so it does not matter whether the last commit succeeded. Filled by
+ * the attempts; check() only sets the arena, which outlives them. */
+struct acl_progress {
+    struct arena *arena;
+    struct bytes from; /* ptr NULL: the directory itself */
+    uint64_t directories, files, failures;
+    struct acl_failure *failed; /* newest first */
+};
+struct set_access_control_recursive_parameters {
+    struct parameters base;
+    enum posix_change how;
+    struct posix_entries entries;
+    uint64_t max;      /* 1..ACL_RECORDS_MAX names */
+    bool is_forced;    /* continues after a failure */
+    struct bytes from; /* a continuation; ptr NULL: the directory itself */
+    struct acl_progress *progress;
+};
+struct set_access_control_recursive_result {
+    struct result base;
+    struct acl_progress done;
+    struct bytes next; /* where to continue; ptr NULL at the end */
+};
+OPERATION_DECLARE(set_access_control_recursive);
+
+#endif
