@@ -38,7 +38,7 @@ static bool is_named(const struct posix_entry *entry)
     return entry->id.len > 0;
 }
 
-/* Returns the index, or `count` if there is none. */
+/* Returns the index, or `count` if the entry does not exist. */
 static size_t index_of(const struct posix_entries *entries, const struct posix_entry *wanted)
 {
     size_t i = 0;
@@ -282,7 +282,7 @@ static bool complete_defaults(struct posix_entries *entries)
     return true;
 }
 
-/* Sets the mask of a scope to the union of what it limits, if the scope needs a mask. */
+/* Sets the mask of a scope to the union of the entries that it limits, if the scope needs one. */
 static bool compute_mask(struct posix_entries *entries, bool is_default)
 {
     struct posix_entry mask = { .is_default = is_default, .type = POSIX_MASK, .id = no_id() };
@@ -372,22 +372,24 @@ void posix_acl_inherit(const struct posix_acl *parent, const struct posix_creati
 
 /* ---- checks ---- */
 
-/* clang-format off */
+#define W_X   (POSIX_WRITE | POSIX_EXECUTE)
+#define R_X   (POSIX_READ | POSIX_EXECUTE)
+#define R_W   (POSIX_READ | POSIX_WRITE)
+#define R_W_X (POSIX_READ | POSIX_WRITE | POSIX_EXECUTE)
+
+/* source: data-lake-storage-access-control "Common scenarios related to ACL permissions" */
 const struct posix_requirement posix_requirements[POSIX_OPERATIONS] = {
-    /*                       parent                       self                      who */
-    [POSIX_READS]         = { 0,                           POSIX_READ,               POSIX_ANYONE },
-    [POSIX_SHOWS_STATUS]  = { 0,                           0,                        POSIX_ANYONE },
-    [POSIX_WRITES]        = { 0,                           POSIX_READ | POSIX_WRITE, POSIX_ANYONE },
-    [POSIX_CREATES]       = { POSIX_WRITE | POSIX_EXECUTE, 0,                        POSIX_ANYONE },
-    [POSIX_DELETES]       = { POSIX_WRITE | POSIX_EXECUTE, 0,                        POSIX_ANYONE },
-    [POSIX_DELETES_TREE]  = { POSIX_WRITE | POSIX_EXECUTE,
-                              POSIX_READ | POSIX_WRITE | POSIX_EXECUTE,              POSIX_ANYONE },
-    [POSIX_LISTS]         = { 0,                           POSIX_READ | POSIX_EXECUTE, POSIX_ANYONE },
-    [POSIX_CHANGES_ACL]   = { 0,                           0,                        POSIX_THE_OWNER },
-    [POSIX_CHANGES_GROUP] = { 0,                           0,                        POSIX_THE_OWNER },
-    [POSIX_CHANGES_OWNER] = { 0,                           0,                        POSIX_ONLY_SUPERUSER },
+    [POSIX_READS] = { 0, POSIX_READ, POSIX_ANYONE },
+    [POSIX_SHOWS_STATUS] = { 0, 0, POSIX_ANYONE },
+    [POSIX_WRITES] = { 0, R_W, POSIX_ANYONE },
+    [POSIX_CREATES] = { W_X, 0, POSIX_ANYONE },
+    [POSIX_DELETES] = { W_X, 0, POSIX_ANYONE },
+    [POSIX_DELETES_TREE] = { W_X, R_W_X, POSIX_ANYONE },
+    [POSIX_LISTS] = { 0, R_X, POSIX_ANYONE },
+    [POSIX_CHANGES_ACL] = { 0, 0, POSIX_THE_OWNER },
+    [POSIX_CHANGES_GROUP] = { 0, 0, POSIX_THE_OWNER },
+    [POSIX_CHANGES_OWNER] = { 0, 0, POSIX_ONLY_SUPERUSER },
 };
-/* clang-format on */
 
 bool posix_acl_is_owner(const struct posix_acl *acl, const struct posix_caller *caller)
 {

@@ -4,7 +4,7 @@
  * An ACL has an owner, an owning group, a sticky bit, and entries. Access entries decide about the
  * file or directory: exactly one each for the owner, the owning group and others, those of named
  * users and groups, and the mask, which limits the permissions of the owning group and of named
- * users and groups. Default entries of a directory become access entries of what is created in it.
+ * users and groups. Default entries of a directory become access entries of its new children.
  *
  * (1) Entries are sorted, and no two are for the same scope, type and id.
  * (2) A scope with named users or groups has a mask.
@@ -21,7 +21,7 @@
 #define POSIX_ENTRIES_MAX (2 * POSIX_SCOPE_MAX)
 #define POSIX_ID_MAX      256u
 
-/* The owner of what was created without a user. */
+/* The owner of files and directories that were created without a user. */
 #define POSIX_SUPERUSER   "$superuser"
 
 /* Permissions of one entry, and the bits of a mode. */
@@ -56,7 +56,7 @@ struct posix_acl {
 /* Sets the ACL of a file or directory that has none in its record: owned by the superuser, with the
  * permissions of a new file or directory. */
 void posix_acl_init(struct posix_acl *acl, bool is_directory);
-/* Decodes the field of a record; ptr NULL: like posix_acl_init(). The ids point into the record.
+/* Decodes the field of a record. Without one, it is that of posix_acl_init(). The ids point into the record.
  * Returns false if it is malformed. */
 bool posix_acl_decode(struct bytes record, bool is_directory, struct posix_acl *ret_acl);
 /* Returns the field; ptr NULL for an ACL of posix_acl_init().
@@ -74,8 +74,8 @@ enum posix_change {
     POSIX_REMOVE, /* removes entries, which need not exist */
 };
 
-/* Applies a change. The mask of a changed scope becomes the union of what it limits, unless the
- * change contains it.
+/* Applies a change. The mask of a changed scope becomes the union of the entries that it limits,
+ * unless the change contains it.
  *
  * returns  false if the result is not an ACL: an entry without a name is missing, there are too
  *          many entries, a file would have default entries, or the mask would be missing; *acl is
@@ -141,8 +141,8 @@ extern const struct posix_requirement posix_requirements[POSIX_OPERATIONS];
 
 /* ---- text: posix_text.c ---- */
 
-/* Parses "[default:]type:[id]:rwx,..", or for POSIX_REMOVE "[default:]type[:id[:]],..". Returns false
- * if it is malformed, has too many entries, or two for the same scope, type and id. */
+/* Parses "[default:]type:[id]:rwx,..", or for POSIX_REMOVE "[default:]type[:id[:]],..". Returns
+ * false if it is malformed, has too many entries, or two for the same scope, type and id. */
 bool posix_entries_parse(struct bytes text, enum posix_change how,
                          struct posix_entries *ret_entries);
 struct bytes posix_entries_text(struct arena *arena, const struct posix_entries *entries);

@@ -13,7 +13,7 @@
 
 /* Result of the access control lists of a hierarchical container for one caller. */
 enum acl_result {
-    ACL_NONE, /* there are none for this operation */
+    ACL_NONE, /* not subject to lists */
     ACL_REFUSES,
     ACL_PERMITS,
 };
@@ -27,8 +27,8 @@ struct permit_facts {
     /* error for a SAS whose scope is a part of the resource other than this one; OK if within its
      * scope */
     enum error outside;
-    /* for the identity, if its actions do not suffice, and for the agent of its SAS; while `known` is
-     * false, ACL_PERMITS if they may permit it */
+    /* for the identity, if its actions do not suffice, and for the agent of its SAS; while `known`
+     * is false, ACL_PERMITS if they may permit it */
     enum acl_result acl, acl_of_agent;
 };
 

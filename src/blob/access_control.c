@@ -2,13 +2,12 @@
 #include "blob/access_control.h"
 
 #include "blob/namespace.h"
-#include "service/operation.h"
 #include "service/small_record.h"
 
 /* ---- callers ---- */
 
-/* Returns the permissions on every file and directory that a user's roles grant, as in the documented
- * table of combined permissions. source: data-lake-storage-access-control-model */
+/* Returns the permissions on every file and directory that a user's roles grant, as in the
+ * documented table of combined permissions. source: data-lake-storage-access-control-model */
 static unsigned granted_by(unsigned actions)
 {
     return (actions & ACTION_BLOB_READ ? POSIX_READ : 0u) |
@@ -23,8 +22,7 @@ bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
 
     if (!d->operation || (identity->kind != IDENTITY_BEARER && !is_delegated))
         return false;
-    callers.is_subject[ACL_USER] =
-        ((unsigned)d->operation->rights.action & ~identity->actions) != 0;
+    callers.is_subject[ACL_USER] = (decision_action(d) & ~identity->actions) != 0;
     callers.of[ACL_USER] = (struct posix_caller){ .oid = identity->oid,
                                                   .groups = identity->groups,
                                                   .group_count = identity->group_count };
@@ -100,7 +98,7 @@ enum store_result access_control_read(struct decision *d, uint64_t id, struct re
     enum store_result result = blob_read_kept(of, d->arena, blob_base, &blob);
 
     if (result == STORE_NOT_FOUND && id == TREE_ROOT)
-        blob = namespace_untouched_root(&blob_state(d)->container);
+        blob = (struct blob){ .is_directory = true };
     else if (result)
         return result == STORE_NOT_FOUND ? STORE_CONFLICT : result; /* deleted since */
     return access_control_of(d, &blob, id == TREE_ROOT, ret_acl);
@@ -117,7 +115,8 @@ static bool find_operation(unsigned needs, bool exists, enum posix_operation *re
         *ret_operation = POSIX_DELETES;
     else if (!exists && (needs & (NEEDS_CREATE | NEEDS_NAME)))
         *ret_operation = POSIX_CREATES;
-    else if (needs & (NEEDS_CREATE | NEEDS_CONTENT | NEEDS_METADATA | NEEDS_TIER | NEEDS_SNAPSHOT))
+    else if (needs & (NEEDS_CREATE | NEEDS_CONTENT | NEEDS_METADATA | NEEDS_TIER | NEEDS_SNAPSHOT |
+                      NEEDS_TAGS))
         *ret_operation = POSIX_WRITES;
     else if (needs & NEEDS_READ)
         *ret_operation = POSIX_READS;
@@ -213,7 +212,7 @@ enum error access_control_facts(struct decision *d, struct permit_facts *facts)
     return OK;
 }
 
-/* ---- what is created ---- */
+/* ---- creation ---- */
 
 struct bytes access_control_creator(const struct decision *d)
 {

@@ -1,9 +1,10 @@
-/* Access control lists of the files and directories of hierarchical containers: who is subject to
- * them, what they permit, and those of what is created. The lists themselves: acl/posix_acl.h.
+/* Access control lists of the files and directories of hierarchical containers: their subjects,
+ * the permission check, and the lists of new files and directories. acl/posix_acl.h has the lists
+ * themselves.
  *
- * The account's keys and SAS that name no agent are not subject to them. A user whose roles permit an
- * operation is not, either; otherwise the lists of all directories of the path decide. decisions:
- * 1241, 1245 */
+ * Account keys, and SAS without an agent, are not subject to them. Neither is a user whose roles
+ * permit an operation; otherwise the lists of all directories of the path decide. decisions: 1241,
+ * 1245 */
 #ifndef LAGRA_BLOB_ACCESS_CONTROL_H
 #define LAGRA_BLOB_ACCESS_CONTROL_H
 
@@ -45,9 +46,10 @@ void access_control_put(struct decision *d, const struct posix_acl *acl, bool is
 enum store_result access_control_read(struct decision *d, uint64_t id, struct read_view *of,
                                       struct posix_acl *ret_acl);
 
-/* Returns the owner of what the decision creates; POSIX_SUPERUSER if it names no user. */
+/* Returns the owner of files and directories that the decision creates; POSIX_SUPERUSER if it names no user. */
 struct bytes access_control_creator(const struct decision *d);
-/* Sets the list of a new file or directory. creation: from the request; NULL: the default. */
+/* Sets the list of a new file or directory. creation: from the request, or NULL for
+ * the default. */
 void access_control_inherit(const struct decision *d, const struct posix_acl *parent,
                             const struct posix_creation *creation, bool is_directory,
                             struct blob *blob);

@@ -42,7 +42,7 @@ enum error get_access_control_decide(struct decision *d,
 
 /* ---- one list ---- */
 
-/* The owner may give what it owns to a group that it is a member of; the superuser, to any. */
+/* An owner may select a group of which it is a member; the superuser, any. */
 static bool may_set_group(const struct decision *d, struct bytes group)
 {
     struct acl_callers callers;
@@ -208,7 +208,7 @@ static enum error walk(struct recursion *r, struct tree_records *records, struct
     }
 }
 
-/* Walks over what is below the directory, from the progress of the earlier attempts. */
+/* Walks over the directory's content, from the progress of the earlier attempts. */
 static enum error change_below(struct recursion *r, struct bytes *ret_next)
 {
     struct list_blobs_parameters asked = { .uncommitted = true };

@@ -5,7 +5,6 @@
 #define LAGRA_BLOB_ACCESS_CONTROL_OPERATIONS_H
 
 #include "blob/access_control.h"
-#include "service/operation.h"
 
 OPERATION_NO_PARAMETERS(get_access_control);
 struct get_access_control_result {
@@ -21,7 +20,7 @@ struct set_access_control_parameters {
     bool has_entries, has_mode; /* not both */
     struct posix_entries entries;
     unsigned mode;
-    struct bytes owner, group; /* ptr NULL: unchanged */
+    struct bytes owner, group; /* unchanged if ptr is NULL */
 };
 OPERATION_NO_RESULT(set_access_control);
 OPERATION_DECLARE(set_access_control);
@@ -32,13 +31,13 @@ struct acl_failure {
     struct bytes name;
     bool is_directory;
 };
-/* Part of a recursive change that is done: counts of names before `from`. A change of many lists
- * needs several commits (DECIDE_PREPARED). Each attempt starts at `from` again, where lists that were
+/* Progress of a recursive change: counts of the names before `from`. A change of many lists needs
+ * several commits (DECIDE_PREPARED). Each attempt starts at `from` again, where lists that were
  * changed before need no change, so it does not matter whether the last commit succeeded. Filled by
  * the attempts; check() only sets the arena, which outlives them. */
 struct acl_progress {
     struct arena *arena;
-    struct bytes from; /* ptr NULL: the directory itself */
+    struct bytes from; /* without one (ptr NULL), the directory itself comes first */
     uint64_t directories, files, failures;
     struct acl_failure *failed; /* newest first */
 };
@@ -48,7 +47,7 @@ struct set_access_control_recursive_parameters {
     struct posix_entries entries;
     uint64_t max;      /* 1..ACL_RECORDS_MAX names */
     bool is_forced;    /* continues after a failure */
-    struct bytes from; /* a continuation; ptr NULL: the directory itself */
+    struct bytes from; /* a continuation, or ptr NULL */
     struct acl_progress *progress;
 };
 struct set_access_control_recursive_result {

@@ -239,6 +239,8 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
+/* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */
@@ -301,12 +303,13 @@ enum {
     NEEDS_TIER = 16,     /* changes the tier */
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
-    NEEDS_STATUS = 256,  /* reads properties without metadata, or the access control list */
-    NEEDS_ACL = 512,     /* changes the access control list */
-    NEEDS_LIST = 1024,   /* lists a directory; at container level */
-    NEEDS_NAME = 128,    /* renames, or creates a directory: keeps the parent directory open */
+    NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
+    NEEDS_STATUS = 512,  /* reads properties without metadata, or the access control list */
+    NEEDS_ACL = 1024,    /* changes the access control list */
+    NEEDS_LIST = 2048,   /* lists a directory; at container level */
 };
-/* Member of struct service: refuses what the blob does not permit, and gives a blob that will be
+/* Refuses what the blob does not permit, and gives a blob that will be
  * created its place in a hierarchical container. */
 enum error blob_enter(struct decision *d);
 /* Returns true for the names of containers that only the service creates and fills. decision: 44,

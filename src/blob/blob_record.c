@@ -445,6 +445,30 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
 
 /* ---- helpers ---- */
 
+/* Recorded: test_directory.test_get_properties. Some clients also set it themselves. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
+{
+    static const char name[] = "hdi_isfolder";
+    struct decoder in;
+    struct text out;
+
+    if (!blob->is_directory)
+        return blob->metadata;
+    text_init(&out, arena, blob->metadata.len + sizeof name + 8);
+    encode_bytes(&out, bytes_from_string(name));
+    encode_bytes(&out, bytes_from_string("true"));
+    decoder_init(&in, blob->metadata);
+    while (!in.bad && in.at < in.end) {
+        struct bytes key = decode_bytes(&in), value = decode_bytes(&in);
+
+        if (in.bad || bytes_is_nocase(key, name))
+            continue;
+        encode_bytes(&out, key);
+        encode_bytes(&out, value);
+    }
+    return text_bytes(&out);
+}
+
 bool blocks_expired(instant last_put, instant now)
 {
     return now >= blocks_expire_at(last_put);

@@ -37,8 +37,7 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
     return result ? result : base_remove(d, blob, true);
 }
 
-/* What is already soft-deleted stays so. */
-static enum error delete_for_good(struct decision *d, enum delete_snapshots snapshots)
+enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots)
 {
     struct blob base = blob_state(d)->blob;
     enum mark_kind kind = base.has_deleted || base.newest_version > 0 ? MARK_LIVE_GONE : MARK_GONE;
@@ -279,7 +278,7 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
         return delete_keeping_version(d, p->snapshots == SNAPSHOTS_INCLUDED, &retention);
     }
     return r->is_kept ? delete_softly(d, p->snapshots, &retention)
-                      : delete_for_good(d, p->snapshots);
+                      : blob_delete_for_good(d, p->snapshots);
 }
 
 /* Deletes a soft-deleted snapshot or version for good. rest: Delete-Blob "Permanent delete";

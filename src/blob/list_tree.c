@@ -41,10 +41,10 @@ struct tree_records {
     struct level *level;
     struct reading *readings;
     struct text name;        /* current name */
-    bool descends;           /* to what is below it, next: */
+    bool descends;           /* to the names below it, next: */
     uint64_t below;          /* id of the directory */
     size_t below_len;        /* length of its path */
-    struct read_view *of;    /* records of the current name; NULL if there is none */
+    struct read_view *of;    /* records of the current name, or NULL */
     struct bytes record_key; /* where to continue in them */
     struct scan *scan;
     bool is_read; /* the base has been read */
@@ -179,6 +179,8 @@ static bool take_entry(struct tree_records *records, const struct level *level,
     struct bytes name;
     bool is_shown, is_later;
 
+    if (namespace_is_hidden(entry->name.given))
+        return false;
     records->name.len = level->path_len;
     text_add(&records->name, entry->name.given);
     name = text_bytes(&records->name);
@@ -191,7 +193,7 @@ static bool take_entry(struct tree_records *records, const struct level *level,
                         (is_later || is_above(name, from));
     if (records->marks_directories && entry->kind == TREE_DIRECTORY)
         text_add_char(&records->name, '/');
-    return is_shown && is_later && !namespace_is_hidden(entry->name.given);
+    return is_shown && is_later;
 }
 
 /* Moves to the next name, and opens its partition. Returns STORE_NOT_FOUND at the end. */

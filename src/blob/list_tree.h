@@ -1,5 +1,5 @@
-/* Inside blob/ only: the records of a hierarchical container in the order of its names, for List
- * Blobs: a walk over its directories, each followed by what is below it. So a name that no longer
+/* Returns the records of a hierarchical container in the order of its names, for List
+ * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
  * exists is still a place to continue at.
  *
  * A page reads many partitions. tree_records_confirm() detects that a directory has changed between

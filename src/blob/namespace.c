@@ -7,7 +7,7 @@
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
 
-/* Returns true if the operation changes names, so the parent directory is kept open. */
+/* Returns true if the operation changes names, so the parent directory remains open. */
 static bool changes_names(const struct decision *d)
 {
     return (decision_passes(d) & (NEEDS_CREATE | NEEDS_DESTROY | NEEDS_NAME)) != 0;
@@ -22,7 +22,7 @@ struct partition namespace_locate(struct decision *d, struct bytes name)
 
     state->node = arena_alloc(d->arena, sizeof *state->node);
     /* As for files: one name in the root needs no stamp (tree/README.md, "Lookups"). */
-    if (decision_may_change(d) || memchr(name.ptr, '/', name.len))
+    if (decision_may_change(d) || (name.len > 0 && memchr(name.ptr, '/', name.len)))
         return tree_stamp_partition(space);
     return tree_partition(d->arena, space, TREE_ROOT);
 }
@@ -214,7 +214,7 @@ enum error namespace_make(struct decision *d, enum tree_kind kind)
 
 /* ---- deleting ---- */
 
-/* For names that must exist. */
+/* Converts the result for a name that must exist. */
 static enum store_result store_result_of(const struct tree *tree, enum tree_result result)
 {
     if (result == TREE_FAILED)
@@ -275,6 +275,8 @@ enum error blob_enter(struct decision *d)
 
     if (needs == 0 || !state->node)
         return OK;
+    if (needs & NEEDS_TAGS)
+        return E_BlobOperationNotSupported; /* decision: 1223 */
     if (blob_is_directory(d))
         return enter_directory(d, needs);
     return state->node->part || !(needs & NEEDS_CREATE) ? OK : namespace_make(d, TREE_FILE);

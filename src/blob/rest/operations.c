@@ -19,6 +19,7 @@
 #include "blob/uncommitted.h"
 #include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
+#include "blob/path_operations.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/tier.h"
@@ -33,23 +34,23 @@
 #include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
-#define EVERY_METHOD   (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
-#define MIB            (UINT64_C(1) << 20)
+#define EVERY_METHOD             (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
+#define MIB                      (UINT64_C(1) << 20)
 
 /* A list of 50,000 blocks with the longest ids takes 6 MiB. */
-#define BLOCK_LIST_MAX (8 * MIB)
+#define BLOCK_LIST_MAX           (8 * MIB)
 /* semantics 10.1 */
-#define PUT_BLOB_MAX   (5000 * MIB)
-#define PUT_BLOCK_MAX  (4000 * MIB)
-#define APPEND_MAX     (100 * MIB)
-#define PUT_PAGE_MAX   (4 * MIB)
-#define BLOB_BATCH_MAX (4 * MIB)
+#define PUT_BLOB_MAX             (5000 * MIB)
+#define PUT_BLOCK_MAX            (4000 * MIB)
+#define APPEND_MAX               (100 * MIB)
+#define PUT_PAGE_MAX             (4 * MIB)
+#define BLOB_BATCH_MAX           (4 * MIB)
 
-#define S              IF_MODIFIED_SINCE
-#define SU             (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
-#define HTTP4          IF_HTTP4
-#define T              IF_TAGS
-#define HTTP4T         (IF_HTTP4 | IF_TAGS)
+#define S                        IF_MODIFIED_SINCE
+#define SU                       (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
+#define HTTP4                    IF_HTTP4
+#define T                        IF_TAGS
+#define HTTP4T                   (IF_HTTP4 | IF_TAGS)
 
 /* What the operation does to its blob: NEEDS_ bits of blob/blob.h. An operation that creates a blob
  * also writes its content. */
@@ -254,7 +255,7 @@ static const struct operation operations[] = {
         blob_subject, NEEDS(&get_blob_tags_functions, READ)),
     ROW("Set Blob Tags", PUT, BLOB, "comp=tags", NULL, WRITES, MAY("o", "t", "t", "", BLOB_TAGS_WRITE, PRIVATE), "2019-12-12",
         HTTP4T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
-        blob_subject, NEEDS(&set_blob_tags_functions, METADATA)),
+        blob_subject, NEEDS(&set_blob_tags_functions, TAGS)),
     ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-04-17",
         T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202,
         blob_subject, LISTED(NEEDS(&set_blob_tier_functions, TIER))),
@@ -345,6 +346,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_EXPIRE_BLOCKS, "delete blocks that were never committed", expire_blocks },
     { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
+    { TASK_DELETE_DIRECTORY, "delete the contents of a deleted directory", delete_directory_task },
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
     { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
     { TASK_EXPIRE_CONTAINER, "delete for good a container that was kept", expire_container },

@@ -218,7 +218,9 @@ static void containers(void **state)
           .metadata = BYTES("7"),
           .policies = BYTES("8"),
           .expires = 9,
-          .task = { { 10 } } },
+          .task = { { 10 } },
+          .hierarchical = true,
+          .owner = BYTES("11") },
         { .space = { { 101 } },
           .created = 102,
           .etag = { 103 },
@@ -230,12 +232,14 @@ static void containers(void **state)
           .expires = 109,
           .task = { { 110 } },
           .hierarchical = true,
-          .owner = BYTES("owner") },
+          .owner = BYTES("111") },
+        { .space = { { 1 } }, .created = 2, .etag = { 3 }, .modified = 4, .expires = 9 },
     };
 
     (void)state;
     fields_survive(&form, &samples[0], &samples[1]);
-    fields_all_differed(&form, (const void *const[]){ &samples[0], &samples[1] }, 2);
+    fields_survive(&form, &samples[2], &samples[2]);
+    fields_all_differed(&form, (const void *const[]){ &samples[0], &samples[1], &samples[2] }, 3);
 }
 
 int main(void)

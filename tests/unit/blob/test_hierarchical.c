@@ -39,11 +39,11 @@ static void parents_are_created(void **state)
 static void deep_names(void **state)
 {
     struct fixture *f = *state;
-    char name[200] = "";
+    char name[122];
 
-    for (unsigned i = 0; i < 60; i++)
-        strcat(name, "d/");
-    strcat(name, "f");
+    for (size_t i = 0; i < sizeof name - 1; i++)
+        name[i] = i % 2 == 0 ? 'd' : '/';
+    name[sizeof name - 1] = '\0';
     put(f, name);
     assert_body(askf(f, NULL, NULL, "GET /box/%s", name), name);
     assert_answer(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /box/d/%s", name), 400,
@@ -58,9 +58,9 @@ static void refused_requests_create_nothing(void **state)
 
     assert_answer(ask(f, "PUT /box/a/b", "x-ms-blob-type: BlockBlob\nIf-Match: \"0x1\"", "x"), 412,
                   "ConditionNotMet");
-    assert_answer(ask(f, "PUT /box/a/b?comp=blocklist", NULL,
-                      "<BlockList><Latest>MQ==</Latest></BlockList>"),
-                  400, "InvalidBlockList");
+    assert_answer(
+        ask(f, "PUT /box/a/b?comp=blocklist", NULL, "<BlockList><Latest>MQ==</Latest></BlockList>"),
+        400, "InvalidBlockList");
     assert_string_equal(list(f, "include=uncommittedblobs"), "");
 }
 
@@ -77,9 +77,6 @@ static void kinds_conflict(void **state)
                   "OperationNotSupportedOnDirectory");
     assert_answer(ask(f, "PUT /box/a?comp=tier", "x-ms-access-tier: Cool", NULL), 400,
                   "OperationNotSupportedOnDirectory");
-    assert_answer(ask(f, "PUT /box/c",
-                      "x-ms-copy-source: http://127.0.0.1:10000/devstoreaccount1/box/a", NULL),
-                  400, "OperationNotSupportedOnDirectory");
 }
 
 /* Rule: leases, ETags, metadata and conditions work on directories. */
@@ -93,9 +90,9 @@ static void directories_are_blobs(void **state)
     put(f, "a/b");
     got = ask(f, "HEAD /box/a", NULL, NULL);
     etag = header_of(f, &got, "ETag");
-    assert_ok(ask(f, "PUT /box/a?comp=metadata", textf(f, "x-ms-meta-k: v\nIf-Match: %s", etag),
-                  NULL),
-              200);
+    assert_ok(
+        ask(f, "PUT /box/a?comp=metadata", textf(f, "x-ms-meta-k: v\nIf-Match: %s", etag), NULL),
+        200);
     got = ask(f, "HEAD /box/a", NULL, NULL);
     assert_header(f, got, "x-ms-meta-k", "v");
     assert_header(f, got, "x-ms-meta-hdi_isfolder", "true");
@@ -130,7 +127,7 @@ static void directories_are_deleted_when_empty(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
-/* Rule: blobs are written in steps, overwritten, snapshotted and copied as in a flat container. */
+/* Rule: blobs are written in steps, overwritten and snapshotted as in a flat container. */
 static void blobs_work_as_before(void **state)
 {
     struct fixture *f = *state;
@@ -139,21 +136,17 @@ static void blobs_work_as_before(void **state)
     assert_string_equal(list(f, ""), "x");
     assert_string_equal(list(f, "include=uncommittedblobs"), "x x/y");
     assert_answer(ask(f, "GET /box/x/y", NULL, NULL), 404, "BlobNotFound");
-    assert_ok(ask(f, "PUT /box/x/y?comp=blocklist", NULL,
-                  "<BlockList><Latest>MQ==</Latest></BlockList>"),
-              201);
+    assert_ok(
+        ask(f, "PUT /box/x/y?comp=blocklist", NULL, "<BlockList><Latest>MQ==</Latest></BlockList>"),
+        201);
     assert_body(ask(f, "GET /box/x/y", NULL, NULL), "one");
     assert_ok(ask(f, "PUT /box/x/y?comp=snapshot", NULL, NULL), 201);
     put(f, "x/y");
     assert_string_equal(list(f, "include=snapshots"), "x x/y@ x/y");
-    assert_ok(ask(f, "PUT /box/z/copy",
-                  "x-ms-copy-source: http://127.0.0.1:10000/devstoreaccount1/box/x/y", NULL),
-              202);
-    assert_body(ask(f, "GET /box/z/copy", NULL, NULL), "x/y");
     assert_answer(ask(f, "DELETE /box/x/y", NULL, NULL), 409, "SnapshotsPresent");
     assert_ok(ask(f, "DELETE /box/x/y", "x-ms-delete-snapshots: include", NULL), 202);
     assert_ok(ask(f, "DELETE /box/x", NULL, NULL), 202);
-    assert_string_equal(list(f, "include=snapshots,uncommittedblobs"), "z z/copy");
+    assert_string_equal(list(f, "include=snapshots,uncommittedblobs"), "");
 }
 
 static void put_tree(struct fixture *f)
@@ -199,7 +192,8 @@ static void pages_continue_after_deletes(void **state)
         for (;;) {
             const char *names = listed(f, page), *marker = next_marker(f, page);
 
-            all = textf(f, "%s%.*s ", all, (int)(strstr(names, "...") ? strlen(names) - 4 : strlen(names)), names);
+            all = textf(f, "%s%.*s ", all,
+                        (int)(strstr(names, "...") ? strlen(names) - 4 : strlen(names)), names);
             if (!*marker)
                 break;
             page = askf(f, NULL, NULL, LIST "&maxresults=%u&marker=%s", max, marker);
