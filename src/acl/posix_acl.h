@@ -1,5 +1,6 @@
-/* POSIX access control lists of the files and directories of hierarchical containers: their text,
- * record, changes, inheritance and checks. Pure; knows neither blobs nor requests.
+/* Implements POSIX access control lists of the files and directories of hierarchical containers:
+ * their text (posix_text.c), record, changes, inheritance and checks. Pure; knows neither blobs nor
+ * requests.
  *
  * An ACL has an owner, an owning group, a sticky bit, and entries. Access entries decide about the
  * file or directory: exactly one each for the owner, the owning group and others, those of named
@@ -51,12 +52,11 @@ struct posix_acl {
     struct posix_entries entries;
 };
 
-/* ---- records ---- */
-
 /* Sets the ACL of a file or directory that has none in its record: owned by the superuser, with the
  * permissions of a new file or directory. */
 void posix_acl_init(struct posix_acl *acl, bool is_directory);
-/* Decodes the field of a record. Without one, it is that of posix_acl_init(). The ids point into the record.
+/* Decodes the field of a record. Without one, it is that of posix_acl_init(). The ids point into
+ * the record.
  * Returns false if it is malformed. */
 bool posix_acl_decode(struct bytes record, bool is_directory, struct posix_acl *ret_acl);
 /* Returns the field; ptr NULL for an ACL of posix_acl_init().
@@ -65,8 +65,6 @@ bool posix_acl_decode(struct bytes record, bool is_directory, struct posix_acl *
  *   the superuser; u8 count of the other entries; each: u8 permissions + 8 * type + 32 if default;
  *   bytes id */
 struct bytes posix_acl_encode(struct arena *arena, const struct posix_acl *acl, bool is_directory);
-
-/* ---- changes ---- */
 
 enum posix_change {
     POSIX_SET,    /* replaces all entries */
@@ -89,7 +87,7 @@ void posix_entries_without_defaults(struct posix_entries *entries);
 void posix_acl_set_mode(struct posix_acl *acl, unsigned mode);
 unsigned posix_acl_mode(const struct posix_acl *acl);
 
-/* How a file or directory is created. */
+/* Specifies how a file or directory is created. */
 struct posix_creation {
     struct bytes owner; /* the creator, or POSIX_SUPERUSER */
     bool has_mode;
@@ -99,8 +97,6 @@ struct posix_creation {
 /* Sets the ACL of a new child of a directory. */
 void posix_acl_inherit(const struct posix_acl *parent, const struct posix_creation *creation,
                        bool is_directory, struct posix_acl *ret_acl);
-
-/* ---- checks ---- */
 
 struct posix_caller {
     struct bytes oid;
@@ -117,8 +113,8 @@ bool posix_is_member(const struct posix_caller *caller, struct bytes group);
 bool posix_acl_may_unlink(const struct posix_acl *directory, const struct posix_acl *child,
                           const struct posix_caller *caller);
 
-/* What an operation requires of a file or directory, and of its parent directory. All directories
- * above, including the parent, must grant POSIX_EXECUTE. */
+/* Lists what an operation requires of a file or directory, and of its parent directory. All
+ * directories above, including the parent, must grant POSIX_EXECUTE. */
 enum posix_operation {
     POSIX_READS,        /* content, properties with metadata */
     POSIX_SHOWS_STATUS, /* properties without metadata, the ACL */
@@ -138,8 +134,6 @@ struct posix_requirement {
     enum posix_who who;
 };
 extern const struct posix_requirement posix_requirements[POSIX_OPERATIONS];
-
-/* ---- text: posix_text.c ---- */
 
 /* Parses "[default:]type:[id]:rwx,..", or for POSIX_REMOVE "[default:]type[:id[:]],..". Returns
  * false if it is malformed, has too many entries, or two for the same scope, type and id. */

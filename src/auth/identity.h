@@ -61,8 +61,8 @@ struct identity {
     bool sees_public;      /* an anonymous caller may read public containers */
     const struct sas *sas; /* IDENTITY_SAS */
     unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: actions permitted to the owner */
-    /* IDENTITY_BEARER: the user; SAS_DELEGATION: the owner of the key. Both may be empty for others,
-     * as may tid */
+    /* IDENTITY_BEARER: the user; SAS_DELEGATION: the owner of the key. Empty for others; tid may be
+     * empty */
     struct bytes oid, tid;
     const struct bytes *groups; /* IDENTITY_BEARER: object ids of the user's groups */
     size_t group_count;

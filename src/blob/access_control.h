@@ -1,6 +1,6 @@
-/* Access control lists of the files and directories of hierarchical containers: their subjects,
- * the permission check, and the lists of new files and directories. acl/posix_acl.h has the lists
- * themselves.
+/* Applies the access control lists of the files and directories of hierarchical containers: their
+ * subjects, the permission check, and the lists of new files and directories. The lists themselves
+ * are in acl/posix_acl.h.
  *
  * Account keys, and SAS without an agent, are not subject to them. Neither is a user whose roles
  * permit an operation; otherwise the lists of all directories of the path decide. decisions: 1241,
@@ -46,7 +46,8 @@ void access_control_put(struct decision *d, const struct posix_acl *acl, bool is
 enum store_result access_control_read(struct decision *d, uint64_t id, struct read_view *of,
                                       struct posix_acl *ret_acl);
 
-/* Returns the owner of files and directories that the decision creates; POSIX_SUPERUSER if it names no user. */
+/* Returns the owner of files and directories that the decision creates; POSIX_SUPERUSER if it names
+ * no user. */
 struct bytes access_control_creator(const struct decision *d);
 /* Sets the list of a new file or directory. creation: from the request, or NULL for
  * the default. */

@@ -2,6 +2,8 @@
  * recorded. */
 #include "blob/access_control_operations.h"
 
+#include <assert.h>
+
 #include "blob/list_tree.h"
 #include "blob/namespace.h"
 
@@ -93,13 +95,12 @@ struct recursion {
 
 static void count_failure(struct recursion *r, struct bytes name, bool is_directory)
 {
-    struct acl_failure *failure = arena_alloc(r->now.arena, sizeof *failure);
+    struct acl_failure *failure = &r->p->recursion->failed[r->now.failures++];
 
-    *failure = (struct acl_failure){ .next = r->now.failed,
-                                     .name = arena_copy(r->now.arena, name),
-                                     .is_directory = is_directory };
-    r->now.failed = failure;
-    r->now.failures++;
+    assert(name.len <= ACL_NAME_MAX);
+    failure->length = (uint16_t)name.len;
+    failure->is_directory = is_directory;
+    memcpy(failure->name, name.ptr, name.len);
 }
 
 /* Changes the list of a blob. Returns OK; E_InvaldAccessControlList if it cannot be changed so;
@@ -150,7 +151,8 @@ static enum error change_own(struct recursion *r)
     return OK;
 }
 
-/* Changes the list of the current name of the walk. Returns DECIDE_PREPARED if the commit is full. */
+/* Changes the list of the current name of the walk. Returns DECIDE_PREPARED if the commit is
+ * full. */
 static enum error change_one(struct recursion *r, struct tree_records *records, struct bytes name,
                              const struct blob *blob)
 {
@@ -194,8 +196,8 @@ static enum error walk(struct recursion *r, struct tree_records *records, struct
 
         if (result)
             return result == STORE_NOT_FOUND ? OK : decision_fail_store(r->d, result);
-        name = arena_copy(r->now.arena, record.partition_key);
-        if (count_of(&r->now) >= r->p->max) {
+        name = arena_copy(r->d->arena, record.partition_key);
+        if (count_of(&r->now) >= r->p->max || r->now.failures == ACL_FAILURES_MAX) {
             *ret_next = name;
             return OK;
         }
@@ -226,11 +228,23 @@ static enum error change_below(struct recursion *r, struct bytes *ret_next)
     return e;
 }
 
+static void keep_progress(struct recursion *r)
+{
+    struct acl_recursion *kept = r->p->recursion;
+
+    kept->done = r->batch;
+    if (!r->batch.from.ptr)
+        return;
+    assert(r->batch.from.len <= sizeof kept->from);
+    memmove(kept->from, r->batch.from.ptr, r->batch.from.len);
+    kept->done.from.ptr = kept->from;
+}
+
 enum error set_access_control_recursive_decide(
     struct decision *d, const struct set_access_control_recursive_parameters *p,
     struct set_access_control_recursive_result *ret)
 {
-    struct recursion r = { .d = d, .p = p, .now = *p->progress };
+    struct recursion r = { .d = d, .p = p, .now = p->recursion->done };
     struct bytes next = { NULL, 0 };
     enum error e = OK;
 
@@ -244,8 +258,9 @@ enum error set_access_control_recursive_decide(
     if (!e && blob_is_directory(d))
         e = change_below(&r, &next);
     if (e == DECIDE_PREPARED)
-        *p->progress = r.batch;
+        keep_progress(&r);
     ret->done = r.now;
+    ret->failed = p->recursion->failed;
     ret->next = next;
     return e;
 }

@@ -25,21 +25,27 @@ struct set_access_control_parameters {
 OPERATION_NO_RESULT(set_access_control);
 OPERATION_DECLARE(set_access_control);
 
-#define ACL_RECORDS_MAX 2000u
+#define ACL_RECORDS_MAX  2000u
+#define ACL_FAILURES_MAX 100u
+#define ACL_NAME_MAX     4096u
+
 struct acl_failure {
-    struct acl_failure *next;
-    struct bytes name;
+    uint16_t length;
     bool is_directory;
+    char name[ACL_NAME_MAX];
 };
 /* Progress of a recursive change: counts of the names before `from`. A change of many lists needs
  * several commits (DECIDE_PREPARED). Each attempt starts at `from` again, where lists that were
- * changed before need no change, so it does not matter whether the last commit succeeded. Filled by
- * the attempts; check() only sets the arena, which outlives them. */
+ * changed before need no change, so it does not matter whether the last commit succeeded. */
 struct acl_progress {
-    struct arena *arena;
     struct bytes from; /* without one (ptr NULL), the directory itself comes first */
     uint64_t directories, files, failures;
-    struct acl_failure *failed; /* newest first */
+};
+/* Allocated by check(), because the memory of an attempt does not outlive it. */
+struct acl_recursion {
+    struct acl_progress done;
+    char from[ACL_NAME_MAX]; /* memory of done.from */
+    struct acl_failure failed[ACL_FAILURES_MAX];
 };
 struct set_access_control_recursive_parameters {
     struct parameters base;
@@ -48,12 +54,13 @@ struct set_access_control_recursive_parameters {
     uint64_t max;      /* 1..ACL_RECORDS_MAX names */
     bool is_forced;    /* continues after a failure */
     struct bytes from; /* a continuation, or ptr NULL */
-    struct acl_progress *progress;
+    struct acl_recursion *recursion;
 };
 struct set_access_control_recursive_result {
     struct result base;
     struct acl_progress done;
-    struct bytes next; /* where to continue; ptr NULL at the end */
+    const struct acl_failure *failed; /* done.failures of them */
+    struct bytes next;                /* where to continue; ptr NULL at the end */
 };
 OPERATION_DECLARE(set_access_control_recursive);
 

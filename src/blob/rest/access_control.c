@@ -116,24 +116,20 @@ enum error set_access_control_recursive_check(struct call *call,
     p->is_forced = bytes_is_nocase(call_query(call, "forceflag"), "true");
     if (continuation.len > 0) {
         p->from = base64_decode(call->arena, continuation);
-        if (p->from.len == 0)
+        if (p->from.len == 0 || p->from.len > ACL_NAME_MAX)
             return call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
                                    "The token is not one of this operation.");
     }
-    p->progress = arena_alloc(call->arena, sizeof *p->progress);
-    p->progress->arena = call->arena;
+    p->recursion = arena_alloc(call->arena, sizeof *p->recursion);
     return OK;
 }
 
-static void write_failures(struct json_writer *writer, const struct acl_failure *failed)
+static void write_failure(struct json_writer *writer, const struct acl_failure *failed)
 {
-    if (!failed)
-        return;
-    write_failures(writer, failed->next);
     json_write_begin(writer, '{');
     json_write_member(writer, "errorMessage",
                       bytes_from_string(error_message(E_AuthorizationPermissionMismatch)));
-    json_write_member(writer, "name", failed->name);
+    json_write_member(writer, "name", bytes_of(failed->name, failed->length));
     json_write_member(writer, "type",
                       bytes_from_string(failed->is_directory ? "DIRECTORY" : "FILE"));
     json_write_end(writer, '}');
@@ -153,7 +149,8 @@ void set_access_control_recursive_answer(struct answer *a,
     json_write_number(&writer, "directoriesSuccessful", r->done.directories);
     json_write_name(&writer, "failedEntries");
     json_write_begin(&writer, '[');
-    write_failures(&writer, r->done.failed);
+    for (uint64_t i = 0; i < r->done.failures; i++)
+        write_failure(&writer, &r->failed[i]);
     json_write_end(&writer, ']');
     json_write_number(&writer, "failureCount", r->done.failures);
     json_write_number(&writer, "filesSuccessful", r->done.files);

@@ -239,7 +239,8 @@ static void containers(void **state)
     (void)state;
     fields_survive(&form, &samples[0], &samples[1]);
     fields_survive(&form, &samples[2], &samples[2]);
-    fields_all_differed(&form, (const void *const[]){ &samples[0], &samples[1], &samples[2] }, 3);
+    fields_all_differed(
+        &form, (const void *const[]){ &samples[0], &samples[1], &samples[0], &samples[2] }, 4);
 }
 
 int main(void)
