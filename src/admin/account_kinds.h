@@ -1,7 +1,7 @@
-/* The kind, flat or hierarchical, of accounts that the store does not define: the development
- * account and those of a file, a credential or the environment. An account keeps its kind for ever,
- * so it is recorded by the first start with --hierarchical. An account without a record is flat;
- * that of a stored account is in its record (stored_accounts.h).
+/* Records the kind, flat or hierarchical, of accounts that the store does not define: the
+ * development account and those of a file, a credential or the environment. An account keeps its
+ * kind for ever, so the first start with --hierarchical records it. An account without a record is
+ * flat. The record of a stored account has its kind (stored_accounts.h).
  *
  *   partition ""  of stored_accounts_space(): INNER "k" + NAME, a number (small_record.h):
  *                 1 if it is hierarchical, 0 if it is flat */

@@ -91,6 +91,8 @@ static enum error admit_bearer(const struct request *request, struct bytes autho
         .kind = IDENTITY_BEARER,
         .oid = principal.oid,
         .tid = principal.tid,
+        .groups = principal.groups,
+        .group_count = principal.group_count,
         .at = now,
         .actions = trust_actions(target->trust, principal.oid, target->name, target->service,
                                  target->container),

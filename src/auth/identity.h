@@ -50,6 +50,8 @@ struct sas {
     bool encrypts;                         /* names an encryption scope (ses) */
     struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL if not set */
     struct sas_entities entities;
+    struct bytes agent;  /* object id that acts by a user delegation SAS (saoid, suoid), or empty */
+    bool agent_is_ruled; /* suoid: access control lists must permit the agent */
 };
 
 struct identity {
@@ -59,8 +61,12 @@ struct identity {
     bool sees_public;      /* an anonymous caller may read public containers */
     const struct sas *sas; /* IDENTITY_SAS */
     unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: actions permitted to the owner */
-    struct bytes oid, tid; /* IDENTITY_BEARER: the user; tid may be empty */
-    instant at;            /* wall clock: time of authentication, used for all checks */
+    /* IDENTITY_BEARER: the user; SAS_DELEGATION: the owner of the key. Empty for others; tid may be
+     * empty */
+    struct bytes oid, tid;
+    const struct bytes *groups; /* IDENTITY_BEARER: object ids of the user's groups */
+    size_t group_count;
+    instant at; /* wall clock: time of authentication, used for all checks */
 };
 
 #endif

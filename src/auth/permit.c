@@ -225,6 +225,28 @@ static enum error permit_actions(const struct rights *needed, const struct deman
     return (wanted & ~actions) == 0 ? OK : E_AuthorizationPermissionMismatch;
 }
 
+/* Access control lists permit what roles do not, except what the request demands beyond its row.
+ * source: data-lake-storage-access-control-model "How permissions are evaluated" */
+static enum error permit_principal(const struct rights *needed, const struct demands *demands,
+                                   const struct identity *identity,
+                                   const struct permit_facts *facts)
+{
+    enum error e = permit_actions(needed, demands, identity->actions);
+
+    return e == E_AuthorizationPermissionMismatch && facts->acl == ACL_PERMITS &&
+                   (demands->actions & ~identity->actions) == 0
+               ? OK
+               : e;
+}
+
+/* rest: Create-user-delegation-SAS "signedUnauthorizedObjectId" */
+static enum error permit_agent(const struct sas *sas, const struct permit_facts *facts)
+{
+    return sas->agent_is_ruled && facts->known && facts->acl_of_agent != ACL_PERMITS
+               ? E_AuthorizationPermissionMismatch
+               : OK;
+}
+
 enum error permit(const struct rights *needed, const struct demands *demands,
                   const struct identity *identity, const struct permit_facts *facts,
                   struct arena *arena, struct bytes *ret_detail)
@@ -241,10 +263,10 @@ enum error permit(const struct rights *needed, const struct demands *demands,
             return refuse(ret_detail, only_bearer);
         e = permit_sas(needed, demands, identity, facts, arena, ret_detail);
         if (!e && identity->sas->kind == SAS_DELEGATION)
-            e = permit_actions(needed, demands, identity->actions);
-        return e;
+            e = permit_principal(needed, demands, identity, facts);
+        return e ? e : permit_agent(identity->sas, facts);
     case IDENTITY_BEARER:
-        return permit_actions(needed, demands, identity->actions);
+        return permit_principal(needed, demands, identity, facts);
     case IDENTITY_ANONYMOUS:
         break;
     }

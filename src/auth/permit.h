@@ -11,6 +11,13 @@
 #include "auth/policies.h"
 #include "base/errors.h"
 
+/* Result of the access control lists of a hierarchical container for one caller. */
+enum acl_result {
+    ACL_NONE, /* not subject to lists */
+    ACL_REFUSES,
+    ACL_PERMITS,
+};
+
 /* The state that authorization depends on. */
 struct permit_facts {
     bool known;  /* false: other members unset; an error then means that no state permits it */
@@ -20,6 +27,9 @@ struct permit_facts {
     /* error for a SAS whose scope is a part of the resource other than this one; OK if within its
      * scope */
     enum error outside;
+    /* for the identity, if its actions do not suffice, and for the agent of its SAS; while `known`
+     * is false, ACL_PERMITS if they may permit it */
+    enum acl_result acl, acl_of_agent;
 };
 
 /* Checks the rights.

@@ -401,7 +401,7 @@ enum error sas_check_form(const struct sas_fields *fields, const struct auth_tar
         e = refuse_malformed(ret_detail);
     if (!e && !overrides_are_headers(fields))
         e = refuse_malformed(ret_detail);
-    if (!e && fields->is[SAS_UNAUTHORIZED_OID].ptr)
+    if (!e && fields->is[SAS_UNAUTHORIZED_OID].ptr && !account_is_hierarchical(target->account))
         e = refuse(ret_detail, "suoid is for accounts with a hierarchical namespace.");
     return e;
 }
@@ -415,6 +415,8 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
     sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
     for (size_t i = 0; i < SAS_OVERRIDES; i++)
         sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];
+    sas->agent_is_ruled = fields->is[SAS_UNAUTHORIZED_OID].len > 0;
+    sas->agent = fields->is[sas->agent_is_ruled ? SAS_UNAUTHORIZED_OID : SAS_AUTHORIZED_OID];
     sas->entities = (struct sas_entities){
         .table = fields->is[SAS_TABLE],
         .first_partition = fields->is[SAS_START_PARTITION],
@@ -455,8 +457,10 @@ enum error sas_authenticate(const struct request *request, const struct auth_tar
         return e;
     fill_sas(&fields, sas);
     *ret_identity = (struct identity){ .kind = IDENTITY_SAS, .sas = sas, .at = now };
-    if (fields.kind == SAS_DELEGATION)
+    if (fields.kind == SAS_DELEGATION) {
+        ret_identity->oid = key.oid;
         ret_identity->actions =
             trust_actions(target->trust, key.oid, target->name, target->service, target->container);
+    }
     return OK;
 }

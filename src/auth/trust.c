@@ -127,9 +127,9 @@ unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes
  * rfc: 7519 4.1, 7515 4.1 */
 enum { ALG, KID, CRIT, HEADERS };
 static const char *const header_names[HEADERS] = { "alg", "kid", "crit" };
-enum { ISS, AUD, EXP, NBF, IAT, OID, SUB, TID, CLAIMS };
-static const char *const claim_names[CLAIMS] = { "iss", "aud", "exp", "nbf",
-                                                 "iat", "oid", "sub", "tid" };
+enum { ISS, AUD, EXP, NBF, IAT, OID, SUB, TID, GROUPS, CLAIMS };
+static const char *const claim_names[CLAIMS] = { "iss", "aud", "exp", "nbf",   "iat",
+                                                 "oid", "sub", "tid", "groups" };
 #define PART_DEPTH 16
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)
@@ -253,6 +253,31 @@ static bool is_id(struct bytes id)
     return id.len <= PRINCIPAL_ID_MAX;
 }
 
+/* Returns false if the claim is not a list of ids. */
+static bool read_groups(const struct json_member *claim, struct arena *arena,
+                        struct principal *principal)
+{
+    struct bytes *groups;
+    struct json_reader list;
+    struct json_member one;
+
+    if (!claim->text.ptr)
+        return true;
+    if (claim->kind != JSON_LIST)
+        return false;
+    groups = arena_array(arena, PRINCIPAL_GROUPS_MAX, sizeof groups[0]);
+    json_list_init(&list, arena, claim->text, PART_DEPTH);
+    while (json_next(&list, &one)) {
+        struct bytes id = json_text(&one);
+
+        if (!id.ptr || !is_id(id) || principal->group_count == PRINCIPAL_GROUPS_MAX)
+            return false;
+        groups[principal->group_count++] = arena_copy(arena, id);
+    }
+    principal->groups = groups;
+    return !list.bad;
+}
+
 static enum error read_principal(const struct json_member *claims, struct arena *arena,
                                  struct principal *ret_principal, struct bytes *ret_detail)
 {
@@ -266,7 +291,7 @@ static enum error read_principal(const struct json_member *claims, struct arena 
         .oid = arena_copy(arena, oid),
         .tid = tid.ptr ? arena_copy(arena, tid) : bytes_from_string(""),
     };
-    return OK;
+    return read_groups(&claims[GROUPS], arena, ret_principal) ? OK : refuse(ret_detail, malformed);
 }
 
 static enum error check_claims(const struct trust *trust, const struct json_member *claims,

@@ -61,10 +61,13 @@ size_t trust_unplaced(const struct trust *trust);
 
 /* The principal that a token identifies. Stored in the arena. */
 struct principal {
-    struct bytes oid; /* never empty, at most PRINCIPAL_ID_MAX visible characters */
-    struct bytes tid; /* may be empty */
+    struct bytes oid;           /* never empty, at most PRINCIPAL_ID_MAX visible characters */
+    struct bytes tid;           /* may be empty */
+    const struct bytes *groups; /* claim "groups": ids that can be in access control lists */
+    size_t group_count;
 };
-#define PRINCIPAL_ID_MAX 128
+#define PRINCIPAL_ID_MAX     128
+#define PRINCIPAL_GROUPS_MAX 256
 
 /* Verifies a token ("eyJ..") for an account of a service ("blob").
  *

@@ -84,6 +84,7 @@ struct container {
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
     bool hierarchical;     /* its blobs are the nodes of a tree; set when it is created */
+    struct bytes owner;    /* of a hierarchical one: user who created it; empty: the superuser */
     instant expires;       /* when a soft-deleted container expires; 0 for others */
     struct guid task;      /* that drops it then */
 };
@@ -188,6 +189,7 @@ struct blob {
     struct bytes tags;
     struct copy_state copy;
     struct incremental_copy incremental;
+    struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -230,7 +232,8 @@ enum store_result blob_read_dated(struct read_view *before, struct arena *arena,
 /* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
  * through this function; the index of tags follows (tag_index.h). */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
-/* Writes a record and nothing else. Only for blob_change(), new directories, and tests. */
+/* Writes a record and nothing else. Only for blob_change(), new directories, access control lists,
+ * and tests. */
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 /* Returns the key of the blob's record. */
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
@@ -303,6 +306,9 @@ enum {
     NEEDS_TAGS = 128,    /* writes index tags */
     NEEDS_PUT = 512,     /* Put Blob: with hdi_isfolder it creates a directory */
     NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
+    NEEDS_STATUS = 512,  /* reads properties without metadata, or the access control list */
+    NEEDS_ACL = 1024,    /* changes the access control list */
+    NEEDS_LIST = 2048,   /* lists a directory; at container level */
 };
 /* Refuses what the blob does not permit, and gives a blob that will be
  * created its place in a hierarchical container. */

@@ -55,7 +55,8 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ALL = 262143,
+    EXTRA_ACL = 262144, /* an access control list follows */
+    EXTRA_ALL = 524287,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -217,7 +218,7 @@ static unsigned extras_of(const struct blob *blob)
            (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
            (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
-           (blob->is_directory ? EXTRA_DIRECTORY : 0u);
+           (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -260,6 +261,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         if (blob->uncommitted)
             encode_u64(out, blob->last_length);
     }
+    if (extras & EXTRA_ACL)
+        encode_bytes(out, blob->acl);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -352,6 +355,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     if (extras & EXTRA_DELETED)
         decode_deletion(in, blob);
     decode_version(in, extras, blob);
+    if (extras & EXTRA_ACL)
+        blob->acl = decode_bytes(in);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are

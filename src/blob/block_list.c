@@ -1,5 +1,6 @@
 /* Put Block List: makes a block blob from staged or committed blocks, in one atomic step. Get Block
  * List: lists staged and committed blocks. */
+#include "blob/access_control.h"
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/create_blob.h"
@@ -291,6 +292,7 @@ static enum error write_blob(struct decision *d, bool has_versions)
     }
     if (e)
         return e;
+    access_control_give(d, NULL, &blob);
     if (state->found)
         blob = state->blob;
     if (!d->subject.exists)

@@ -2,6 +2,7 @@
 #include "blob/container_operations.h"
 
 #include "base/endian.h"
+#include "blob/access_control.h"
 #include "properties/soft_delete.h"
 #include "service/placement.h"
 #include "service/small_record.h"
@@ -37,6 +38,7 @@ enum error create_container_decide(struct decision *d, const struct create_conta
         .created = d->now,
         .public_access = p->access,
         .hierarchical = p->hierarchical,
+        .owner = p->hierarchical ? access_control_creator(d) : bytes_of(NULL, 0),
         .metadata = p->metadata,
     };
     container_write_changed(d, &container);

@@ -5,7 +5,7 @@
  *               bytes policies (container_operations.c)
  *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
  *               and "c":  version 1; expires, ticks; task, 16 raw
- *   versions 3 and 4: like 1 and 2, of a container with a hierarchical namespace
+ *   versions 3 and 4: like 1 and 2, then bytes owner; of a container with a hierarchical namespace
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
@@ -45,6 +45,8 @@ bool container_decode(struct bytes value, struct container *ret_container)
         c.expires = decode_u64(&in);
         decode_fixed(&in, c.task.b, sizeof c.task.b);
     }
+    if (c.hierarchical)
+        c.owner = decode_bytes(&in);
     if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
         return false;
     c.public_access = (enum public_access)access;
@@ -110,6 +112,8 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
         encode_u64(&out, container->expires);
         encode_fixed(&out, container->task.b, sizeof container->task.b);
     }
+    if (container->hierarchical)
+        encode_bytes(&out, container->owner);
     changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
                 NULL, 0);
 }

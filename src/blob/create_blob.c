@@ -1,6 +1,7 @@
 /* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
 #include "blob/create_blob.h"
 
+#include "blob/access_control.h"
 #include "blob/contents.h"
 #include "blob/path_operations.h"
 #include "blob/tier.h"
@@ -41,6 +42,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         e = E_BlobOperationNotSupported; /* decision: 1223 */
     if (e)
         return e;
+    access_control_give(d, NULL, &blob);
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);

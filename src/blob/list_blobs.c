@@ -29,7 +29,8 @@ struct page {
     struct snapshot_marks marks;
     uint32_t shown;
     uint32_t looked_at;
-    bool is_refused; /* it contains an append blob, which the request's version does not know */
+    bool is_forbidden; /* a directory may not be listed */
+    bool is_refused;   /* it contains an append blob, which the request's version does not know */
     struct listing_place next; /* name.ptr NULL: end of the listing */
 };
 
@@ -275,6 +276,7 @@ static enum store_result read_tree(struct page *page)
 
     page->tree = tree_records_open(page->d, page->asked, page->from.name);
     result = add_page(page);
+    page->is_forbidden = tree_records_are_refused(page->tree);
     tree_records_close(page->tree);
     return result ? result : tree_records_confirm(page->tree);
 }
@@ -292,6 +294,8 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
     result = is_tree ? read_tree(&page) : read_flat(&page);
     if (result != STORE_OK)
         return decision_fail_store(d, result);
+    if (page.is_forbidden)
+        return E_AuthorizationPermissionMismatch;
     if (page.is_refused) /* rest: List-Blobs, "FeatureVersionMismatch"; decision: 882 */
         return decision_fail(
             d, E_FeatureVersionMismatch,

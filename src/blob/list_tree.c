@@ -1,6 +1,9 @@
 /* See list_tree.h. */
 #include "blob/list_tree.h"
 
+#include <assert.h>
+
+#include "blob/access_control.h"
 #include "blob/namespace.h"
 
 /* Entries of a directory read at once. */
@@ -45,6 +48,8 @@ struct tree_records {
     struct bytes record_key; /* where to continue in them */
     struct scan *scan;
     bool is_read; /* the base has been read */
+    struct acl_callers callers;
+    bool is_ruled; /* lists must permit the callers to list */
 };
 
 struct tree_records *tree_records_open(struct decision *d,
@@ -63,6 +68,7 @@ struct tree_records *tree_records_open(struct decision *d,
     tree_open_to_read(&records->tree, d, blob_state(d)->container.space, TREE_CASE_EXACT);
     text_init(&records->name, d->arena, 1024);
     records->descends = true; /* to the root */
+    records->is_ruled = (decision_passes(d) & NEEDS_LIST) && acl_callers_find(d, &records->callers);
     return records;
 }
 
@@ -112,11 +118,35 @@ static void note_reading(struct tree_records *records, const struct decision_par
     records->readings = reading;
 }
 
+/* Checks that the callers may list the directory, or walk through it to the prefix. */
+static enum store_result check_directory(struct tree_records *records, const struct level *level,
+                                         const struct decision_part *part)
+{
+    struct bytes rest = bytes_from(records->asked->listing.prefix, level->path_len);
+    bool is_above = rest.len > 0 && memchr(rest.ptr, '/', rest.len);
+    struct posix_acl acl;
+    enum store_result result = STORE_OK;
+
+    if (!records->is_ruled)
+        return STORE_OK;
+    result = access_control_read(records->d, level->id, part->before, &acl);
+    if (!result)
+        acl_callers_require(&records->callers, &acl,
+                            is_above ? POSIX_EXECUTE : POSIX_READ | POSIX_EXECUTE);
+    return result;
+}
+
+bool tree_records_are_refused(const struct tree_records *records)
+{
+    return records->is_ruled && acl_callers_are_refused(&records->callers);
+}
+
 /* Reads the next entries of the directory; none if it was deleted in the meantime. */
 static enum store_result read_entries(struct tree_records *records, struct level *level)
 {
     struct bytes from = level->is_begun ? level->page.next : name_in(records, level, records->from);
     struct bytes prefix = name_in(records, level, records->asked->listing.prefix);
+    const unsigned open = records->d->part_count;
     struct decision_part *part;
     struct tree_place place;
     enum tree_result result = tree_find_id(&records->tree, level->id, TREE_TO_READ, &place, &part);
@@ -127,12 +157,17 @@ static enum store_result read_entries(struct tree_records *records, struct level
     if (result == TREE_FAILED)
         return records->tree.failed;
     if (!result) {
+        enum store_result checked = check_directory(records, level, part);
+
+        if (checked)
+            return checked;
         note_reading(records, part);
         result = tree_list(&records->tree, &place, prefix, from, ENTRIES_AT_ONCE, &level->page);
     }
     if (result == TREE_FAILED)
         return records->tree.failed;
-    decision_leave(records->d, part);
+    if (records->d->part_count > open)
+        decision_leave(records->d, part);
     return STORE_OK;
 }
 
@@ -268,6 +303,15 @@ void tree_records_seek(struct tree_records *records, struct bytes record_key)
 {
     end_scan(records);
     records->record_key = record_key;
+}
+
+struct decision_part *tree_records_keep(struct tree_records *records)
+{
+    struct decision *d = records->d;
+
+    assert(records->of && !records->scan);
+    records->of = NULL;
+    return &d->parts[d->part_count - 1];
 }
 
 void tree_records_skip(struct tree_records *records)

@@ -21,6 +21,10 @@ enum store_result tree_records_next(struct tree_records *records, struct space_r
 void tree_records_seek(struct tree_records *records, struct bytes record_key);
 /* Continues with the next name that is not below the current one. */
 void tree_records_skip(struct tree_records *records);
+/* Keeps the partition of the current name among the decision's parts. */
+struct decision_part *tree_records_keep(struct tree_records *records);
+/* Returns true if the caller may not list a directory of the walk (access_control.h). */
+bool tree_records_are_refused(const struct tree_records *records);
 /* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read; after some
  * attempts that is accepted. */
 enum store_result tree_records_confirm(const struct tree_records *records);

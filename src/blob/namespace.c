@@ -3,6 +3,7 @@
 
 #include "base/codec.h"
 #include "base/endian.h"
+#include "blob/access_control.h"
 #include "blob/blob_operations.h"
 
 /* Parts that remain free for the decide function when parents are created. */
@@ -154,7 +155,12 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
                                enum tree_kind kind)
 {
     struct blob_node *node = blob_state(d)->node;
+    struct posix_acl *parent = arena_alloc(d->arena, sizeof *parent);
+    enum store_result read = access_control_read(
+        d, tree_place_parent(place), tree_directory_part(&node->tree, place)->before, parent);
 
+    if (read)
+        return decision_fail_store(d, read);
     for (;;) {
         bool is_last = place->path.count == names;
         struct decision_part *part;
@@ -167,10 +173,15 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
                                        result == TREE_FAILED ? node->tree.failed : STORE_CONFLICT);
         if (is_last) {
             node->part = part;
+            node->parent_acl = parent;
             return OK;
         }
         directory = namespace_new_directory(d);
+        access_control_inherit(d, parent, NULL, true, &directory);
         blob_write(part->changes, d->arena, &directory);
+        read = access_control_of(d, &directory, false, parent);
+        if (read)
+            return decision_fail_store(d, read);
         if (d->part_count + FREE_PARTS >= DECISION_PARTS_MAX)
             return DECIDE_PREPARED;
         place->directories[place->path.count++] = place->entry.id;

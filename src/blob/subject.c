@@ -2,6 +2,7 @@
  * of the container or blob for the generic steps. */
 #include "blob/blob.h"
 
+#include "blob/access_control.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
 #include "service/names.h"
@@ -365,7 +366,7 @@ enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
     ret_facts->access = container->public_access;
     if (decision_rests_on_policy(d) && !policies_decode(container->policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
+    return access_control_facts(d, ret_facts);
 }
 
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob)

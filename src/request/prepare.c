@@ -147,12 +147,15 @@ static enum error permit_unseen(struct call *call, enum error found)
     static const struct rights of_nobody = {
         .type = RIGHTS_ANY, .account = RIGHTS_ANY, .service = RIGHTS_ANY, .create = ""
     };
-    static const struct permit_facts unknown = { .known = false };
+    struct permit_facts unknown = { .known = false };
     struct bytes detail = { NULL, 0 };
     enum error e;
 
     if (found && call->request->method == METHOD_OPTIONS)
         return found;
+    if (!found && call->service->has_access_control && call->operation->passes &&
+        account_is_hierarchical(call->account))
+        unknown.acl = unknown.acl_of_agent = ACL_PERMITS;
     e = permit(found ? &of_nobody : &call->operation->rights, &call->input.demands,
                &call->input.identity, &unknown, call->arena, &detail);
     if (e)

@@ -291,6 +291,8 @@ struct service {
      * if there are none.
      * returns  OK, like decision_fail_store(), or an error that overrides other permissions */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
+    /* the facts may have results of access control lists, for rows with `passes` */
+    bool has_access_control;
     /* Functions for resources as copy sources. NULL if the service has no copy sources. */
     const struct source_functions *source;
     /* Common work of the service's operations: enter() runs between operation_check() and decide,

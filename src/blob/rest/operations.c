@@ -189,7 +189,7 @@ static const struct operation operations[] = {
         container_subject, LOGGED_AS("BreakContainerLease", &lease_container_functions)),
     ROW("List Blobs", GET, CONTAINER, "comp=list&restype=container", NULL, READS, MAY("c", "l", "l", "", BLOB_READ, CONTAINER), "2009-09-19",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        container_subject, &list_blobs_functions),
+        container_subject, NEEDS(&list_blobs_functions, LIST)),
     ROW("Restore Container", PUT, CONTAINER, "comp=undelete&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2019-12-12",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 0, NULL, &restore_container_functions),
     ROW("Rename Container", PUT, CONTAINER, "comp=rename&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-06-12",
@@ -355,6 +355,7 @@ static const struct task_handler task_handlers[] = {
 
 const struct service blob_service = {
     .name = "blob",
+    .has_access_control = true,
     .sections = SECTION_LOGGING | SECTION_LOGGING_2 | SECTION_DEFAULT_VERSION |
                 SECTION_DELETE_RETENTION | SECTION_CONTAINER_RETENTION | SECTION_STATIC_WEBSITE |
                 SECTION_VERSIONING,

@@ -30,6 +30,7 @@ static const struct field blob_fields[] = {
     VALUE(blob, committed_blocks),
     VALUE(blob, is_sealed),
     TEXT(blob, tags),
+    TEXT(blob, acl),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -71,7 +72,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
               .md5 = { 7, n % 249 } },                                                             \
     .metadata = BYTES("metadata " #n), .tier_changed = n + 7, .rehydrated_at = n + 8,              \
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
-    .is_sealed = flag, .tags = BYTES("tags " #n),                                                  \
+    .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
@@ -191,7 +192,7 @@ static const struct field container_fields[] = {
     VALUE(container, space),    VALUE(container, created),      VALUE(container, etag),
     VALUE(container, modified), LEASE_FIELDS(container, lease), VALUE(container, public_access),
     TEXT(container, metadata),  TEXT(container, policies),      VALUE(container, expires),
-    VALUE(container, task),     VALUE(container, hierarchical),
+    VALUE(container, task),     VALUE(container, hierarchical), TEXT(container, owner),
 };
 
 static void container_trip(struct arena *arena, const void *from, void *to)
@@ -217,7 +218,9 @@ static void containers(void **state)
           .metadata = BYTES("7"),
           .policies = BYTES("8"),
           .expires = 9,
-          .task = { { 10 } } },
+          .task = { { 10 } },
+          .hierarchical = true,
+          .owner = BYTES("11") },
         { .space = { { 101 } },
           .created = 102,
           .etag = { 103 },
@@ -228,12 +231,16 @@ static void containers(void **state)
           .policies = BYTES("108"),
           .expires = 109,
           .task = { { 110 } },
-          .hierarchical = true },
+          .hierarchical = true,
+          .owner = BYTES("111") },
+        { .space = { { 1 } }, .created = 2, .etag = { 3 }, .modified = 4, .expires = 9 },
     };
 
     (void)state;
     fields_survive(&form, &samples[0], &samples[1]);
-    fields_all_differed(&form, (const void *const[]){ &samples[0], &samples[1] }, 2);
+    fields_survive(&form, &samples[2], &samples[2]);
+    fields_all_differed(
+        &form, (const void *const[]){ &samples[0], &samples[1], &samples[0], &samples[2] }, 4);
 }
 
 int main(void)

@@ -1,0 +1,250 @@
+/* See access_control.h. */
+#include "blob/access_control.h"
+
+#include "blob/namespace.h"
+#include "service/small_record.h"
+
+/* ---- callers ---- */
+
+/* Returns the permissions on every file and directory that a user's roles grant, as in the
+ * documented table of combined permissions. source: data-lake-storage-access-control-model */
+static unsigned granted_by(unsigned actions)
+{
+    return (actions & ACTION_BLOB_READ ? POSIX_READ : 0u) |
+           (actions & ACTION_BLOB_WRITE ? POSIX_WRITE : 0u);
+}
+
+bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
+{
+    const struct identity *identity = &d->input->identity;
+    bool is_delegated = identity->kind == IDENTITY_SAS && identity->sas->kind == SAS_DELEGATION;
+    struct acl_callers callers = { .granted = granted_by(identity->actions) };
+
+    if (!d->operation || (identity->kind != IDENTITY_BEARER && !is_delegated))
+        return false;
+    callers.is_subject[ACL_USER] = (decision_action(d) & ~identity->actions) != 0;
+    callers.of[ACL_USER] = (struct posix_caller){ .oid = identity->oid,
+                                                  .groups = identity->groups,
+                                                  .group_count = identity->group_count };
+    callers.is_subject[ACL_AGENT] = is_delegated && identity->sas->agent_is_ruled;
+    if (callers.is_subject[ACL_AGENT])
+        callers.of[ACL_AGENT].oid = identity->sas->agent;
+    *ret_callers = callers;
+    return callers.is_subject[ACL_USER] || callers.is_subject[ACL_AGENT];
+}
+
+void acl_callers_require(struct acl_callers *callers, const struct posix_acl *acl,
+                         unsigned permissions)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++) {
+        unsigned wanted = permissions & ~(i == ACL_USER ? callers->granted : 0u);
+
+        if (callers->is_subject[i] && !posix_acl_permits(acl, &callers->of[i], wanted))
+            callers->is_refused[i] = true;
+    }
+}
+
+bool acl_callers_own(const struct acl_callers *callers, const struct posix_acl *acl)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] && !posix_acl_is_owner(acl, &callers->of[i]))
+            return false;
+    return true;
+}
+
+static void require_owner(struct acl_callers *callers, const struct posix_acl *acl,
+                          const struct posix_acl *directory)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] &&
+            (directory ? !posix_acl_may_unlink(directory, acl, &callers->of[i])
+                       : !posix_acl_is_owner(acl, &callers->of[i])))
+            callers->is_refused[i] = true;
+}
+
+/* ---- lists of blobs ---- */
+
+static struct bytes owner_of_root(const struct decision *d)
+{
+    const struct blob_state *state = (const struct blob_state *)(const void *)d->state;
+
+    return state->container.owner.len > 0 ? state->container.owner
+                                          : bytes_from_string(POSIX_SUPERUSER);
+}
+
+enum store_result access_control_of(const struct decision *d, const struct blob *blob, bool is_root,
+                                    struct posix_acl *ret_acl)
+{
+    if (!posix_acl_decode(blob->acl, blob->is_directory, ret_acl))
+        return record_is_unknown("an access control list", blob->acl);
+    if (is_root && !blob->acl.ptr)
+        ret_acl->owner = ret_acl->group = owner_of_root(d);
+    return STORE_OK;
+}
+
+void access_control_put(struct decision *d, const struct posix_acl *acl, bool is_root,
+                        struct blob *blob)
+{
+    blob->acl = posix_acl_encode(d->arena, acl, blob->is_directory);
+    /* That of the superuser is not the one of a root without a list. */
+    if (is_root && !blob->acl.ptr)
+        blob->acl = posix_acl_encode(d->arena, acl, !blob->is_directory);
+}
+
+enum store_result access_control_read(struct decision *d, uint64_t id, struct read_view *of,
+                                      struct posix_acl *ret_acl)
+{
+    struct blob blob;
+    enum store_result result = blob_read_kept(of, d->arena, blob_base, &blob);
+
+    if (result == STORE_NOT_FOUND && id == TREE_ROOT)
+        blob = (struct blob){ .is_directory = true };
+    else if (result)
+        return result == STORE_NOT_FOUND ? STORE_CONFLICT : result; /* deleted since */
+    return access_control_of(d, &blob, id == TREE_ROOT, ret_acl);
+}
+
+/* ---- what an operation requires ---- */
+
+/* Returns false if it requires nothing of the file or directory and of its parent. */
+static bool find_operation(unsigned needs, bool exists, enum posix_operation *ret_operation)
+{
+    if (needs & NEEDS_ACL)
+        *ret_operation = POSIX_CHANGES_ACL;
+    else if (needs & NEEDS_DESTROY)
+        *ret_operation = POSIX_DELETES;
+    else if (!exists && (needs & (NEEDS_CREATE | NEEDS_NAME)))
+        *ret_operation = POSIX_CREATES;
+    else if (needs & (NEEDS_CREATE | NEEDS_CONTENT | NEEDS_METADATA | NEEDS_TIER | NEEDS_SNAPSHOT |
+                      NEEDS_TAGS))
+        *ret_operation = POSIX_WRITES;
+    else if (needs & NEEDS_READ)
+        *ret_operation = POSIX_READS;
+    else
+        return false;
+    return true;
+}
+
+/* Reads the list of a directory of the path. */
+static enum store_result read_directory(struct decision *d, uint64_t id, struct posix_acl *ret_acl)
+{
+    struct partition partition = tree_partition(d->arena, blob_state(d)->container.space, id);
+    struct decision_part *open = decision_find_part(d, partition), *part = open;
+    enum store_result result;
+
+    if (!open)
+        part = decision_open(d, partition, NULL);
+    result = access_control_read(d, id, part->before, ret_acl);
+    if (!open)
+        decision_leave(d, part);
+    return result;
+}
+
+/* Requires execution of all existing directories of the path, and more of the last one. */
+static enum store_result check_path(struct decision *d, struct acl_callers *callers,
+                                    unsigned of_parent, struct posix_acl *ret_parent)
+{
+    const struct tree_place *place = &blob_state(d)->node->place;
+
+    for (size_t i = 0; i < place->path.count; i++) {
+        bool is_last = i + 1 == place->path.count || place->directories[i + 1] == TREE_ROOT;
+        enum store_result result = read_directory(d, place->directories[i], ret_parent);
+
+        if (result)
+            return result;
+        acl_callers_require(callers, ret_parent, POSIX_EXECUTE | (is_last ? of_parent : 0));
+        if (is_last)
+            break;
+    }
+    return STORE_OK;
+}
+
+static enum store_result check_all(struct decision *d, struct acl_callers *callers)
+{
+    const struct blob_state *state = blob_state(d);
+    const struct blob_node *node = state->node;
+    bool exists = node->part != NULL, is_root = tree_place_is_root(&node->place);
+    const struct posix_requirement *required = &posix_requirements[POSIX_SHOWS_STATUS];
+    enum posix_operation operation;
+    struct posix_acl parent, own;
+    enum store_result result;
+
+    if (find_operation(decision_passes(d), exists, &operation))
+        required = &posix_requirements[operation];
+    result = check_path(d, callers, required->parent, &parent);
+    if (result || !exists || (!state->found && !state->is_kept))
+        return result;
+    result = access_control_of(d, &state->blob, is_root, &own);
+    if (result)
+        return result;
+    acl_callers_require(callers, &own, required->self);
+    if (required->who == POSIX_THE_OWNER)
+        require_owner(callers, &own, NULL);
+    if (required == &posix_requirements[POSIX_DELETES] && !is_root)
+        require_owner(callers, &own, &parent);
+    return STORE_OK;
+}
+
+static enum acl_result result_for(const struct acl_callers *callers, unsigned i)
+{
+    if (!callers->is_subject[i])
+        return ACL_NONE;
+    return callers->is_refused[i] ? ACL_REFUSES : ACL_PERMITS;
+}
+
+enum error access_control_facts(struct decision *d, struct permit_facts *facts)
+{
+    const unsigned needs = decision_passes(d);
+    struct acl_callers callers;
+    enum store_result result = STORE_OK;
+
+    if (!blob_state(d)->container.hierarchical || needs == 0 || !acl_callers_find(d, &callers))
+        return OK;
+    /* A list checks each directory that it reads (list_tree.h). */
+    if (blob_state(d)->node)
+        result = check_all(d, &callers);
+    else if (!(needs & NEEDS_LIST))
+        return OK;
+    if (result)
+        return decision_fail_store(d, result);
+    facts->acl = result_for(&callers, ACL_USER);
+    facts->acl_of_agent = result_for(&callers, ACL_AGENT);
+    return OK;
+}
+
+/* ---- creation ---- */
+
+struct bytes access_control_creator(const struct decision *d)
+{
+    const struct identity *identity = &d->input->identity;
+
+    if (identity->kind == IDENTITY_SAS && identity->sas->agent.len > 0)
+        return identity->sas->agent;
+    return identity->oid.len > 0 ? identity->oid : bytes_from_string(POSIX_SUPERUSER);
+}
+
+void access_control_inherit(const struct decision *d, const struct posix_acl *parent,
+                            const struct posix_creation *creation, bool is_directory,
+                            struct blob *blob)
+{
+    struct posix_creation how = { .umask = POSIX_UMASK };
+    struct posix_acl acl;
+
+    if (creation)
+        how = *creation;
+    if (how.owner.len == 0)
+        how.owner = access_control_creator(d);
+    posix_acl_inherit(parent, &how, is_directory, &acl);
+    blob->acl = posix_acl_encode(d->arena, &acl, is_directory);
+}
+
+void access_control_give(struct decision *d, const struct posix_creation *creation,
+                         struct blob *blob)
+{
+    const struct blob_state *state = blob_state(d);
+
+    if (state->node && state->node->parent_acl)
+        access_control_inherit(d, state->node->parent_acl, creation, blob->is_directory, blob);
+    else if (state->found || state->is_kept)
+        blob->acl = state->blob.acl;
+}

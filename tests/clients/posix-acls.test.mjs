@@ -1,0 +1,167 @@
+// Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
+// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { once as event } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { collect, refused } from './setup.mjs';
+
+const TENANT = '22222222-2222-2222-2222-222222222222';
+const ISSUER = `https://sts.windows.net/${TENANT}/`;
+const [OWNER, ANN, BOB, READER] = ['1', '3', '4', '5'].map((digit) => '11111111-1111-1111-1111-111111111111'.replaceAll('1', digit));
+const HERE = `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}`;
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const base64url = (json) => Buffer.from(JSON.stringify(json)).toString('base64url');
+const seconds = () => Math.floor(Date.now() / 1000);
+
+function tokenOf(oid, groups) {
+    const claims = { iss: ISSUER, aud: 'https://storage.azure.com', nbf: seconds() - 10, exp: seconds() + 600, oid, tid: TENANT, groups };
+    const text = `${base64url({ alg: 'RS256', kid: 'rsa', typ: 'JWT' })}.${base64url(claims)}`;
+    return `${text}.${sign('sha256', Buffer.from(text), rsa.privateKey).toString('base64url')}`;
+}
+
+/** A hierarchical server over HTTPS: { url, ca }. Ann may create containers; nobody but the owner has a role for their blobs. */
+async function serve(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-acls-'));
+    const file = (name) => join(folder, name);
+    const role = (principalId, roleDefinitionName) => ({ principalId, roleDefinitionName, scope: HERE });
+    await writeFile(file('template'), 'cn = localhost\nip_address = 127.0.0.1\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
+    for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', file('key.pem')],
+        ['--generate-self-signed', '--load-privkey', file('key.pem'), '--template', file('template'), '--outfile', file('cert.pem')]])
+        execFileSync('certtool', what, { stdio: 'ignore' });
+    await writeFile(file('keys.json'), JSON.stringify({ keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'rsa', use: 'sig' }] }));
+    await writeFile(file('roles.json'), JSON.stringify([role(OWNER, 'Storage Blob Data Owner'), role(ANN, 'Storage Account Contributor'), role(READER, 'Storage Blob Data Reader')]));
+    const child = spawn(process.env.LAGRA_BINARY, ['--hierarchical', '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0',
+        '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--oauthIssuer', ISSUER, '--oauthKeys', file('keys.json'), '--oauthRoles', file('roles.json')],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => {
+        child.kill('SIGKILL');
+        return rm(folder, { recursive: true, force: true });
+    });
+    let output = '';
+    while (!/file service listens/.test(output))
+        output += (await event(child.stdout, 'data'))[0];
+    return { url: `https://127.0.0.1:${/blob service listens on \S+:(\d+)\n/.exec(output)[1]}/${DEVELOPMENT.account}`, ca: await readFile(file('cert.pem')) };
+}
+
+const options = (server) => ({ retryOptions: { maxTries: 1 }, tlsOptions: { ca: server.ca } });
+const as = (server, oid, groups) => new BlobServiceClient(server.url, { getToken: async () => ({ token: tokenOf(oid, groups), expiresOnTimestamp: Date.now() + 3e5 }) }, options(server));
+const put = (container, name) => container.getBlockBlobClient(name).upload(name, Buffer.byteLength(name));
+const read = async (container, name) => (await container.getBlobClient(name).downloadToBuffer()).toString();
+const mismatch = (promise) => refused(promise, 403, 'AuthorizationPermissionMismatch');
+const names = async (list) => (await collect(list)).map(({ name }) => name);
+
+/** A container that Ann has created and so owns, with files of hers. */
+async function ofAnn(server) {
+    const ann = as(server, ANN).getContainerClient('box');
+    await ann.create();
+    for (const name of ['a/b/c', 'top'])
+        await put(ann, name);
+    return ann;
+}
+
+test('the owner of the root reads, writes, lists and deletes without a role; others do not', async (t) => {
+    const server = await serve(t);
+    const ann = await ofAnn(server);
+    const bob = as(server, BOB).getContainerClient('box');
+
+    assert.equal(await read(ann, 'a/b/c'), 'a/b/c');
+    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
+    await ann.getBlobClient('top').setMetadata({ k: 'v' });
+    await put(ann, 'top');
+    for (const name of ['top', 'a/b/c', 'a/b/none', 'none/x']) {
+        await mismatch(bob.getBlobClient(name).download());
+        await mismatch(put(bob, name));
+        await mismatch(bob.getBlobClient(name).delete());
+        await mismatch(bob.getBlobClient(name).setMetadata({}));
+        await mismatch(bob.getBlobClient(name).createSnapshot());
+    }
+    for (const options of [{}, { prefix: 'a/' }, { prefix: 'a/b/c' }]) {
+        await mismatch(names(bob.listBlobsFlat(options)));
+        await mismatch(names(bob.listBlobsByHierarchy('/', options)));
+    }
+    await ann.getBlobClient('top').delete();
+    await refused(ann.getBlobClient('top').download(), 404, 'BlobNotFound');
+    /* Lists say nothing about containers. */
+    await mismatch(bob.create());
+    await mismatch(bob.delete());
+});
+
+test('members of the owning group read, and may not write', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const member = as(server, BOB, [READER, ANN]).getContainerClient('box'); // the root's group is its creator
+
+    assert.equal(await read(member, 'a/b/c'), 'a/b/c');
+    assert.deepEqual(await names(member.listBlobsFlat({ prefix: 'a/b/' })), ['a/b/c']);
+    for (const name of ['a/b/c', 'top', 'new'])
+        await mismatch(put(member, name));
+    await mismatch(member.getBlobClient('top').delete());
+});
+
+test('a role permits what the lists do not, and lists what a role does not', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const reader = as(server, READER).getContainerClient('box'), owner = as(server, OWNER).getContainerClient('box');
+
+    assert.equal(await read(reader, 'a/b/c'), 'a/b/c');
+    assert.deepEqual(await names(reader.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
+    await mismatch(put(reader, 'top'));
+    await put(owner, 'a/owned');
+    assert.equal(await read(as(server, ANN, []).getContainerClient('box'), 'top'), 'top');
+    /* Ann is in the owning group of a/owned, but not its owner. */
+    await mismatch(put(as(server, ANN).getContainerClient('box'), 'a/owned'));
+});
+
+/** A user delegation SAS of the container, by the owner; fields: { suoid } or { saoid }. */
+async function delegated(server, sp, fields) {
+    const [start, expiry] = [new Date(Date.now() - 6e4), new Date(Date.now() + 6e5)];
+    const key = await as(server, OWNER).getUserDelegationKey(start, expiry);
+    const time = (date) => `${date.toISOString().slice(0, 19)}Z`;
+    const all = { sv: '2020-02-10', sr: 'c', sp, se: time(expiry), skoid: key.signedObjectId, sktid: key.signedTenantId, skt: time(key.signedStartsOn),
+        ske: time(key.signedExpiresOn), sks: key.signedService, skv: key.signedVersion, ...fields };
+    const text = [all.sp, '', all.se, `/blob/${DEVELOPMENT.account}/box`, all.skoid, all.sktid, all.skt, all.ske, all.sks, all.skv, all.saoid ?? '', all.suoid ?? '', '',
+        '', '', all.sv, all.sr, '', '', '', '', '', ''].join('\n');
+    const sig = createHmac('sha256', Buffer.from(key.value, 'base64')).update(text).digest('base64');
+    const query = new URLSearchParams({ ...all, sig });
+    return new BlobServiceClient(`${server.url}?${query}`, new AnonymousCredential(), options(server)).getContainerClient('box');
+}
+
+test('the lists rule the agent of a SAS (suoid), and not an authorized one (saoid)', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const ann = await delegated(server, 'rwdl', { suoid: ANN });
+    const bob = await delegated(server, 'rwdl', { suoid: BOB });
+    const trusted = await delegated(server, 'rwdl', { saoid: BOB });
+
+    assert.equal(await read(ann, 'a/b/c'), 'a/b/c');
+    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
+    await put(ann, 'a/by-agent');
+    await mismatch(bob.getBlobClient('a/b/c').download());
+    await mismatch(put(bob, 'x'));
+    await mismatch(names(bob.listBlobsFlat()));
+    assert.equal(await read(trusted, 'a/b/c'), 'a/b/c');
+    await put(trusted, 'a/by-bob');
+    assert.equal(await read(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'), 'a/by-agent');
+    /* Bob owns what was created for him, so Ann, in its group, reads only. */
+    await mismatch(put(ann, 'a/by-bob'));
+    /* The letters still count. */
+    await mismatch(put(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'));
+});
+
+test('keys are not subject to lists', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const byKey = new BlobServiceClient(server.url, new StorageSharedKeyCredential(DEVELOPMENT.account, DEVELOPMENT.key), options(server)).getContainerClient('box');
+
+    await put(byKey, 'a/b/c');
+    await put(byKey, 'keyed/x');
+    await mismatch(put(as(server, ANN).getContainerClient('box'), 'keyed/y')); // the directory is the superuser's
+    await as(server, ANN).getContainerClient('box').getBlobClient('a/b/c').delete(); // Ann's directory
+});
