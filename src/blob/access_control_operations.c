@@ -42,6 +42,20 @@ enum error get_access_control_decide(struct decision *d,
     return read_own(d, &r->acl);
 }
 
+enum error check_access_decide(struct decision *d, const struct check_access_parameters *p,
+                               struct check_access_result *r)
+{
+    struct acl_callers callers;
+    struct posix_acl acl;
+    enum error e = read_own(d, &acl);
+
+    (void)r;
+    if (e || !acl_callers_find(d, &callers))
+        return e;
+    acl_callers_require(&callers, &acl, p->permissions);
+    return acl_callers_are_refused(&callers) ? E_AuthorizationPermissionMismatch : OK;
+}
+
 /* ---- one list ---- */
 
 /* An owner may select a group of which it is a member; the superuser, any. */

@@ -6,6 +6,9 @@
 
 #include "blob/access_control.h"
 
+/* Adds x-ms-owner, x-ms-group and x-ms-permissions of a blob in a hierarchical account. */
+void answer_access_control(struct answer *a, const struct blob *blob);
+
 OPERATION_NO_PARAMETERS(get_access_control);
 struct get_access_control_result {
     struct result base;
@@ -13,6 +16,14 @@ struct get_access_control_result {
     struct posix_acl acl;
 };
 OPERATION_DECLARE(get_access_control);
+
+/* Finds out whether the lists permit the caller this. rest: Path-Get-Properties "checkAccess" */
+struct check_access_parameters {
+    struct parameters base;
+    unsigned permissions;
+};
+OPERATION_NO_RESULT(check_access);
+OPERATION_DECLARE(check_access);
 
 /* check() demands the letter o and ACTION_BLOB_SUPER_USER for an owner. */
 struct set_access_control_parameters {

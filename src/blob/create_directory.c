@@ -1,9 +1,10 @@
 /* Creating directories: see path_operations.h. */
+#include "blob/access_control.h"
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
 
 enum error path_create_directory(struct decision *d, struct bytes metadata,
-                                 struct blob *ret_directory)
+                                 const struct posix_creation *creation, struct blob *ret_directory)
 {
     const struct blob_state *state = blob_state(d);
     struct blob directory;
@@ -19,6 +20,7 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
         return e;
     if (!d->subject.exists)
         directory = namespace_new_directory(d);
+    access_control_give(d, creation, &directory);
     directory.metadata = metadata;
     d->subject =
         (struct subject){ .exists = true, .etag = directory.etag, .modified = directory.modified };

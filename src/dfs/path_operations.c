@@ -2,6 +2,7 @@
 #include "dfs/path_operations.h"
 
 #include "base/codec.h"
+#include "blob/access_control.h"
 #include "blob/create_blob.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
@@ -72,12 +73,11 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     enum error e;
 
     (void)r;
-    if (p->has_permissions) {
-        e = check_hierarchical(d);
-        return e ? e : decision_fail(d, E_NotImplemented, "Permissions are not supported.");
-    }
+    e = p->has_permissions ? check_hierarchical(d) : OK;
+    if (e)
+        return e;
     if (p->is_directory && blob_state(d)->container.hierarchical)
-        return path_create_directory(d, create.metadata, &blob);
+        return path_create_directory(d, create.metadata, &p->creation, &blob);
     if (p->is_directory)
         create.metadata = directory_metadata(d->arena, create.metadata);
     if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
@@ -85,6 +85,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     e = create_blob_begin(d, BLOB_BLOCK, &create, &blob);
     if (e)
         return e;
+    access_control_give(d, &p->creation, &blob);
     blob.content = content_from_body(d->changes, blob.etag.v, &nothing);
     return create_blob_commit(d, &blob, NULL, d->input->account);
 }
@@ -129,15 +130,9 @@ enum error set_path_properties_decide(struct decision *d,
     return OK;
 }
 
-enum error hierarchical_only_decide(struct decision *d,
-                                    const struct hierarchical_only_parameters *p,
-                                    struct hierarchical_only_result *r)
+enum error path_subject(struct decision *d)
 {
-    enum error e = check_hierarchical(d);
-
-    (void)p;
-    (void)r;
-    return e ? e : decision_fail(d, E_NotImplemented, "Access control lists are not supported.");
+    return blob_state(d)->container.hierarchical ? blob_subject(d) : blob_subject_optional(d);
 }
 
 /* ---- Path Create with x-ms-rename-source ---- */
@@ -159,9 +154,9 @@ enum error rename_path_subject(struct decision *d)
     enum error e = create_path_subject(d);
 
     if (!e && blob_is_directory(d) && (p->moves_into || node->name.len == 0)) {
-        node->name = arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),
-                                  node->name.len > 0 ? "/" : "",
-                                  BYTES_ARG(last_name(p->rename.source)));
+        node->name =
+            arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),
+                         node->name.len > 0 ? "/" : "", BYTES_ARG(last_name(p->rename.source)));
         d->problem->existing = NULL;
         e = create_path_subject(d);
     }
@@ -198,11 +193,6 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     decision_saw(d, space_iterator_sequence(iterator));
     space_iterator_close(iterator);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
-enum error delete_path_subject(struct decision *d)
-{
-    return blob_state(d)->container.hierarchical ? blob_subject(d) : blob_subject_optional(d);
 }
 
 /* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;

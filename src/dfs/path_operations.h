@@ -3,6 +3,7 @@
 #ifndef LAGRA_DFS_PATH_OPERATIONS_H
 #define LAGRA_DFS_PATH_OPERATIONS_H
 
+#include "blob/access_control_operations.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/path_operations.h"
@@ -17,7 +18,8 @@ struct create_path_parameters {
     struct parameters base;
     struct create_blob create;
     bool is_directory;
-    bool has_permissions; /* only a hierarchical account has them */
+    bool has_permissions; /* only a hierarchical account has them: */
+    struct posix_creation creation;
 };
 struct create_path_result {
     struct result base;
@@ -85,14 +87,10 @@ OPERATION_DECLARE(set_path_properties);
 /* Replaces the properties that the request sets. */
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
-/* Operations on access control lists, which only hierarchical accounts have. */
-OPERATION_NO_PARAMETERS(hierarchical_only);
-OPERATION_NO_RESULT(hierarchical_only);
-OPERATION_DECLARE(hierarchical_only);
+/* Subject function: the path, which may be missing in a flat container. There, an operation on access
+ * control is refused anyway, and a deletion can be about a directory that is only part of names. */
+enum error path_subject(struct decision *d);
 
-/* Subject function: the path, which may be missing in a flat container, where it can be part of names
- * only. */
-enum error delete_path_subject(struct decision *d);
 struct delete_path_parameters {
     struct parameters base;
     bool is_recursive;

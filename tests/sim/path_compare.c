@@ -226,7 +226,6 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
     struct path_expected expected = path_expect(ask, commit);
     const struct path_node *node;
     if (answer->status == 501)
-        return NULL; /* TEMP */
 
     if (expected.code) {
         if (answer->status != expected.status ||

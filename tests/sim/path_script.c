@@ -14,12 +14,12 @@ static const unsigned weights[PATH_OPS] = {
     [PATH_APPEND] = 16,
     [PATH_FLUSH] = 14,
     [PATH_SET_PROPERTIES] = 4,
-    [PATH_SET_READERS] = 0,
+    [PATH_SET_READERS] = 4,
     [PATH_RENAME] = 24,
     [PATH_DELETE] = 8,
     [PATH_READ] = 14,
     [PATH_GET_PROPERTIES] = 8,
-    [PATH_GET_ACCESS] = 0,
+    [PATH_GET_ACCESS] = 3,
     [PATH_LIST] = 14,
 };
 

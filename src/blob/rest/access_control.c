@@ -16,6 +16,15 @@ static void answer_owner(struct answer *a, const struct posix_acl *acl)
     answer_header(a, "x-ms-permissions", posix_mode_text(a->call->arena, acl));
 }
 
+void answer_access_control(struct answer *a, const struct blob *blob)
+{
+    struct posix_acl acl;
+
+    if (account_is_hierarchical(a->call->account) &&
+        posix_acl_decode(blob->acl, blob->is_directory, &acl))
+        answer_owner(a, &acl);
+}
+
 void get_access_control_answer(struct answer *a, const struct get_access_control_parameters *p,
                                const struct get_access_control_result *r)
 {
@@ -23,6 +32,28 @@ void get_access_control_answer(struct answer *a, const struct get_access_control
     answer_owner(a, &r->acl);
     answer_header(a, "x-ms-acl", posix_entries_text(a->call->arena, &r->acl.entries));
 }
+
+/* Reads fsAction: "rwx", with '-' for what is not asked. */
+enum error check_access_check(struct call *call, struct check_access_parameters *p)
+{
+    static const char letters[] = "rwx";
+    static const unsigned permissions[] = { POSIX_READ, POSIX_WRITE, POSIX_EXECUTE };
+    struct bytes action = call_query(call, "fsaction");
+
+    if (!action.ptr)
+        return call_fail_query(call, E_MissingRequiredQueryParameter, "fsAction", action, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        char c = action.len == 3 ? action.ptr[i] : '?';
+
+        if (c != letters[i] && c != '-')
+            return call_fail_query(call, E_InvalidQueryParameterValue, "fsAction", action,
+                                   "fsAction is rwx, with - for permissions that are not checked.");
+        p->permissions |= c == letters[i] ? permissions[i] : 0;
+    }
+    return OK;
+}
+
+OPERATION_ANSWERS_NOTHING(check_access)
 
 /* ---- set ---- */
 

@@ -48,9 +48,6 @@ static bool continuation_decode(struct arena *arena, struct bytes text,
 
 /* ---- the page ---- */
 
-/* The owner of paths created with an account key. */
-#define SUPERUSER "$superuser"
-
 struct paths_page {
     struct blob_sink sink;
     const struct call *call;
@@ -90,8 +87,11 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     struct paths_page *page = page_of(sink);
     struct json_writer *writer = &page->writer;
     char etag[ETAG_TEXT_SIZE], modified[INSTANT_HTTP_SIZE];
+    struct posix_acl acl;
     struct bytes tag;
 
+    if (!posix_acl_decode(blob->acl, blob->is_directory, &acl))
+        posix_acl_init(&acl, blob->is_directory);
     etag_format(blob->etag, etag);
     tag = bytes_of(etag + 1, strlen(etag) - 2); /* without quotes */
     instant_format_http(blob->modified, modified);
@@ -103,15 +103,14 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     if (page->shows_owner && call_since(page->call, "2020-06-12"))
         json_write_member(writer, "expiryTime", bytes_from_string("0"));
     if (page->shows_owner)
-        json_write_member(writer, "group", bytes_from_string(SUPERUSER));
+        json_write_member(writer, "group", acl.group);
     if (path_is_directory(blob))
         json_write_member(writer, "isDirectory", bytes_from_string("true"));
     json_write_member(writer, "lastModified", bytes_from_string(modified));
     json_write_member(writer, "name", name);
     if (page->shows_owner) {
-        json_write_member(writer, "owner", bytes_from_string(SUPERUSER));
-        json_write_member(writer, "permissions",
-                          bytes_from_string(blob->is_directory ? "rwxr-x---" : "rw-r-----"));
+        json_write_member(writer, "owner", acl.owner);
+        json_write_member(writer, "permissions", posix_mode_text(page->call->arena, &acl));
     }
     json_write_end(writer, '}');
     sink->full = page->out.len > LISTING_PAGE_BYTES;

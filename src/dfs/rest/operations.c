@@ -31,7 +31,10 @@ OPERATION(flush_data);
 OPERATION(set_path_properties);
 OPERATION_AS(read_path, get_blob);
 OPERATION_AS(get_path_properties, get_blob_properties);
-OPERATION(hierarchical_only);
+OPERATION(get_access_control);
+OPERATION(check_access);
+OPERATION(set_access_control);
+OPERATION(set_access_control_recursive);
 OPERATION_AS(lease_path, lease_blob);
 OPERATION(delete_path);
 
@@ -68,21 +71,6 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         container_subject, &list_paths_functions),
 
-    /* ---- the root directory ---- */
-    ROW("Path Get Access Control", HEAD, CONTAINER, "", "?action=getAccessControl",
-        READS, MAY("c", "r", "re", "", BLOB_READ, PRIVATE), "2018-11-09",
-        HTTP4, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0,
-        container_subject, &hierarchical_only_functions),
-    ROW("Path Set Access Control", PATCH, CONTAINER, "", "?action=setAccessControl",
-        WRITES, MAY("c", "w", "op", "", BLOB_WRITE, PRIVATE), "2018-11-09",
-        HTTP4, PATH, IGNORED, RETURNED, REFUSED, 0, 200, 0,
-        container_subject, &hierarchical_only_functions),
-    ROW("Path Set Access Control Recursive", PATCH, CONTAINER, "",
-        "?action=setAccessControlRecursive",
-        WRITES, MAY("c", "w", "op", "", BLOB_WRITE, PRIVATE), "2019-12-12",
-        NO_IF, PATH, IGNORED, NONE, REFUSED, 0, 200, 0,
-        container_subject, &hierarchical_only_functions),
-
     /* ---- paths ---- */
     ROW("Path Rename", PUT, BLOB, "", "x-ms-rename-source",
         WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
@@ -112,15 +100,19 @@ static const struct operation operations[] = {
     ROW("Path Set Access Control", PATCH, BLOB, "", "?action=setAccessControl",
         WRITES, MAY("o", "w", "op", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_optional, &hierarchical_only_functions),
+        path_subject, NEEDS(&set_access_control_functions, ACL)),
     ROW("Path Set Access Control Recursive", PATCH, BLOB, "", "?action=setAccessControlRecursive",
         WRITES, MAY("o", "w", "op", "", BLOB_WRITE, PRIVATE), "2019-12-12",
         NO_IF, PATH, IGNORED, NONE, REFUSED, 0, 200, 0,
-        blob_subject_optional, &hierarchical_only_functions),
+        path_subject, NEEDS(&set_access_control_recursive_functions, ACL)),
     ROW("Path Get Access Control", HEAD, BLOB, "", "?action=getAccessControl",
         READS, MAY("o", "r", "re", "", BLOB_READ, PRIVATE), "2018-11-09",
         HTTP4, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_optional, &hierarchical_only_functions),
+        path_subject, NEEDS(&get_access_control_functions, STATUS)),
+    ROW("Path Check Access", HEAD, BLOB, "", "?action=checkAccess",
+        READS, MAY("o", "r", "re", "", BLOB_READ, PRIVATE), "2018-11-09",
+        HTTP4, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        path_subject, NEEDS(&check_access_functions, STATUS)),
     ROW("Path Get Properties", HEAD, BLOB, "", NULL,
         READS, MAY("o", "r", "re", "", BLOB_READ, BLOB), "2018-11-09",
         HTTP4, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
@@ -152,7 +144,7 @@ static const struct operation operations[] = {
     ROW("Path Delete", DELETE, BLOB, "", NULL,
         WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2018-11-09",
         HTTP4, PATH, WHEN_LEASED, NONE, REFUSED, 0, 200, 0,
-        delete_path_subject, NEEDS(&delete_path_functions, DESTROY)),
+        path_subject, NEEDS(&delete_path_functions, DESTROY)),
 };
 /* clang-format on */
 
@@ -176,6 +168,7 @@ const struct service dfs_service = {
     .container = &blob_container,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
+    .has_access_control = true,
     .enter = blob_enter,
     .is_for_data_of = dfs_is_for_blob,
     .error_of = dfs_error_of,

@@ -9,16 +9,20 @@
 
 /* ---- Path Create ---- */
 
-/* Access control at creation, which only a hierarchical account has. */
-static bool sends_permissions(const struct call *call)
+/* Reads the permissions of a new path, which only a hierarchical account has. */
+static enum error read_creation(struct call *call, struct create_path_parameters *p)
 {
-    static const char *const names[] = { "x-ms-permissions", "x-ms-umask", "x-ms-owner",
-                                         "x-ms-group", "x-ms-acl" };
+    struct bytes mode = call_header(call, "x-ms-permissions");
+    struct bytes umask = call_header(call, "x-ms-umask");
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (call_header(call, names[i]).len > 0)
-            return true;
-    return false;
+    p->has_permissions = mode.len > 0 || umask.len > 0;
+    p->creation.umask = POSIX_UMASK;
+    p->creation.has_mode = mode.len > 0;
+    if (mode.len > 0 && !posix_mode_parse(mode, &p->creation.mode))
+        return E_InvalidPermission;
+    if (umask.len > 0 && !posix_umask_parse(umask, &p->creation.umask))
+        return call_fail_header(call, E_InvalidHeaderValue, "x-ms-umask", umask);
+    return OK;
 }
 
 enum error create_path_check(struct call *call, struct create_path_parameters *p)
@@ -34,10 +38,9 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     if (e)
         return e;
     p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
-    p->has_permissions = sends_permissions(call);
     if (!create->http.content_type.ptr)
         create->http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
-    return OK;
+    return read_creation(call, p);
 }
 
 void create_path_answer(struct answer *a, const struct create_path_parameters *p,
@@ -65,8 +68,7 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
 
     bytes_cut(text, '?', &path, &query);
     if (path.len < 2 || path.ptr[0] != '/' ||
-        dfs_read_path(call->arena, bytes_from(path, 1), &source) ||
-        source.base.level != LEVEL_BLOB)
+        dfs_read_path(call->arena, bytes_from(path, 1), &source) || source.base.level != LEVEL_BLOB)
         return fail_source(call);
     p->filesystem = source.container;
     p->rename.source = source.blob;
@@ -118,6 +120,7 @@ static void answer_path(struct answer *a, const struct blob *blob)
     answer_http_properties(a, &blob->http);
     answer_string(a, "Accept-Ranges", "bytes");
     answer_string(a, "x-ms-resource-type", path_is_directory(blob) ? "directory" : "file");
+    answer_access_control(a, blob);
     dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");
@@ -158,9 +161,6 @@ void get_path_properties_answer(struct answer *a, const struct get_blob_properti
     answer_path(a, &r->blob);
     a->response->body_length = r->blob.content.length;
 }
-
-OPERATION_CHECKS_NOTHING(hierarchical_only)
-OPERATION_ANSWERS_NOTHING(hierarchical_only)
 
 /* ---- Path Lease ---- */
 

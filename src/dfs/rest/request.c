@@ -67,6 +67,14 @@ static enum error read_method(struct call *call)
     return OK;
 }
 
+/* Recognizes a request for the root directory, which has no name: an action without a resource, or a
+ * rename to it. */
+static bool names_root(struct call *call)
+{
+    return call_header(call, "x-ms-rename-source").ptr ||
+           (call_query(call, "action").len > 0 && !call_query(call, "resource").ptr);
+}
+
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
 {
     struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
@@ -74,10 +82,9 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
 
     if (!e)
         e = dfs_read_path(call->arena, path, resource);
-    if (!e && resource->base.level == LEVEL_CONTAINER &&
-        call_header(call, "x-ms-rename-source").ptr) {
+    if (!e && resource->base.level == LEVEL_CONTAINER && names_root(call)) {
         resource->base.level = LEVEL_BLOB;
-        resource->blob = bytes_of("", 0); /* the root, which is never replaced */
+        resource->blob = bytes_of("", 0);
     }
     return e;
 }
@@ -119,6 +126,9 @@ static const struct unbuilt {
     { BYTES("x-ms-encryption-context"), DFS_CREATE },
     { BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
     { BYTES("x-ms-properties"), DFS_RENAME },
+    { BYTES("x-ms-owner"), DFS_CREATE },
+    { BYTES("x-ms-group"), DFS_CREATE },
+    { BYTES("x-ms-acl"), DFS_CREATE },
     { BYTES("x-ms-expiry-option"), DFS_CREATE },
     { BYTES("x-ms-expiry-time"), DFS_CREATE },
     { BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
