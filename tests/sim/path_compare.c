@@ -32,7 +32,8 @@ static bool same_bytes(const struct path_node *node, const struct reply *answer)
 static const char *compare_node(const struct path_ask *ask, const struct path_node *node,
                                 const struct reply *answer)
 {
-    if (strcmp(answer->path.resource_type, node->is_directory ? "directory" : "file") != 0)
+    if (ask->op != PATH_GET_ACCESS &&
+        strcmp(answer->path.resource_type, node->is_directory ? "directory" : "file") != 0)
         return "another kind of path";
     if (ask->op == PATH_GET_ACCESS)
         return answer->path.readers == node->readers ? NULL : "another access control list";
@@ -225,7 +226,6 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
 {
     struct path_expected expected = path_expect(ask, commit);
     const struct path_node *node;
-    if (answer->status == 501)
 
     if (expected.code) {
         if (answer->status != expected.status ||
@@ -247,5 +247,5 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
     node = path_node_at(ask->place, commit);
     if (node->stamp->etag > 0 && node->stamp->etag != answer->etag)
         return "another ETag";
-    return compare_node(ask, node, answer);
+    return ask->op >= PATH_READ ? compare_node(ask, node, answer) : NULL;
 }

@@ -242,7 +242,7 @@ static struct path_expected expect_of_node(const struct path_ask *ask,
                    : refusal(412, "ConditionNotMet");
     if (ask->op == PATH_APPEND || ask->op == PATH_FLUSH)
         return expect_update(ask, node);
-    if (ask->op >= PATH_READ)
+    if (ask->op >= PATH_READ || (ask->op == PATH_SET_READERS && node->readers == ask->value))
         return (struct path_expected){ .status = 200, .place = ask->place };
     return success(200, ask->place);
 }
