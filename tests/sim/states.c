@@ -8,6 +8,7 @@
 #include "admin/saved_states.h"
 #include "commits.h"
 #include "faults.h"
+#include "restored.h"
 #include "scheduler.h"
 #include "services.h"
 #include "world.h"
@@ -89,11 +90,25 @@ static void load(unsigned i)
 
 bool states_committed(void)
 {
-    if (!returns_to || !pthread_equal(pthread_self(), thread))
+    if (!used || !pthread_equal(pthread_self(), thread))
         return false;
+    if (!returns_to)
+        return restored_committed();
     returned = ++world->commits;
-    sim_service()->return_to(*returns_to, returned);
+    sim_service()->return_to(*returns_to, returned, ALL_NAMES);
     return true;
+}
+
+static void change(unsigned kind, unsigned i)
+{
+    if (kind < 2)
+        load(i);
+    else if (kind < 5)
+        save(i);
+    else if (kind < 6)
+        restored_read(used);
+    else
+        restored_put(used);
 }
 
 static void *change_states(void *unused)
@@ -101,12 +116,7 @@ static void *change_states(void *unused)
     (void)unused;
     sched_name("states");
     while (!ends) {
-        unsigned i = world_draw(STREAM_SYSTEM, NAMES);
-
-        if (world_draw(STREAM_SYSTEM, 3) == 0)
-            load(i);
-        else
-            save(i);
+        change(world_draw(STREAM_SYSTEM, 8), world_draw(STREAM_SYSTEM, NAMES));
         sched_sleep(world_draw(STREAM_SYSTEM, 2) == 0
                         ? world_draw(STREAM_SYSTEM, 20000) * UINT64_C(1000)
                         : world_draw(STREAM_SYSTEM, 3000) * (SECOND_NS / 1000));
@@ -132,12 +142,14 @@ void states_end(void)
     ends = true;
     pthread_join(thread, NULL);
     saved_states_release(&saved);
+    restored_end();
     for (unsigned i = 0; i < NAMES; i++)
         commit_of[i] = UINT64_MAX;
 }
 
 uint64_t states_oldest(uint64_t commit)
 {
+    commit = restored_oldest(commit);
     for (unsigned i = 0; used && i < NAMES; i++)
         commit = commit_of[i] < commit ? commit_of[i] : commit;
     return commit;

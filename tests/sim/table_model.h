@@ -57,8 +57,8 @@ unsigned table_cell_of(unsigned table);
 /* Returns whether the newest table of the name is in the cell of the calling process (commits.h). */
 bool table_is_here(unsigned table);
 void table_roll_back(uint64_t commit);
-/* The commit returns to the state of an older one. */
-void table_return_to(uint64_t older, uint64_t commit);
+/* The commit returns to the state of an older one: of all tables, or of one. */
+void table_return_to(uint64_t older, uint64_t commit, unsigned table);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);
 
