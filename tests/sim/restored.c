@@ -143,7 +143,7 @@ static enum error publish(struct server *server, struct restore *restore)
     return e;
 }
 
-void restored_put(struct server *server)
+bool restored_put(struct server *server)
 {
     const struct endpoint *endpoint = server_tag(server);
     struct restore *restore;
@@ -151,7 +151,7 @@ void restored_put(struct server *server)
     enum error e = E_InvalidInput;
 
     if (!backup.exists)
-        return;
+        return false;
     replaces = world_draw(STREAM_SYSTEM, 2) == 0;
     is_put =
         restore_begin(endpoint, bytes_from_string(DEVELOPMENT_ACCOUNT),
@@ -165,6 +165,7 @@ void restored_put(struct server *server)
     if (is_put && world_draw(STREAM_SYSTEM, 6) > 0)
         e = publish(server, restore);
     restore_free(restore, !e);
+    return !e;
 }
 
 uint64_t restored_oldest(uint64_t commit)

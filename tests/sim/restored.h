@@ -17,8 +17,8 @@ void restored_wait(void);
 /* Used by the thread of states.c only. */
 /* Reads a name. */
 void restored_read(struct server *server);
-/* Restores the name that was read last, if there is one. */
-void restored_put(struct server *server);
+/* Restores the name that was read last, if there is one. Returns true if it has reported success. */
+bool restored_put(struct server *server);
 /* The thread has committed: returns whether that is the end of a restore, which it has then applied
  * to the model. */
 bool restored_committed(void);

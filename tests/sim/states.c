@@ -68,6 +68,16 @@ static bool is_excused(enum saved_result result)
            result == SAVED_NO_ROOM;
 }
 
+/* What was reported must survive a power cut, before anybody else syncs it. */
+static void lose_power(void)
+{
+    if (!(world->plan.faults & FAULT_POWER) || world->life >= world->plan.lives ||
+        !world_once_in(STREAM_CRASH, 8))
+        return;
+    world->power_lost = true;
+    world_end(OUTCOME_KILLED);
+}
+
 static void load(unsigned i)
 {
     enum saved_result result;
@@ -82,10 +92,12 @@ static void load(unsigned i)
               commit_of[i], (int)result);
     if (result == SAVED_DONE && returned == 0)
         world_fail("a return to a state that commits nothing");
-    if (result == SAVED_DONE)
+    if (result == SAVED_DONE) {
         commits_acknowledge(returned);
-    else if (!is_excused(result))
+        lose_power();
+    } else if (!is_excused(result)) {
         world_fail("no return to a saved state: %d", (int)result);
+    }
 }
 
 bool states_committed(void)
@@ -107,8 +119,8 @@ static void change(unsigned kind, unsigned i)
         save(i);
     else if (kind < 6)
         restored_read(used);
-    else
-        restored_put(used);
+    else if (restored_put(used))
+        lose_power();
 }
 
 static void *change_states(void *unused)
