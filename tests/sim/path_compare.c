@@ -245,7 +245,8 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
     if (ask->op == PATH_LIST)
         return compare_list(ask, answer, commit);
     node = path_node_at(ask->place, commit);
-    if (node->stamp->etag > 0 && node->stamp->etag != answer->etag)
+    if (node->stamp->etag > 0 ? node->stamp->etag != answer->etag
+                              : answer->etag <= node->stamp->above)
         return "another ETag";
     return ask->op >= PATH_READ ? compare_node(ask, node, answer) : NULL;
 }
