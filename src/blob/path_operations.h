@@ -9,7 +9,7 @@
 #define LAGRA_BLOB_PATH_OPERATIONS_H
 
 #include "acl/posix_acl.h"
-#include "blob/blob.h"
+#include "blob/blob_operations.h"
 #include "service/deferred_tasks.h"
 
 /* Creates a directory, with its missing parents, or replaces the metadata of an existing one, whose
@@ -27,6 +27,10 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
  * returns  OK; E_PathDirectoryNotEmpty if it is not recursive; E_OperationNotSupportedOnDirectory
  *          for the root */
 enum error path_delete_directory(struct decision *d, bool is_recursive);
+
+/* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
+ * soft-deleted stays so. Also for tasks. */
+enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
 
 /* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
 enum { TASK_DELETE_DIRECTORY = 0x150 };
