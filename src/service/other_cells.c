@@ -33,7 +33,7 @@ static struct bytes write_request(const struct call *call)
 enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count)
 {
     const struct other_cells *of = call->endpoint->cells;
-    struct guid space = account_space(call->service->name, call->account_name);
+    struct guid space = account_space(service_data_name(call->service), call->account_name);
     uint32_t cells[CLUSTER_CELLS_MAX];
     unsigned count = of ? route_cells(of->peers->route, cells) : 0;
 
@@ -97,9 +97,9 @@ static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned
 
 enum error other_cells_count_moves(struct call *call)
 {
-    return !call->secondary && placement_count_moves(call->endpoint->store, call->service->name,
-                                                     call->account_name, STORE_MAY_BLOCK,
-                                                     &call->input.merged.moves)
+    return !call->secondary && placement_count_moves(
+                                   call->endpoint->store, service_data_name(call->service),
+                                   call->account_name, STORE_MAY_BLOCK, &call->input.merged.moves)
                ? E_InternalError
                : OK;
 }
