@@ -31,7 +31,7 @@ static enum error run_create(struct decision *d, const struct path_request *requ
     struct blob directory;
 
     (void)request;
-    return path_create_directory(d, bytes_of("", 0), &directory);
+    return path_create_directory(d, bytes_of("", 0), NULL, &directory);
 }
 
 static enum error run_delete(struct decision *d, const struct path_request *request)
