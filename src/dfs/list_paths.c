@@ -83,7 +83,7 @@ static struct bytes still_open(struct page *page, struct bytes next)
     return text_bytes(&open);
 }
 
-/* Reads what has the name of a listed directory in a tree. */
+/* Reads the node of a tree that has the name of a listed directory. */
 static enum error find_node(struct decision *d, struct bytes name, struct blob *ret_blob)
 {
     struct blob_state *state = blob_state(d);

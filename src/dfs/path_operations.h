@@ -12,7 +12,7 @@
  * blob with the metadata hdi_isfolder=true. decision: 1201 */
 bool path_is_directory(const struct blob *blob);
 
-/* Subject function: the path, which may be missing. */
+/* Loads the path, which may be missing, as the subject. */
 enum error create_path_subject(struct decision *d);
 struct create_path_parameters {
     struct parameters base;
@@ -34,7 +34,7 @@ struct rename_path_parameters {
 };
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
-/* Subject function: the destination, which may be missing, or its name in an existing directory. */
+/* Loads the destination, which may be missing, or its name in an existing directory, as the subject. */
 enum error rename_path_subject(struct decision *d);
 
 /* Selects what an append or flush does with the lease. rest: Path-Update "x-ms-lease-action" */
@@ -87,8 +87,9 @@ OPERATION_DECLARE(set_path_properties);
 /* Replaces the properties that the request sets. */
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
-/* Subject function: the path, which may be missing in a flat container. There, an operation on access
- * control is refused anyway, and a deletion can be about a directory that is only part of names. */
+/* Loads the path as the subject. In a flat container it may be missing: an operation on access
+ * control is refused there anyway, and a deletion can be about a directory that is only part of
+ * names. */
 enum error path_subject(struct decision *d);
 
 struct delete_path_parameters {

@@ -1,4 +1,4 @@
-/* See path_model.h. rest: datalakestoragegen2; semantics 2.5 */
+/* See path_model.h. rest: datalakestoragegen2 */
 #include "path_model.h"
 
 #include <assert.h>

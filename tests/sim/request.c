@@ -976,7 +976,8 @@ static void add_framing(struct sent *sent, uint64_t length)
 {
     if (sent->framing.form != NOT_CHUNKED)
         add_text(sent, "transfer-encoding", "chunked");
-    else if (sent->exchange.request.method & (METHOD_PUT | METHOD_POST | METHOD_PATCH | METHOD_MERGE))
+    else if (sent->exchange.request.method &
+             (METHOD_PUT | METHOD_POST | METHOD_PATCH | METHOD_MERGE))
         add_number(sent, "content-length", (int64_t)length);
     if (sent->framing.expectation != EXPECTS_NOTHING)
         add_text(sent, "expect",

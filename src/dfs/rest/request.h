@@ -12,7 +12,7 @@
  * slashes; its slashes may be percent-encoded. A request for the root directory, which has no name,
  * is one for the filesystem with an action. */
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
-/* Like blob_check_names(), and accepts the root. */
+/* Checks names like blob_check_names(), and accepts the root. */
 enum error dfs_check_names(const struct resource *resource);
 
 /* Reads such a path, also of a header. */
