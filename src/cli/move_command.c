@@ -112,11 +112,12 @@ static void look(struct mover *m, uint32_t cell)
     char *name = cluster_owner_path(m->path, cell);
     struct owner_record record;
     struct owner_file file;
+    uint64_t asked_ns = clock_boot_ns();
     bool is_read = owner_file_open(name, false, &file) &&
                    owner_file_read(&file, &record) == OWNER_OK &&
                    guid_equal(&record.cluster, &m->cluster);
 
-    (void)route_saw(&m->route, cell, is_read ? &record : NULL, clock_boot_ns());
+    (void)route_saw(&m->route, cell, is_read ? &record : NULL, asked_ns);
     owner_file_close(&file);
     free(name);
 }
