@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_reclaim.h"
 #include "admin/cell_usage.h"
 #include "admin/move_in.h"
 #include "admin/move_out.h"
@@ -336,6 +337,7 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { CELL_BYTES_PATH, CELL_BYTES_BODY_MAX, .run = cell_bytes_serve },
         { CELL_USAGE_PATH, CELL_USAGE_BODY_MAX, .run = cell_usage_serve },
+        { CELL_RECLAIM_PATH, CELL_RECLAIM_BODY_MAX, .run = cell_reclaim_serve },
         { CAPACITY_PATH, CAPACITY_BODY_MAX, .run = capacity_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
         { PLACEMENT_CLAIM_PATH, PLACEMENT_BODY_MAX, .run = placement_claim_serve },

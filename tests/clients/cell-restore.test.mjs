@@ -1,7 +1,7 @@
 // lagra restore in a cluster: what is restored in a cell other than cell 1 gets a placement, and a name is never in two cells.
 // docs/backup.md, docs/cells.md; decision: 1173
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -88,4 +88,37 @@ test('a container that is restored in a cell gets a placement, and its name is r
     await make('fresh');
     assert.deepEqual((await blobsIn(cluster, 1)).sort(), ['fresh', 'here', 'near']);
     assert.deepEqual(await listed(), ['fresh', 'here', 'kept', 'near', 'old']);
+});
+
+test('a data directory that is replaced by a backup: reclaim places what it has, and reports what two cells have', { timeout: 240_000 }, async (t) => {
+    const { cluster, owners, place, done, make, seen, listed } = await start(t);
+    const [one, two] = owners, folder = join(cluster, '..'), backups = join(folder, 'backups'), data = join(cluster, 'cells', '0002', 'data');
+
+    await place(2);
+    for (const name of ['kept', 'gone', 'taken'])
+        await make(name);
+    await done(2, 'backup', backups);
+    for (const name of ['gone', 'taken'])
+        assert.equal((await one.ask('DELETE', `/${name}?restype=container`)).status, 202);
+    await make('newer');
+    await delay(RELEASED_MS);
+    await place(1);
+    await make('taken');
+
+    await two.end();
+    await rename(data, join(folder, 'replaced'));
+    assert.equal((await run(['backup', 'restore', join(backups, (await readdir(backups))[0]), data])).code, 0);
+    two.restart();
+    await two.until(200);
+    await one.until(200, '/-/ready?cluster');
+    const { code, output, errors } = await run(['cluster', 'reclaim', cluster]);
+    assert.equal(code, 1);
+    assert.equal(output, 'cell 0002: 2 containers, queues, tables and shares\ncell 0003: 0 containers, queues, tables and shares\n');
+    assert.equal(errors, 'lagra: taken of account devstoreaccount1 (blob) is in cell 0002, and cell 0001 has it for clients\n');
+    assert.equal(await seen('kept'), 'of kept');
+    assert.equal(await seen('gone'), 'of gone');
+    assert.equal(await seen('newer'), undefined);
+    await make('newer'); // its name is still that of cell 2
+    assert.equal(await seen('newer'), 'of newer');
+    assert.deepEqual(new Set(await listed()), new Set(['gone', 'kept', 'newer', 'taken']));
 });
