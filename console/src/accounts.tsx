@@ -12,6 +12,7 @@ interface Account {
     state: 'enabled' | 'disabled';
     source: 'store' | 'configuration' | 'development';
     keys: number;
+    hierarchical: boolean;
     created?: string;
     changed?: string;
     requests?: number;
@@ -65,6 +66,7 @@ function limitsWanted(form: FormData, account: Account): Record<string, string> 
 const COLUMNS: Column<Account>[] = [
     { title: 'Name', kind: 'name', by: ({ name }) => name, cell: ({ name }) => name },
     { title: 'State', by: ({ state }) => state, cell: ({ state }) => state },
+    { title: 'Namespace', by: ({ hierarchical }) => String(hierarchical), cell: ({ hierarchical }) => hierarchical ? 'hierarchical' : 'flat' },
     { title: 'Defined in', by: ({ source }) => source, cell: ({ source }) => source },
     { title: 'Keys', kind: 'number', by: ({ keys }) => keys, cell: ({ keys }) => keys },
     { title: 'Changed', kind: 'time', by: ({ changed }) => changed, cell: ({ changed }) => changed && time(new Date(changed)) },
@@ -112,9 +114,12 @@ export default function Accounts({ refresh }: PageProps) {
             <p class="empty">Leave a field empty for no limit. Limits apply from the next request.</p>
         </Form>}
         {dialog && !dialog.rotate && !dialog.limit && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
-            setMade(await ask<Account>('admin/account-add', { name: String(form.get('name')) }));
+            setMade(await ask<Account>('admin/account-add', { name: String(form.get('name')), hierarchical: form.get('hierarchical') ? 'yes' : 'no' }));
             changed();
-        }}><Field label="Name" name="name" required hint="3 to 24 lower-case letters and digits." /></Form>}
+        }}>
+            <Field label="Name" name="name" required hint="3 to 24 lower-case letters and digits." />
+            <label class="check"><input type="checkbox" name="hierarchical" value="yes" />Hierarchical namespace (Azure Data Lake Storage); cannot be changed later</label>
+        </Form>}
         {dialog?.rotate && <Form title={`Replace key ${dialog.key} of ${dialog.rotate.name}?`} action="Replace" danger onClose={() => setDialog(undefined)} onDone={async () => {
             setMade(await ask<Account>('admin/account-rotate-key', { name: dialog.rotate!.name, key: dialog.key! }));
             list.reload();

@@ -45,6 +45,7 @@ static void write_record(const struct admin_call *call, struct json_writer *out,
     json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
     json_write_member(out, "source", bytes_from_string("store"));
     json_write_number(out, "keys", record->key_count);
+    json_write_bool(out, "hierarchical", record->hierarchical);
     admin_write_instant(out, "created", record->created);
     admin_write_instant(out, "changed", record->changed);
     write_limits(out, accounts_find(call->admin->accounts, record->name));
@@ -59,6 +60,7 @@ static void write_configured(struct json_writer *out, const struct account *acco
                                             ? "development"
                                             : "configuration"));
     json_write_number(out, "keys", account_key_count(account));
+    json_write_bool(out, "hierarchical", account_is_hierarchical(account));
     write_limits(out, account);
 }
 
@@ -68,6 +70,11 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
         admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(name));
     else if (e == E_AccountAlreadyExists)
         admin_fail(call, 409, "AccountAlreadyExists", "There is an account %.*s already.",
+                   BYTES_ARG(name));
+    else if (e == E_ResourceAlreadyExists)
+        admin_fail(call, 409, "AccountHasContainers",
+                   "There are containers of %.*s, or it was an account, of the other kind (flat or "
+                   "hierarchical).",
                    BYTES_ARG(name));
     else if (e == E_OutOfRangeInput)
         admin_fail(call, 409, "TooManyAccounts", "There are %u accounts in the store already.",
@@ -139,6 +146,7 @@ static struct bytes make_key(struct arena *arena)
 struct change {
     struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
+    bool hierarchical; /* of a new account */
     struct account_limits limits;
     bool sets_limit[ACCOUNT_LIMITS];
 };
@@ -157,6 +165,7 @@ static void make_change(struct account_record *record, void *context)
     for (size_t i = 0; i < ACCOUNT_LIMITS; i++)
         if (change->sets_limit[i])
             record->limits.of[i] = change->limits.of[i];
+    record->hierarchical |= change->hierarchical;
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }
@@ -182,17 +191,23 @@ static bool apply(struct admin_call *call, enum account_change how, struct chang
 
 void admin_account_add(struct admin_call *call)
 {
-    struct change change = { .keys = { call->given[1], call->given[2] } };
+    struct change change = { .keys = { call->given[1], call->given[2] },
+                             .hierarchical = bytes_is(call->given[3], "yes") };
     struct account_record record;
 
     if (!check_name(call) || !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
         return;
+    if (call->given[3].ptr && !change.hierarchical && !bytes_is(call->given[3], "no")) {
+        admin_fail(call, 400, "InvalidArgument", "hierarchical is yes or no.");
+        return;
+    }
     for (size_t i = 0; i < ACCOUNT_KEYS_MAX; i++)
         if (!change.keys[i].ptr)
             change.keys[i] = make_key(call->arena);
     if (!apply(call, ACCOUNT_ADD, &change, &record))
         return;
-    log_line(LOG_INFO, "account %.*s was added", BYTES_ARG(record.name));
+    log_line(LOG_INFO, "%s account %.*s was added", record.hierarchical ? "hierarchical" : "flat",
+             BYTES_ARG(record.name));
     audit_note("an account was added", record.name);
     write_record(call, &call->out, &record);
     json_write_member(&call->out, "key1", record.keys[0]);

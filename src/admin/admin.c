@@ -27,7 +27,7 @@ static const struct admin_operation operations[] = {
     { "scrub", { "rate" }, 0, 0, admin_scrub },
     { "scrub-state", { NULL }, 0, 0, admin_scrub_state },
     { "usage", { NULL }, 0, 0, admin_usage },
-    { "account-add", { "name", "key1", "key2" }, 1, 0, admin_account_add },
+    { "account-add", { "name", "key1", "key2", "hierarchical" }, 1, 0, admin_account_add },
     { "account-list", { NULL }, 0, 0, admin_account_list },
     { "account-show", { "name" }, 1, 0, admin_account_show },
     { "account-set", { "name", "state", "key1", "key2", "requests", "bandwidth", "capacity", "containers" }, 1, 0, admin_account_set },

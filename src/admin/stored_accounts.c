@@ -3,18 +3,20 @@
 
 #include <assert.h>
 
+#include "admin/account_kinds.h"
 #include "base/codec.h"
 #include "base/encode.h"
 #include "service/driver.h"
 #include "service/names.h"
 #include "service/small_record.h"
 
-#define PLAIN_VERSION  1
-#define LIMITS_VERSION 2
-#define FLAG_DISABLED  1u
-#define KEY_PREFIX     "a"
-#define KEY_COUNT      "n"
-#define ARENA_MAX      ((size_t)64 << 20)
+#define PLAIN_VERSION     1
+#define LIMITS_VERSION    2
+#define FLAG_DISABLED     1u
+#define FLAG_HIERARCHICAL 2u
+#define KEY_PREFIX        "a"
+#define KEY_COUNT         "n"
+#define ARENA_MAX         ((size_t)64 << 20)
 
 struct guid stored_accounts_space(void)
 {
@@ -86,7 +88,8 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
 
     text_init(&out, arena, 256);
     encode_u8(&out, has_limits(&record->limits) ? LIMITS_VERSION : PLAIN_VERSION);
-    encode_u64(&out, record->disabled ? FLAG_DISABLED : 0);
+    encode_u64(&out, (record->disabled ? FLAG_DISABLED : 0) |
+                         (record->hierarchical ? FLAG_HIERARCHICAL : 0));
     encode_u64(&out, record->created);
     encode_u64(&out, record->changed);
     encode_u64(&out, record->key_count);
@@ -111,10 +114,12 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
         return false;
     flags = decode_u64(&in);
     record.disabled = flags & FLAG_DISABLED;
+    record.hierarchical = flags & FLAG_HIERARCHICAL;
     record.created = decode_u64(&in);
     record.changed = decode_u64(&in);
     record.key_count = decode_u64(&in);
-    if (flags > FLAG_DISABLED || record.key_count == 0 || record.key_count > ACCOUNT_KEYS_MAX)
+    if (flags > (FLAG_DISABLED | FLAG_HIERARCHICAL) || record.key_count == 0 ||
+        record.key_count > ACCOUNT_KEYS_MAX)
         return false;
     for (size_t i = 0; i < record.key_count; i++)
         record.keys[i] = decode_bytes(&in);
@@ -132,7 +137,7 @@ enum account_record_kind stored_account_inspect(const struct partition *at, stru
 
     if (!guid_equal(&at->space, &own.space))
         return NO_ACCOUNT_RECORD;
-    if (bytes_is(key, KEY_COUNT) ||
+    if (bytes_is(key, KEY_COUNT) || account_kind_is_key(key) ||
         (bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record)))
         return ACCOUNT_RECORD;
     return ACCOUNT_RECORD_DAMAGED;
@@ -162,6 +167,7 @@ struct deciding {
     struct account_record record;
     struct account_record *all; /* for listing */
     size_t count;
+    bool has_containers; /* of the name that is added */
 };
 
 /* Increments the number of accounts. */
@@ -179,6 +185,20 @@ static enum error count_one_more(struct decision *d)
     count++;
     small_record_write(d->changes, d->arena, key, &count, 1);
     return OK;
+}
+
+/* Checks the kind of an added account against that of earlier containers of its name. */
+static enum error check_kind(struct decision *d, const struct deciding *deciding)
+{
+    bool is_hierarchical = false;
+    enum store_result result =
+        account_kind_read(d->before, d->arena, deciding->name, &is_hierarchical);
+
+    if (result && result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    return (!result || deciding->has_containers) && is_hierarchical != deciding->record.hierarchical
+               ? E_ResourceAlreadyExists
+               : OK;
 }
 
 static enum error attempt_change(struct decision *d, void *of)
@@ -206,6 +226,10 @@ static enum error attempt_change(struct decision *d, void *of)
     if (e)
         return e;
     deciding->change(record, deciding->context);
+    if (deciding->how == ACCOUNT_ADD)
+        e = check_kind(d, deciding);
+    if (e)
+        return e;
     record->changed = d->now;
     assert(record->key_count > 0 && record->key_count <= ACCOUNT_KEYS_MAX);
     changes_put(d->changes, RECORD_INNER, record_key(d->arena, record->name),
@@ -221,6 +245,7 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .keys = { record->keys[0], record->keys[1] },
                                             .key_count = record->key_count,
                                             .disabled = record->disabled,
+                                            .hierarchical = record->hierarchical,
                                             .limits = &record->limits,
                                             .version = record->changed });
 }
@@ -231,6 +256,8 @@ bool stored_account_follow(struct accounts *accounts, struct bytes key, struct b
 
     if (bytes_is(key, KEY_COUNT))
         return true;
+    if (account_kind_is_key(key))
+        return account_kind_follow(accounts, key, value);
     return bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record) &&
            put_in_force(accounts, &record) == ACCOUNT_PUT;
 }
@@ -246,6 +273,7 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
 
     if (how == ACCOUNT_ADD && !accounts_reserve(accounts, name))
         return E_ResourceTypeMismatch;
+    deciding.has_containers = how == ACCOUNT_ADD && account_has_containers(store, name);
     e = deciding_run_in(store, NULL, arena, attempt_change, &deciding);
     if (!e) {
         *ret_record = deciding.record;

@@ -3,11 +3,12 @@
  *
  *   space      account_space("accounts", "")
  *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one each
- *     value    u8 1 or 2; varint flags (1: disabled); instants of creation and last change,
- *              varints; varint count of keys; each key's text (base64), bytes
+ *     value    u8 1 or 2; varint flags (1: disabled, 2: hierarchical); instants of creation and
+ *              last change, varints; varint count of keys; each key's text (base64), bytes
  *              2: limits, varints in the order of enum account_limit: 0: default, 1: none,
  *              else limit + 1. An account without limits of its own is written in version 1, which
  *              older servers can read
+ *   The partition also has the kinds of accounts of other sources (account_kinds.h).
  *
  * Keys are stored in plain text, because they are needed for signing. Anyone who can read the data
  * directory has them, but they give access to nothing beyond that directory. */
@@ -24,6 +25,7 @@
 struct account_record {
     struct bytes name;
     bool disabled;
+    bool hierarchical; /* set when it is added */
     instant created, changed;
     size_t key_count;
     struct bytes keys[ACCOUNT_KEYS_MAX];
@@ -31,7 +33,9 @@ struct account_record {
 };
 
 enum account_change {
-    ACCOUNT_ADD,    /* E_AccountAlreadyExists; E_OutOfRangeInput: there are STORED_ACCOUNTS_MAX */
+    /* E_AccountAlreadyExists; E_OutOfRangeInput: there are STORED_ACCOUNTS_MAX;
+     * E_ResourceAlreadyExists: the name has containers, or was an account, of the other kind */
+    ACCOUNT_ADD,
     ACCOUNT_CHANGE, /* E_ResourceNotFound if it does not exist */
 };
 

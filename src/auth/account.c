@@ -76,6 +76,16 @@ enum account_source account_source(const struct account *account)
     return (enum account_source)(account_standing(account) >> STANDING_SOURCE);
 }
 
+bool account_is_hierarchical(const struct account *account)
+{
+    return account && atomic_load_explicit(&account->meter->is_hierarchical, memory_order_relaxed);
+}
+
+void account_set_hierarchical(const struct account *account, bool is_hierarchical)
+{
+    atomic_store(&account->meter->is_hierarchical, is_hierarchical);
+}
+
 /* ---- keys ---- */
 
 /* Computes MD4 of the text in UTF-16LE; each of its characters is ASCII, otherwise it is not

@@ -42,6 +42,7 @@ struct meter {
     _Atomic bool was_full;            /* a request was refused since the last count */
     _Atomic bool is_wanted;           /* another cell has requested a count since the last one */
     _Atomic uint32_t note;            /* account_note() */
+    _Atomic bool is_hierarchical;
 };
 
 struct account {

@@ -455,6 +455,7 @@ enum account_put accounts_put_stored(struct accounts *accounts, const struct sto
         result = ACCOUNT_ELSEWHERE;
     } else if (stored->version > account->version) {
         account_set_keys(account, &keys);
+        account_set_hierarchical(account, stored->hierarchical);
         admit_account(accounts, account, ACCOUNT_STORED, stored);
         account->version = stored->version;
     }

@@ -78,6 +78,7 @@ struct stored_account {
     struct bytes keys[ACCOUNT_KEYS_MAX]; /* in base64 */
     size_t key_count;                    /* 1 or 2 */
     bool disabled;
+    bool hierarchical;
     const struct account_limits *limits; /* account_limits.h; NULL: default limits */
     uint64_t version;                    /* greater than those of earlier definitions */
 };
@@ -111,6 +112,11 @@ size_t account_key_count(const struct account *account);
 /* Returns true if all requests for the account must be refused (AccountIsDisabled); false for NULL.
  * Thread-safe. */
 bool account_is_disabled(const struct account *account);
+/* Returns true if new containers of the account have a hierarchical namespace; false for NULL. An
+ * account keeps its kind for ever. Thread-safe. */
+bool account_is_hierarchical(const struct account *account);
+/* Sets the kind of an account that the store does not define, once it is known. Thread-safe. */
+void account_set_hierarchical(const struct account *account, bool is_hierarchical);
 /* Bits stored with an account for the services, which define their meaning; initially 0.
  * Thread-safe; set by one thread at a time. */
 uint32_t account_note(const struct account *account);

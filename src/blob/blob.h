@@ -81,6 +81,7 @@ struct container {
     enum public_access public_access;
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
+    bool hierarchical;     /* its blobs are the nodes of a tree; set when it is created */
     instant expires;       /* when a soft-deleted container expires; 0 for others */
     struct guid task;      /* that drops it then */
 };

@@ -36,6 +36,7 @@ enum error create_container_decide(struct decision *d, const struct create_conta
         .space = p->space,
         .created = d->now,
         .public_access = p->access,
+        .hierarchical = p->hierarchical,
         .metadata = p->metadata,
     };
     container_write_changed(d, &container);

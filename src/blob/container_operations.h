@@ -11,6 +11,7 @@ struct create_container_parameters {
     struct parameters base;
     struct guid space; /* of the new incarnation: a new one, so that it starts empty */
     enum public_access access;
+    bool hierarchical; /* kind of the account */
     struct bytes metadata;
 };
 OPERATION_NO_RESULT(create_container);

@@ -5,6 +5,7 @@
  *               bytes policies (container_operations.c)
  *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
  *               and "c":  version 1; expires, ticks; task, 16 raw
+ *   versions 3 and 4: like 1 and 2, of a container with a hierarchical namespace
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
@@ -17,6 +18,7 @@
 
 #define RECORD_VERSION      1
 #define RECORD_VERSION_KEPT 2
+#define HIERARCHICAL        2 /* added to the version */
 
 static const struct bytes record_key = BYTES("c");
 
@@ -28,8 +30,9 @@ bool container_decode(struct bytes value, struct container *ret_container)
 
     decoder_init(&in, value);
     version = decode_u8(&in);
-    if (version != RECORD_VERSION && version != RECORD_VERSION_KEPT)
+    if (version < RECORD_VERSION || version > RECORD_VERSION_KEPT + HIERARCHICAL)
         return false;
+    c.hierarchical = version > RECORD_VERSION_KEPT;
     decode_fixed(&in, c.space.b, sizeof c.space.b);
     c.created = decode_u64(&in);
     c.etag.v = decode_u64(&in);
@@ -38,7 +41,7 @@ bool container_decode(struct bytes value, struct container *ret_container)
     access = decode_u8(&in);
     c.metadata = decode_bytes(&in);
     c.policies = decode_bytes(&in);
-    if (version == RECORD_VERSION_KEPT) {
+    if (version == RECORD_VERSION_KEPT || version == RECORD_VERSION_KEPT + HIERARCHICAL) {
         c.expires = decode_u64(&in);
         decode_fixed(&in, c.task.b, sizeof c.task.b);
     }
@@ -93,7 +96,8 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     struct text out;
 
     text_init(&out, arena, 160 + container->metadata.len + container->policies.len);
-    encode_u8(&out, deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION);
+    encode_u8(&out, (uint8_t)((deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION) +
+                              (container->hierarchical ? HIERARCHICAL : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);

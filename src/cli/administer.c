@@ -120,12 +120,11 @@ static void print_account(struct arena *arena, struct bytes body)
     static const struct {
         const char *name, *unit;
     } members[] = {
-        { "name", "" },         { "state", "" },
-        { "source", "" },       { "keys", "" },
-        { "created", "" },      { "changed", "" },
-        { "requests", "/s" },   { "bandwidth", " MiB/s" },
-        { "capacity", " MiB" }, { "containers", "" },
-        { "key1", "" },         { "key2", "" },
+        { "name", "" },         { "state", "" },        { "source", "" },
+        { "keys", "" },         { "hierarchical", "" }, { "created", "" },
+        { "changed", "" },      { "requests", "/s" },   { "bandwidth", " MiB/s" },
+        { "capacity", " MiB" }, { "containers", "" },   { "key1", "" },
+        { "key2", "" },
     };
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
@@ -140,9 +139,13 @@ static void print_account(struct arena *arena, struct bytes body)
 static void print_accounts(struct arena *arena, struct bytes body)
 {
     static const struct client_column columns[] = {
-        { "NAME", "name", CLIENT_AS_IS },       { "STATE", "state", CLIENT_AS_IS },
-        { "SOURCE", "source", CLIENT_AS_IS },   { "KEYS", "keys", CLIENT_AS_IS },
-        { "CREATED", "created", CLIENT_AS_IS }, { "CHANGED", "changed", CLIENT_AS_IS },
+        { "NAME", "name", CLIENT_AS_IS },
+        { "STATE", "state", CLIENT_AS_IS },
+        { "SOURCE", "source", CLIENT_AS_IS },
+        { "KEYS", "keys", CLIENT_AS_IS },
+        { "HIERARCHICAL", "hierarchical", CLIENT_AS_IS },
+        { "CREATED", "created", CLIENT_AS_IS },
+        { "CHANGED", "changed", CLIENT_AS_IS },
     };
 
     client_print_table(arena, client_nested(arena, body, "accounts"), columns,
@@ -176,6 +179,7 @@ static int change_account(const struct command_call *call, const char *operation
             { "bandwidth", command_value(call, "bandwidth") },
             { "capacity", command_value(call, "capacity") },
             { "containers", command_value(call, "containers") },
+            { "hierarchical", command_value(call, "hierarchical") ? "yes" : NULL },
         };
 
         status = client_call_and_print(call, operation, arguments,

@@ -18,6 +18,9 @@ const struct command_option command_common_options[] = {
 static const struct command_option account_keys[] = {
     { "key1-file", "FILE", "use the base64 key in FILE as key 1" },
     { "key2-file", "FILE", "use the base64 key in FILE as key 2" },
+    { "hierarchical", NULL,
+      "give its containers a hierarchical namespace (Azure Data Lake Storage); cannot be changed "
+      "later" },
     { NULL, NULL, NULL },
 };
 static const struct command_option account_settings[] = {

@@ -174,7 +174,10 @@ static bool run_path(struct seeding *s, const char *path)
 bool seed_run(const struct seed_options *options, const struct endpoint_set *endpoints,
               struct accounts *accounts)
 {
-    struct seeding s = { .endpoints = endpoints, .accounts = accounts, .folder = -1 };
+    struct seeding s = { .endpoints = endpoints,
+                         .accounts = accounts,
+                         .folder = -1,
+                         .hierarchical = options->hierarchical };
     bool good;
 
     if (!options->path && !options->containers && !options->queues && !options->tables &&

@@ -16,6 +16,7 @@ struct seed_options {
     const char *queues;
     const char *tables;
     const char *shares;
+    bool hierarchical; /* kind of new accounts whose kind the file does not specify */
 };
 
 /* Seeds the server. accounts: those of the endpoints, to which accounts may be added. Returns false

@@ -241,28 +241,39 @@ static void read_key(void *context, const char *name, const struct json_member *
     (void)read_text(context, name, member); /* read before by add_account() */
 }
 
+static void read_kind(void *context, const char *name, const struct json_member *member)
+{
+    struct seeding *s = context;
+
+    s->at = member->at;
+    if (member->kind != JSON_TRUE && member->kind != JSON_FALSE)
+        seed_fail(s, "%s requires true or false", name); /* read before by add_account() */
+}
+
 static const struct json_row account_rows[] = {
     { "key1", read_key },      { "key2", read_key },
     { "cors", read_cors },     { "containers", read_containers },
     { "queues", read_queues }, { "tables", read_tables },
-    { "shares", read_shares },
+    { "shares", read_shares }, { "hierarchical", read_kind },
 };
 
 static void add_account(struct seeding *s, const struct json_member *named)
 {
-    static const char *const names[] = { "key1", "key2" };
-    struct json_member members[2];
+    static const char *const names[] = { "key1", "key2", "hierarchical" };
+    struct json_member members[3];
     struct bytes keys[2];
     size_t count = 0;
 
-    if (!json_object_pick(s->arena, named->text, DEPTH, names, 2, members)) {
+    if (!json_object_pick(s->arena, named->text, DEPTH, names, 3, members)) {
         seed_fail(s, "this is not valid JSON, or has a key twice");
         return;
     }
     for (size_t i = 0; i < 2; i++)
         if (members[i].kind == JSON_STRING)
             keys[count++] = members[i].text;
-    seed_account(s, named->name, keys, count);
+    seed_account(s, named->name, keys, count,
+                 members[2].kind == JSON_TRUE ||
+                     (members[2].kind != JSON_FALSE && s->hierarchical));
 }
 
 static void read_account(struct seeding *s, const struct json_member *named)

@@ -349,21 +349,24 @@ void seed_cors(struct seeding *s, struct bytes service, struct bytes rules)
 struct wanted {
     const struct bytes *keys;
     size_t count;
+    bool hierarchical;
 };
 
-static void set_keys(struct account_record *record, void *context)
+static void set_up(struct account_record *record, void *context)
 {
     const struct wanted *wanted = context;
 
     record->key_count = wanted->count;
+    record->hierarchical = wanted->hierarchical;
     for (size_t i = 0; i < wanted->count; i++)
         record->keys[i] = wanted->keys[i];
 }
 
-void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count)
+void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count,
+                  bool hierarchical)
 {
     const struct endpoint *any = &s->endpoints->endpoints[0];
-    struct wanted wanted = { keys, count };
+    struct wanted wanted = { keys, count, hierarchical };
     struct account_record record;
     enum error e = OK;
 
@@ -377,7 +380,7 @@ void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys
         if (!stored_account_key_is_valid(s->arena, keys[i]))
             seed_fail(s, "a key must be base64 of at most %u characters", STORED_KEY_MAX);
     if (!s->problem && !s->dry_run)
-        e = stored_account_change(any->store, s->accounts, s->arena, name, ACCOUNT_ADD, set_keys,
+        e = stored_account_change(any->store, s->accounts, s->arena, name, ACCOUNT_ADD, set_up,
                                   &wanted, &record);
     if (e)
         seed_fail(s, "cannot create the account: %s", error_message(e));

@@ -36,6 +36,7 @@ struct seeding {
     struct bytes text;    /* contents of the file */
     int folder;           /* descriptor of the file's directory */
     struct bytes account; /* account of the following items */
+    bool hierarchical;    /* as in struct seed_options */
     bool dry_run;
     /* position of the current item in `text`, for error messages; NULL if it is from an option */
     const char *at;
@@ -68,7 +69,8 @@ void seed_make(struct seeding *s, const struct seed_item *item);
 /* Sets the CORS rules of a service. rules: JSON list */
 void seed_cors(struct seeding *s, struct bytes service, struct bytes rules);
 /* Creates an account, unless it exists. keys: of `count`, at least one */
-void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count);
+void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count,
+                  bool hierarchical);
 
 /* ---- seed_upload.c ---- */
 

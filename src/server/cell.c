@@ -224,6 +224,11 @@ static bool is_root(const struct cell *cell)
     return cell->owner.record.cell == CLUSTER_ROOT;
 }
 
+bool cell_follows_root(const struct cell *cell)
+{
+    return cell->location && !is_root(cell);
+}
+
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
 {
     cell_accounts_stop(&cell->followed);
@@ -385,7 +390,7 @@ void cell_show(struct cell *cell, struct admin *admin)
 {
     admin->route = cell->location ? &cell->front.route : NULL;
     admin->cell = cell->owner.record.cell;
-    admin->follows_root = cell->location && !is_root(cell);
+    admin->follows_root = cell_follows_root(cell);
     admin->tenure = cell->location ? &cell->owner.tenure : NULL;
 }
 

@@ -61,6 +61,8 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 /* Routes requests to the cells of their resources. Before cell_init(). Main thread. */
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options);
+/* Returns true if the owned cell has a copy of the root's accounts. */
+bool cell_follows_root(const struct cell *cell);
 /* Starts to copy the root's accounts, unless the owned cell is the root, instead of an earlier copy
  * of the same front end. store: NULL while it stands by. Returns false after printing why on
  * stderr. Main thread. */

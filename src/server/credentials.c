@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "admin/account_kinds.h"
 #include "admin/stored_accounts.h"
 #include "auth/account_limits.h"
 #include "base/log.h"
@@ -209,22 +210,30 @@ bool credentials_open(const struct options *options, bool loopback,
     return true;
 }
 
+static bool load_kinds(const struct options *options, struct credentials *credentials)
+{
+    return account_kinds_load(credentials->store, credentials->accounts, options->seed.hierarchical,
+                              !credentials->follows_root);
+}
+
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
-                             struct credentials *credentials)
+                             bool follows_root, struct credentials *credentials)
 {
     const char *problem = NULL;
     size_t count = 0;
+
+    credentials->store = store;
+    credentials->follows_root = follows_root;
 
     if (!stored_accounts_load(store, credentials->accounts, &count, &problem)) {
         fprintf(stderr, "lagra: %s\n", problem);
         return false;
     }
-    if (credentials->named)
-        return true;
     /* beyond loopback, stored accounts replace the development account */
-    if (count > 0 && !loopback && !options->allow_development_account)
-        return true;
-    return add_development(options, loopback, credentials->accounts);
+    if (!credentials->named && (count == 0 || loopback || options->allow_development_account) &&
+        !add_development(options, loopback, credentials->accounts))
+        return false;
+    return load_kinds(options, credentials);
 }
 
 bool credentials_stand_by(const struct options *options, bool loopback,
@@ -256,6 +265,8 @@ void credentials_reload(const struct options *options, struct credentials *crede
             log_line(LOG_WARN, "the previous accounts and keys remain in use: %s",
                      problem ? problem : "their file is not readable");
         free_secret(text);
+        if (credentials->store)
+            load_kinds(options, credentials);
     }
     if (credentials->trust) {
         struct trust *trust = make_trust(options);

@@ -12,6 +12,8 @@ struct credentials {
     struct accounts *accounts;
     bool named; /* accounts are defined by a file, a systemd credential or the environment */
     struct trust_holder *trust; /* or NULL if bearer tokens are not accepted */
+    struct store *store;        /* NULL until it is open */
+    bool follows_root;          /* the store has a copy of the root cell's accounts */
 };
 
 /* Reads a small file, NUL-terminated, allocated by malloc(). Returns NULL after printing why on
@@ -32,9 +34,10 @@ bool credentials_open(const struct options *options, bool loopback,
 bool credentials_stand_by(const struct options *options, bool loopback,
                           struct credentials *credentials);
 /* Adds the accounts of the store, once it is open, and the development account if no account is
- * named and the options allow it. Returns false after printing why on stderr. */
+ * named and the options allow it; then the kinds of accounts. follows_root: of cell_follows_root().
+ * Returns false after printing why on stderr. */
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
-                             struct credentials *credentials);
+                             bool follows_root, struct credentials *credentials);
 /* Rereads the files. Errors in one are logged, and its previous content remains in force. */
 void credentials_reload(const struct options *options, struct credentials *credentials);
 /* Frees the credentials, once nothing is served any more. */

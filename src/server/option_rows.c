@@ -37,6 +37,7 @@ const struct option_row option_rows[] = {
     { "queues",                0,  "LIST", "create these queues",                               MEMBER(seed.queues), SET_TEXT },
     { "tables",                0,  "LIST", "create these tables",                               MEMBER(seed.tables), SET_TEXT },
     { "shares",                0,  "LIST", "create these shares",                               MEMBER(seed.shares), SET_TEXT },
+    { "hierarchical",          0,  NULL,   "give the accounts that this start creates hierarchical namespaces (Azure Data Lake Storage): those of --seed, and those of the configuration without containers", MEMBER(seed.hierarchical), SET_TRUE },
     { "testing",               0,  NULL,   "for tests of clients: accept fault rules, clock changes and snapshots at the management port (docs/fault-injection.md)", MEMBER(testing), SET_TRUE },
     { "smbHost",               0,  "HOST", "address of the SMB endpoint of the File service (127.0.0.1); SMB is off unless this or --smbPort is given", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "port of the SMB endpoint (1445)",                                   MEMBER(smb.port), SET_PORT },

@@ -400,7 +400,7 @@ static bool start(struct running *run, const struct options *options,
            request_logs_start(&run->options) && take_cell(run) &&
            (run->store = open_store(&run->options)) &&
            credentials_open_stored(options, options_are_loopback(options), run->store,
-                                   &run->credentials) &&
+                                   cell_follows_root(&run->cell), &run->credentials) &&
            start_threads(run) &&
            (run->analytics = request_logs_start_analytics(options, &run->endpoint_set, run->store,
                                                           run->credentials.accounts)) &&

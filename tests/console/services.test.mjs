@@ -198,12 +198,14 @@ test('an operator creates accounts, rotates their keys and disables them; other 
     await press(operator, 'Accounts', 'header');
     await press(operator, 'New account');
     await fill(operator, { name: 'photos' });
+    await operator.locator('dialog input[name=hierarchical]').click();
     await press(operator, 'Create', 'dialog');
     await sees(operator, 'They are not shown again.', 'dialog');
     const [first] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
     await isAccessible(operator);
     await press(operator, 'Done', 'dialog');
     await sees(operator, 'photos', 'table');
+    await sees(operator, 'hierarchical', 'table');
     await new Visitor(url).signIn({ account: 'photos', key: first });
     await press(operator, 'Calculate');
     await sees(operator, 'No account stores anything.');

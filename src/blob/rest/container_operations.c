@@ -97,6 +97,7 @@ enum error create_container_check(struct call *call, struct create_container_par
     if (e)
         return e;
     p->space = guid_new();
+    p->hierarchical = account_is_hierarchical(call->account);
     return metadata_from_headers(call, &p->metadata);
 }
 
@@ -308,5 +309,6 @@ void get_account_information_answer(struct answer *a,
     answer_string(a, "x-ms-sku-name", "Standard_LRS");
     answer_string(a, "x-ms-account-kind", "StorageV2");
     if (call_since(a->call, "2019-07-07"))
-        answer_string(a, "x-ms-is-hns-enabled", "false");
+        answer_string(a, "x-ms-is-hns-enabled",
+                      account_is_hierarchical(a->call->account) ? "true" : "false");
 }

@@ -14,6 +14,7 @@
 static const struct field fields[] = {
     TEXT(account_record, name),
     VALUE(account_record, disabled),
+    VALUE(account_record, hierarchical),
     SKIPPED(account_record, created), /* given by the decision; see below */
     SKIPPED(account_record, changed),
     VALUE(account_record, key_count),
@@ -30,6 +31,7 @@ static void give(struct account_record *record, void *context)
     const struct account_record *sample = context;
 
     record->disabled = sample->disabled;
+    record->hierarchical = sample->hierarchical;
     record->key_count = sample->key_count;
     memcpy(record->keys, sample->keys, sizeof record->keys);
     record->limits = sample->limits;
@@ -67,6 +69,7 @@ static void accounts_of_the_store(void **state)
           .limits = { { 1, 2, LIMIT_NONE, 4 } } },
         { .name = BYTES("other"),
           .disabled = true,
+          .hierarchical = true,
           .key_count = 2,
           .keys = { BYTES("a2V5LWM="), BYTES("a2V5LWQ=") },
           .limits = { { 11, LIMIT_NONE, 13, 14 } } },

@@ -191,7 +191,7 @@ static const struct field container_fields[] = {
     VALUE(container, space),    VALUE(container, created),      VALUE(container, etag),
     VALUE(container, modified), LEASE_FIELDS(container, lease), VALUE(container, public_access),
     TEXT(container, metadata),  TEXT(container, policies),      VALUE(container, expires),
-    VALUE(container, task),
+    VALUE(container, task),     VALUE(container, hierarchical),
 };
 
 static void container_trip(struct arena *arena, const void *from, void *to)
@@ -227,7 +227,8 @@ static void containers(void **state)
           .metadata = BYTES("107"),
           .policies = BYTES("108"),
           .expires = 109,
-          .task = { { 110 } } },
+          .task = { { 110 } },
+          .hierarchical = true },
     };
 
     (void)state;

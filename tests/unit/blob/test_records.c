@@ -475,6 +475,28 @@ static void container_record(void **state)
     store_close(store);
 }
 
+/* Containers with a hierarchical namespace have versions of their own; flat ones are written as before. */
+static void hierarchical_container_record(void **state)
+{
+    static const char *const flat[] = { container_bytes, kept_container_bytes };
+    struct arena *arena = arena_new(1u << 20);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof flat / sizeof flat[0]; i++) {
+        struct bytes value = from_hex(arena, flat[i]);
+        struct container read;
+
+        assert_true(container_decode(value, &read));
+        assert_false(read.hierarchical);
+        *(char *)(uintptr_t)value.ptr = (char)(i + 3);
+        assert_true(container_decode(value, &read));
+        assert_true(read.hierarchical && read.expires == (i == 1 ? 500 : 0));
+        *(char *)(uintptr_t)value.ptr = i == 0 ? 0 : 5;
+        assert_false(container_decode(value, &read));
+    }
+    arena_free(arena);
+}
+
 /* Of one that was deleted and is kept. */
 static void kept_container_record(void **state)
 {
@@ -600,6 +622,7 @@ int main(void)
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record),
         cmocka_unit_test(kept_container_record),
+        cmocka_unit_test(hierarchical_container_record),
         cmocka_unit_test(other_forms_are_refused),
     };
 

@@ -1,0 +1,30 @@
+/* The kind, flat or hierarchical, of accounts that the store does not define: the development
+ * account and those of a file, a credential or the environment. An account keeps its kind for ever,
+ * so it is recorded by the first start with --hierarchical. An account without a record is flat;
+ * that of a stored account is in its record (stored_accounts.h).
+ *
+ *   partition ""  of stored_accounts_space(): INNER "k" + NAME, a number (small_record.h):
+ *                 1 if it is hierarchical, 0 if it is flat */
+#ifndef LAGRA_ADMIN_ACCOUNT_KINDS_H
+#define LAGRA_ADMIN_ACCOUNT_KINDS_H
+
+#include "auth/auth.h"
+#include "store/store.h"
+
+/* Makes the recorded kinds effective. With `hierarchical`, accounts without a record become
+ * hierarchical unless they have containers; with `records`, in a cluster only at the root cell,
+ * their kinds are recorded. Returns false after logging the problem. May block. */
+bool account_kinds_load(struct store *store, struct accounts *accounts, bool hierarchical,
+                        bool records);
+
+/* Returns true if the account has containers, including soft-deleted ones and those in other
+ * cells, or if that cannot be read. May block. */
+bool account_has_containers(struct store *store, struct bytes name);
+/* Reads the record of an account in the partition. Returns STORE_NOT_FOUND if it has none. */
+enum store_result account_kind_read(struct read_view *before, struct arena *arena,
+                                    struct bytes name, bool *ret_is_hierarchical);
+bool account_kind_is_key(struct bytes key);
+/* Applies a record of the root cell (cell_accounts.h). Returns false if it is malformed. */
+bool account_kind_follow(struct accounts *accounts, struct bytes key, struct bytes value);
+
+#endif
