@@ -17,6 +17,7 @@ enum error {
     DECIDE_AGAIN,    /* the state that was read has changed: decide on a newer one */
     DECIDE_GONE,     /* the container of the change was deleted: decide again from above it */
     DECIDE_WAITS,    /* another change must come first: decide again after it */
+    DECIDE_PREPARED, /* the changes only prepare the operation: commit them, then decide again */
 };
 
 /* Returns the code, such as "LeaseIdMissing"; "" for OK. */

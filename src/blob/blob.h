@@ -15,6 +15,8 @@
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: records of contents (content/content.h)
  *                                index: the base's tags (tag_index.h)
+ *   container space of a hierarchical container: a tree (tree/record.h); the partition of a file
+ *   or directory has the records of a blob
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -160,6 +162,7 @@ struct blob {
     enum blob_type type;
     /* has only uncommitted blocks: visible only with include=uncommittedblobs */
     bool uncommitted;
+    bool is_directory;      /* in a hierarchical container: without content */
     bool nothing_staged;    /* known to have no uncommitted blocks; false is always safe */
     bool without_snapshots; /* base: known to have no live snapshots; false is always safe */
     bool has_deleted;       /* base: may have soft-deleted snapshots; true is always safe */
@@ -227,12 +230,14 @@ enum store_result blob_read_dated(struct read_view *before, struct arena *arena,
 /* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
  * through this function; the index of tags follows (tag_index.h). */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
-/* Writes a record and nothing else. Only for blob_change(), and for tests. */
+/* Writes a record and nothing else. Only for blob_change(), new directories, and tests. */
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 /* Returns the key of the blob's record. */
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
+/* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */
@@ -262,8 +267,9 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 struct blob_state {
     struct subject_state base;
     struct container container; /* at container and blob level */
-    bool found;                 /* `blob` holds the record, which may be uncommitted */
-    bool is_kept;               /* not found, but `blob` holds a soft-deleted one */
+    struct blob_node *node; /* at blob level of a hierarchical container (namespace.h); or NULL */
+    bool found;             /* `blob` holds the record, which may be uncommitted */
+    bool is_kept;           /* not found, but `blob` holds a soft-deleted one */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)
@@ -285,6 +291,21 @@ static inline const struct blob_resource *blob_asked(const struct decision *d)
 struct guid blob_account_space(struct bytes account);
 enum error blob_locate(struct decision *d, struct partition *ret_partition);
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts);
+/* What an operation does to its blob: bits in the row's column `passes`, for blob_enter(). */
+enum {
+    NEEDS_READ = 1,      /* reads content or properties */
+    NEEDS_CREATE = 2,    /* creates the blob if it does not exist */
+    NEEDS_CONTENT = 4,   /* writes content */
+    NEEDS_METADATA = 8,  /* writes properties or metadata, or the lease */
+    NEEDS_TIER = 16,     /* changes the tier */
+    NEEDS_SNAPSHOT = 32, /* creates a snapshot */
+    NEEDS_DESTROY = 64,  /* deletes */
+    NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
+};
+/* Refuses what the blob does not permit, and gives a blob that will be
+ * created its place in a hierarchical container. */
+enum error blob_enter(struct decision *d);
 /* Returns true for the names of containers that only the service creates and fills. decision: 44,
  * 510 */
 bool container_is_of_service(struct bytes name);

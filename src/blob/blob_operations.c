@@ -89,7 +89,7 @@ enum error get_blob_metadata_decide(struct decision *d,
     const struct blob *blob = &blob_state(d)->blob;
 
     (void)p;
-    r->metadata = blob->metadata;
+    r->metadata = blob_shown_metadata(d->arena, blob);
     return OK;
 }
 

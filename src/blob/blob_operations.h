@@ -211,6 +211,10 @@ struct delete_blob_result {
 };
 OPERATION_DECLARE(delete_blob);
 
+/* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
+ * soft-deleted stays so. Also for tasks. */
+enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
+
 OPERATION_NO_PARAMETERS(delete_blob_permanently);
 OPERATION_NO_RESULT(delete_blob_permanently);
 OPERATION_DECLARE(delete_blob_permanently);

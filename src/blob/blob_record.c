@@ -54,7 +54,8 @@ enum {
     EXTRA_HAS_DELETED = 16384, /* of a base: some of its snapshots may be soft-deleted */
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
-    EXTRA_ALL = 131071,
+    EXTRA_DIRECTORY = 131072,
+    EXTRA_ALL = 262143,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -215,7 +216,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->deletion.at > 0 ? EXTRA_DELETED : 0u) |
            (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
-           (blob->newest_version > 0 ? EXTRA_NEWEST : 0u);
+           (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
+           (blob->is_directory ? EXTRA_DIRECTORY : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -320,6 +322,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     blob->is_sealed = (extras & EXTRA_SEALED) != 0;
     blob->without_snapshots = (extras & EXTRA_WITHOUT_SNAPSHOTS) != 0;
     blob->has_deleted = (extras & EXTRA_HAS_DELETED) != 0;
+    blob->is_directory = (extras & EXTRA_DIRECTORY) != 0;
     if (extras & EXTRA_SPARSE) {
         content->form = CONTENT_SPARSE;
         content->epoch = decode_u32(in);
@@ -436,6 +439,30 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
 }
 
 /* ---- helpers ---- */
+
+/* Recorded: test_directory.test_get_properties. Some clients also set it themselves. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
+{
+    static const char name[] = "hdi_isfolder";
+    struct decoder in;
+    struct text out;
+
+    if (!blob->is_directory)
+        return blob->metadata;
+    text_init(&out, arena, blob->metadata.len + sizeof name + 8);
+    encode_bytes(&out, bytes_from_string(name));
+    encode_bytes(&out, bytes_from_string("true"));
+    decoder_init(&in, blob->metadata);
+    while (!in.bad && in.at < in.end) {
+        struct bytes key = decode_bytes(&in), value = decode_bytes(&in);
+
+        if (in.bad || bytes_is_nocase(key, name))
+            continue;
+        encode_bytes(&out, key);
+        encode_bytes(&out, value);
+    }
+    return text_bytes(&out);
+}
 
 bool blocks_expired(instant last_put, instant now)
 {

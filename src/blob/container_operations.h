@@ -75,6 +75,9 @@ struct list_blobs_parameters {
     struct listing listing;
     bool snapshots, versions, uncommitted, deleted; /* include these too */
     bool versions_only;                             /* include blobs that have no current version */
+    /* In a hierarchical container: only the entries of the directory that the prefix ends with,
+     * "" or "a/b/", directories among them. */
+    bool one_level;
     struct bytes delimiter;
     struct bytes start_from; /* only names at or after it */
     struct bytes end_before; /* only names before it */

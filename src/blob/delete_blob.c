@@ -8,6 +8,7 @@
  * 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
+#include "blob/namespace.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/keep_blob.h"
@@ -36,8 +37,7 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
     return result ? result : base_remove(d, blob, true);
 }
 
-/* What is already soft-deleted stays so. */
-static enum error delete_for_good(struct decision *d, enum delete_snapshots snapshots)
+enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots)
 {
     struct blob base = blob_state(d)->blob;
     enum mark_kind kind = base.has_deleted || base.newest_version > 0 ? MARK_LIVE_GONE : MARK_GONE;
@@ -229,6 +229,20 @@ static enum error delete_one(struct decision *d, const struct retention *retenti
     return result ? decision_fail_content(d, result) : OK;
 }
 
+/* ---- directories ---- */
+
+/* Requires that a directory is empty. decision: 1222 */
+static enum error check_directory(struct decision *d, enum delete_snapshots snapshots)
+{
+    bool is_empty;
+    enum error e;
+
+    if (snapshots != SNAPSHOTS_REFUSED || tree_place_is_root(&blob_state(d)->node->place))
+        return E_OperationNotSupportedOnDirectory;
+    e = namespace_is_empty(d, &is_empty);
+    return e || is_empty ? e : E_DirectoryIsNotEmpty;
+}
+
 /* ---- the operations ---- */
 
 /* Returns true unless the blob was never committed and has no snapshots. */
@@ -244,10 +258,14 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
     enum store_result result = STORE_OK;
     enum error e = OK;
 
-    if (has_something_to_keep(&blob_state(d)->blob))
+    if (blob_is_directory(d))
+        e = check_directory(d, p->snapshots);
+    if (!e && has_something_to_keep(&blob_state(d)->blob))
         result = retention_find(d, d->input->account, &retention);
     if (result)
         return decision_fail_store(d, result);
+    if (e)
+        return e;
     r->is_kept = retention.expires > 0;
     if (!blob_ref_is_base(blob_asked(d)->ref))
         return delete_one(d, &retention);
@@ -260,7 +278,7 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
         return delete_keeping_version(d, p->snapshots == SNAPSHOTS_INCLUDED, &retention);
     }
     return r->is_kept ? delete_softly(d, p->snapshots, &retention)
-                      : delete_for_good(d, p->snapshots);
+                      : blob_delete_for_good(d, p->snapshots);
 }
 
 /* Deletes a soft-deleted snapshot or version for good. rest: Delete-Blob "Permanent delete";

@@ -1,4 +1,5 @@
-/* List Blobs, flat and by delimiter: an iterator over the container's space.
+/* List Blobs, flat and by delimiter: an iterator over the container's space, or a walk over the
+ * directories of a hierarchical container (list_tree.h).
  *
  * (1) The work for a page is proportional to the page: one seek skips the hidden snapshots and
  *     versions of a blob, those deleted by a mark, or all blobs of a BlobPrefix. Soft-deleted
@@ -10,6 +11,8 @@
  * rest: List-Blobs */
 #include "base/log.h"
 #include "blob/container_operations.h"
+#include "blob/list_tree.h"
+#include "blob/namespace.h"
 #include "blob/snapshot_marks.h"
 
 static const struct bytes base_key = BYTES("\xFF");
@@ -19,6 +22,7 @@ struct page {
     const struct list_blobs_parameters *asked;
     struct blob_sink *sink;
     struct space_iterator *iterator;
+    struct tree_records *tree; /* of a hierarchical container, instead of the iterator; or NULL */
     struct listing_place from; /* start of the page */
     struct text seek;          /* target of a seek; reused */
     struct text marked;        /* blob that the marks belong to */
@@ -50,11 +54,19 @@ static struct bytes group_of(const struct list_blobs_parameters *asked, struct b
     return bytes_of(name.ptr, (size_t)(at - name.ptr) + asked->delimiter.len);
 }
 
-static bool in_range(const struct list_blobs_parameters *asked, struct bytes name)
+/* Compares two names in the order of the listing. */
+static int compare_names(bool is_tree, struct bytes left, struct bytes right)
 {
+    return is_tree ? namespace_compare(left, right) : bytes_compare(left, right);
+}
+
+static bool in_range(const struct page *page, struct bytes name)
+{
+    const struct list_blobs_parameters *asked = page->asked;
+
     if (!bytes_has_prefix(name, asked->listing.prefix))
         return false;
-    return !asked->end_before.ptr || bytes_compare(name, asked->end_before) < 0;
+    return !asked->end_before.ptr || compare_names(page->tree, name, asked->end_before) < 0;
 }
 
 static bool is_full(const struct page *page)
@@ -109,6 +121,10 @@ static enum store_result add_group(struct page *page, struct bytes group)
 {
     page->sink->add_group(page->sink, group);
     page->shown++;
+    if (page->tree) {
+        tree_records_skip(page->tree);
+        return STORE_OK;
+    }
     if (!successor(&page->seek, group))
         return STORE_NOT_FOUND;
     space_iterator_seek(page->iterator, text_bytes(&page->seek), (struct bytes){ NULL, 0 });
@@ -123,6 +139,10 @@ static enum store_result unknown_form(struct bytes name)
 
 static void seek_in(struct page *page, struct bytes name, struct bytes record_key)
 {
+    if (page->tree) {
+        tree_records_seek(page->tree, record_key);
+        return;
+    }
     page->seek.len = 0;
     text_add(&page->seek, name);
     space_iterator_seek(page->iterator, text_bytes(&page->seek), record_key);
@@ -204,8 +224,9 @@ static enum store_result add_page(struct page *page)
     struct space_record at;
 
     while (result == STORE_OK) {
-        result = space_iterator_next(page->iterator, &at);
-        if (result == STORE_OK && !in_range(page->asked, at.partition_key))
+        result = page->tree ? tree_records_next(page->tree, &at)
+                            : space_iterator_next(page->iterator, &at);
+        if (result == STORE_OK && !in_range(page, at.partition_key))
             result = STORE_NOT_FOUND;
         if (result == STORE_OK)
             result = add_record(page, &at);
@@ -215,38 +236,60 @@ static enum store_result add_page(struct page *page)
 }
 
 /* Returns the greatest of prefix, startFrom and marker. */
-static struct listing_place first_place(const struct list_blobs_parameters *asked)
+static struct listing_place first_place(const struct list_blobs_parameters *asked, bool is_tree)
 {
     struct listing_place place = { asked->listing.prefix, { NULL, 0 } };
 
-    if (asked->start_from.ptr && bytes_compare(asked->start_from, place.name) > 0)
+    if (asked->start_from.ptr && compare_names(is_tree, asked->start_from, place.name) > 0)
         place.name = asked->start_from;
-    if (asked->from.name.ptr && bytes_compare(asked->from.name, place.name) >= 0)
+    if (asked->from.name.ptr && compare_names(is_tree, asked->from.name, place.name) >= 0)
         place = asked->from;
     return place;
 }
 
-enum error list_blobs_decide(struct decision *d, const struct list_blobs_parameters *p,
-                             struct list_blobs_result *r)
+/* Reads the page from the container's space. */
+static enum store_result read_flat(struct page *page)
 {
-    struct page page = { .d = d, .asked = p, .sink = p->sink, .from = first_place(p) };
-    struct bytes first = page.from.record;
+    struct decision *d = page->d;
+    struct bytes first = page->from.record;
     enum store_result result;
 
     if (first.ptr && !bytes_equal(first, base_key))
         /* the page may begin among the snapshots: read their marks first */
         first = snapshot_marks_key;
+    page->iterator = space_iterator_open(d->store, blob_state(d)->container.space, page->from.name,
+                                         first, d->access);
+    decision_saw(d, space_iterator_sequence(page->iterator));
+    result = add_page(page);
+    /* The space was dropped after the container was read: the container no longer exists. */
+    if (!result && space_iterator_is_gone(page->iterator))
+        result = STORE_CONFLICT;
+    space_iterator_close(page->iterator);
+    return result;
+}
+
+/* Walks over the directories. */
+static enum store_result read_tree(struct page *page)
+{
+    enum store_result result;
+
+    page->tree = tree_records_open(page->d, page->asked, page->from.name);
+    result = add_page(page);
+    tree_records_close(page->tree);
+    return result ? result : tree_records_confirm(page->tree);
+}
+
+enum error list_blobs_decide(struct decision *d, const struct list_blobs_parameters *p,
+                             struct list_blobs_result *r)
+{
+    bool is_tree = blob_state(d)->container.hierarchical;
+    struct page page = { .d = d, .asked = p, .sink = p->sink, .from = first_place(p, is_tree) };
+    enum store_result result;
+
     text_init(&page.seek, d->arena, 1024);
     text_init(&page.marked, d->arena, 0);
     page.sink->begin(page.sink, d->now);
-    page.iterator = space_iterator_open(d->store, blob_state(d)->container.space, page.from.name,
-                                        first, d->access);
-    decision_saw(d, space_iterator_sequence(page.iterator));
-    result = add_page(&page);
-    /* The space was dropped after the container was read: the container no longer exists. */
-    if (!result && space_iterator_is_gone(page.iterator))
-        result = STORE_CONFLICT;
-    space_iterator_close(page.iterator);
+    result = is_tree ? read_tree(&page) : read_flat(&page);
     if (result != STORE_OK)
         return decision_fail_store(d, result);
     if (page.is_refused) /* rest: List-Blobs, "FeatureVersionMismatch"; decision: 882 */

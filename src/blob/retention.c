@@ -20,6 +20,10 @@ enum store_result retention_find(struct decision *d, struct bytes account,
 
     if (result)
         return result;
+    if (d->state && blob_state(d)->container.hierarchical) {
+        *ret_retention = (struct retention){ .expires = 0 };
+        return STORE_OK;
+    }
     *ret_retention = (struct retention){
         .expires = days > 0 ? d->now + days * TICKS_PER_DAY : 0,
         .allows_permanent = properties.allows_permanent_delete,

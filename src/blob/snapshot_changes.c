@@ -1,6 +1,7 @@
 /* See snapshot_changes.h. */
 #include "blob/snapshot_changes.h"
 
+#include "blob/namespace.h"
 #include "service/small_record.h"
 
 /* ---- reading ---- */
@@ -132,10 +133,14 @@ static enum store_result settle_base(struct decision *d, instant except, struct 
     return STORE_OK;
 }
 
-/* Deletes an anchor that nothing needs any more. */
-static void change_base(struct decision *d, const struct blob *was, const struct blob *base)
+/* Writes a base, or deletes an anchor that nothing needs any more. */
+static enum store_result change_base(struct decision *d, const struct blob *was,
+                                     const struct blob *base)
 {
-    blob_change(d, was, blob_is_anchor(base) && !base->has_deleted ? NULL : base);
+    bool ends = blob_is_anchor(base) && !base->has_deleted;
+
+    blob_change(d, was, ends ? NULL : base);
+    return ends ? namespace_remove(d) : STORE_OK;
 }
 
 enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
@@ -156,7 +161,7 @@ enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
     if (!result)
         result = settle_base(d, snapshot->ref.at, &base, &changed);
     if (!result && (changed || base.content.kept != was.content.kept))
-        change_base(d, &was, &base);
+        result = change_base(d, &was, &base);
     return result;
 }
 
@@ -208,7 +213,7 @@ enum store_result base_remove(struct decision *d, const struct blob *base, bool 
     anchor = base_anchor(base, d->now, has_versions);
     anchor.without_snapshots |= takes_live;
     blob_change(d, base, found ? &anchor : NULL);
-    return STORE_OK;
+    return found ? STORE_OK : namespace_remove(d);
 }
 
 enum store_result base_end_kept(struct decision *d, const struct blob *base)
@@ -258,7 +263,7 @@ static enum store_result settle(struct decision *d)
     was = base;
     result = settle_base(d, 0, &base, &changed);
     if (!result && changed)
-        change_base(d, &was, &base);
+        result = change_base(d, &was, &base);
     return result;
 }
 

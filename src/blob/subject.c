@@ -2,6 +2,7 @@
  * of the container or blob for the generic steps. */
 #include "blob/blob.h"
 
+#include "blob/namespace.h"
 #include "blob/tier.h"
 #include "service/names.h"
 #include "service/placement.h"
@@ -120,6 +121,8 @@ enum error blob_locate(struct decision *d, struct partition *ret_partition)
             return e;
         at.space = state->container.space;
         at.key = blob_asked(d)->blob;
+        if (state->container.hierarchical)
+            at = namespace_locate(d, at.key);
     }
     *ret_partition = at;
     return OK;
@@ -172,14 +175,34 @@ static enum store_result read_current(struct decision *d, instant id, struct blo
     return !result && blob_version_id(ret_blob) != id ? STORE_NOT_FOUND : result;
 }
 
+/* Reads the blob of a name of a hierarchical container, once namespace_find() has found it. */
+static enum store_result read_node(struct decision *d, struct blob_ref ref)
+{
+    struct blob_state *state = blob_state(d);
+    enum store_result result = STORE_NOT_FOUND;
+
+    if (state->node->part)
+        result = blob_read_kept(d->before, d->arena, ref, &state->blob);
+    if (result != STORE_NOT_FOUND || !blob_is_directory(d) ||
+        !tree_place_is_root(&state->node->place))
+        return result;
+    state->blob = namespace_untouched_root(&state->container);
+    return STORE_OK;
+}
+
 /* Loads the base, snapshot or version that the request names. If the container's space was dropped
  * after blob_locate() had read the container, the blob's state is unknown, and it is located
  * again. */
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
-    enum store_result result = blob_read_kept(d->before, d->arena, ref, &state->blob);
+    enum error e = state->node ? namespace_find(d, blob_asked(d)->blob) : OK;
+    enum store_result result;
 
+    if (e)
+        return e;
+    result =
+        state->node ? read_node(d, ref) : blob_read_kept(d->before, d->arena, ref, &state->blob);
     if (result == STORE_NOT_FOUND && ref.kind == BLOB_VERSION)
         result = read_current(d, ref.at, &state->blob);
     d->lease_resource = LEASE_OF_BLOB;

@@ -4,34 +4,51 @@
  * the blob's, from which the bytes are read. */
 #include "blob/blob_operations.h"
 
+#include "blob/namespace.h"
 #include "properties/service_properties.h"
 
-/* Finds the space of "$web". */
-static enum error find_container(struct decision *d, struct guid *ret_space)
+/* Reads the container "$web" into the state. */
+static enum error find_container(struct decision *d)
 {
     struct partition at = { .space = blob_account_space(d->input->account), .key = BYTES("$web") };
     struct decision_part *owner = decision_open(d, at, NULL);
-    struct container container;
-    enum store_result result = container_read(owner->before, d->arena, &container);
+    enum store_result result = container_read(owner->before, d->arena, &blob_state(d)->container);
 
     decision_leave(d, owner);
     if (result)
         return result == STORE_NOT_FOUND ? E_WebContentNotFound : decision_fail_store(d, result);
-    *ret_space = container.space;
     return OK;
 }
 
-/* Reads the blob into the state, and makes its snapshot that of the decision. */
-static enum error open_blob(struct decision *d, struct guid space, struct bytes name)
+/* Opens the partition of a name of a hierarchical container. */
+static enum error open_node(struct decision *d, struct bytes name)
 {
-    struct blob *blob = &blob_state(d)->blob;
+    enum error e;
+
+    decision_open_subject(d, namespace_locate(d, name));
+    e = namespace_find(d, name);
+    if (e == E_InvalidUri || (!e && (!blob_state(d)->node->part || blob_is_directory(d))))
+        return E_WebContentNotFound;
+    return e;
+}
+
+/* Reads the blob into the state, and makes its snapshot that of the decision. */
+static enum error open_blob(struct decision *d, struct bytes name)
+{
+    struct blob_state *state = blob_state(d);
+    struct blob *blob = &state->blob;
     struct blob_resource named = { .container = BYTES("$web"), .blob = name };
-    struct partition at = { .space = space, .key = name };
     enum store_result result;
+    enum error e = OK;
 
     if (blob_check_names(&named.base))
         return E_WebContentNotFound;
-    decision_open_subject(d, at);
+    if (state->container.hierarchical)
+        e = open_node(d, name);
+    else
+        decision_open_subject(d, (struct partition){ state->container.space, name });
+    if (e)
+        return e;
     result = blob_read(d->before, d->arena, blob_base, blob);
     if (result == STORE_NOT_FOUND)
         return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
@@ -50,41 +67,40 @@ static struct bytes join(struct decision *d, struct bytes folder, const char *be
 }
 
 /* Opens the index document of a folder ("" or "a/b/"), or the default one. */
-static enum error open_index(struct decision *d, struct guid space, struct bytes folder,
-                             const char *between, const struct static_website *website)
+static enum error open_index(struct decision *d, struct bytes folder, const char *between,
+                             const struct static_website *website)
 {
     if (website->index_document.len > 0)
-        return open_blob(d, space, join(d, folder, between, website->index_document));
+        return open_blob(d, join(d, folder, between, website->index_document));
     if (website->default_index.len > 0)
-        return open_blob(d, space, website->default_index);
+        return open_blob(d, website->default_index);
     return E_WebContentNotFound;
 }
 
 /* Opens a page. A path without a trailing slash may also be a folder, whose index is then sent
  * without a redirect. */
-static enum error open_page(struct decision *d, struct guid space, struct bytes path,
+static enum error open_page(struct decision *d, struct bytes path,
                             const struct static_website *website)
 {
     enum error e;
 
     if (path.len == 0 || path.ptr[path.len - 1] == '/')
-        return open_index(d, space, path, "", website);
-    e = open_blob(d, space, path);
+        return open_index(d, path, "", website);
+    e = open_blob(d, path);
     if (e == E_WebContentNotFound)
-        e = open_index(d, space, path, "/", website);
+        e = open_index(d, path, "/", website);
     return e;
 }
 
 /* Opens the error document, which is always sent whole, whatever range was requested. */
-static enum error open_error_document(struct decision *d, struct guid space,
-                                      const struct static_website *website,
+static enum error open_error_document(struct decision *d, const struct static_website *website,
                                       struct website_result *r)
 {
     static const struct get_blob_parameters whole = { .range.is_given = false };
     enum error e = E_WebContentNotFound;
 
     if (website->error_document.len > 0)
-        e = open_blob(d, space, website->error_document);
+        e = open_blob(d, website->error_document);
     if (e)
         return e;
     r->is_error_document = true;
@@ -97,17 +113,16 @@ enum error website_decide(struct decision *d, const struct website_parameters *p
     struct service_properties properties;
     const struct static_website *website = &properties.website;
     enum store_result result = service_properties_read(d->before, d->arena, &properties);
-    struct guid space;
     enum error e;
 
     if (result)
         return decision_fail_store(d, result);
-    e = website->enabled ? find_container(d, &space) : E_WebContentNotFound;
+    e = website->enabled ? find_container(d) : E_WebContentNotFound;
     if (e)
         return e;
-    e = open_page(d, space, blob_asked(d)->blob, website);
+    e = open_page(d, blob_asked(d)->blob, website);
     if (e == E_WebContentNotFound)
-        return open_error_document(d, space, website, r);
+        return open_error_document(d, website, r);
     if (e)
         return e;
     e = conditions_check(CONDITIONS_OF_READ, &d->input->conditions, &d->subject);

@@ -76,7 +76,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     e = or_wait(d, attempt(d, of));
     assert(e != DECIDE_BLOCKING || !d->access.may_block);
     assert(d->seen >= d->seen_before);
-    if (e == DECIDE_BLOCKING || e == DECIDE_WAITS)
+    if (e == DECIDE_BLOCKING || e == DECIDE_WAITS || e == DECIDE_PREPARED)
         d->attempts--; /* was not a conflict */
     assert(e != DECIDE_WAITS || d->waits_until > 0);
     if (arena_is_exhausted(d->arena))

@@ -13,7 +13,9 @@
  *                    a thread that may block
  *   DECIDE_WAITS     attempt only: another client must change something first (d->waits_until). The
  *                    attempt's changes are requests to other clients, and are committed unless
- *                    empty. Attempt again after the wait of waiters_add() (service/waiting.h) */
+ *                    empty. Attempt again after the wait of waiters_add() (service/waiting.h)
+ *   DECIDE_PREPARED  attempt only: the attempt's changes prepare the operation, which does not fit
+ *                    into one commit with them. Commit them, then attempt again */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 

@@ -66,6 +66,7 @@ void decision_open_subject(struct decision *d, struct partition partition)
         decision_leave(d, part);
     assert(changes_empty(d->changes));
     d->before = decision_open(d, partition, d->changes)->before;
+    d->partition = partition;
     assert_parts(d);
 }
 
@@ -85,8 +86,12 @@ void decision_move_subject(struct decision *d, struct decision_part *part)
 {
     struct decision_part *old = subject_part(d);
 
-    assert(old && changes_empty(d->changes) && (part == old || !part->changes));
+    assert(old && changes_empty(d->changes));
+    if (part == old)
+        return;
     old->changes = NULL;
+    if (part->changes)
+        d->changes = part->changes;
     part->changes = d->changes;
     d->before = part->before;
     d->partition = part->partition;

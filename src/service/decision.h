@@ -162,8 +162,9 @@ struct decision_part *decision_find_part(struct decision *d, struct partition pa
 /* Opens the subject's partition and sets d->before; d->changes apply to it. Replaces a subject that
  * was opened before. */
 void decision_open_subject(struct decision *d, struct partition partition);
-/* Makes another part the subject; called by subject() if it differs from the one that locate()
- * named. d->before and d->changes become those of the part. The old part remains as a guard. */
+/* Makes another part the subject; called by subject() or enter() if it differs from the one that
+ * locate() named. d->before and d->changes become those of the part, which may have changes
+ * already. The old part, which must have none, remains as a guard. */
 void decision_move_subject(struct decision *d, struct decision_part *part);
 /* Closes the newest part. The data read there counts as read, but the decision does not depend on
  * it. */

@@ -61,13 +61,16 @@ enum drive driver_attempt(struct driver *driver)
         return DRIVE_DECIDE;
     if (e == DECIDE_WAITS)
         return driver->state = deciding_is_empty(d) ? DRIVE_OTHERS : DRIVE_ASK;
+    if (e == DECIDE_PREPARED)
+        return driver->state = DRIVE_PREPARE;
     driver->seen = d->seen;
     if (e || deciding_is_empty(d))
         return done(driver, e);
     return driver->state = is_gated(driver) ? DRIVE_DECIDED : DRIVE_COMMIT;
 }
 
-/* Commits the changes, or the request to others. next: the state that follows */
+/* Commits the changes, those that prepare the operation, or the request to others. next: the state
+ * that follows */
 static enum drive commit(struct driver *driver, enum drive next)
 {
     enum error e = commit_at_gate(driver);
@@ -84,6 +87,8 @@ enum drive driver_step(struct driver *driver)
 {
     if (driver->state == DRIVE_ASK)
         return commit(driver, DRIVE_OTHERS);
+    if (driver->state == DRIVE_PREPARE)
+        return commit(driver, DRIVE_DECIDE);
     if (driver->state == DRIVE_DECIDE) {
         enum drive reached = driver_attempt(driver);
 
@@ -100,7 +105,8 @@ enum drive driver_run(struct driver *driver)
     enum drive reached = driver->state == DRIVE_AWAITED ? DRIVE_DECIDE : driver->state;
 
     driver->state = reached;
-    while (reached == DRIVE_DECIDE || reached == DRIVE_COMMIT || reached == DRIVE_ASK)
+    while (reached == DRIVE_DECIDE || reached == DRIVE_COMMIT || reached == DRIVE_ASK ||
+           reached == DRIVE_PREPARE)
         reached = driver_step(driver);
     if (reached == DRIVE_DECIDED)
         driver->state = DRIVE_COMMIT;

@@ -6,6 +6,7 @@
  *    ^  |                    |
  *    |  +-> DONE <-----------+   refused, or without changes
  *    |  |                    |
+ *    |  +-> PREPARE -> DECIDE
  *    |  +-> ASK -> OTHERS -> AWAITED
  *    +-------+--------+--------+   a conflict, or others have changed something
  *
@@ -26,6 +27,7 @@ enum drive {
     DRIVE_DECIDED, /* test builds: the host stops at the gate of that name, before the commit */
     DRIVE_COMMIT,  /* the commit of the changes */
     DRIVE_ASK,     /* the commit of a request to others, before the wait for them */
+    DRIVE_PREPARE, /* the commit of changes that prepare the operation, before the next attempt */
     DRIVE_OTHERS,  /* the host calls driver_wait() (service/waiting.h) */
     DRIVE_AWAITED, /* suspended there, and decides again when it is woken */
     DRIVE_APPLIED, /* committed */

@@ -123,6 +123,7 @@ static void assert_decided(const struct decision *d, enum error e)
 enum error operation_decide(struct decision *d, const struct parameters *parameters,
                             struct result *result)
 {
+    bool has_entered;
     enum error e;
 
     assert(changes_empty(d->changes));
@@ -135,8 +136,11 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
     }
     if (!e && d->service->enter)
         e = d->service->enter(d);
+    has_entered = !changes_empty(d->changes);
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
+    if (e && has_entered && !decision_is_unfinished(e))
+        decision_drop_changes(d); /* those of enter() */
     if (!e && d->operation->functions->merged_path)
         e = placement_check_list(d);
     if (!e && d->service->leave)

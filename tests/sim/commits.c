@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fleet_shared.h"
+#include "states.h"
 #include "world.h"
 
 static unsigned cell OF_PROCESS = 1;
@@ -111,7 +112,7 @@ uint64_t commits_oldest_survivor(void)
     uint64_t oldest = world->commits;
 
     if (!commits_are_divided())
-        return commits_acknowledged();
+        return states_oldest(commits_acknowledged());
     for (unsigned i = 1; i <= world->plan.cluster_cells; i++) {
         const struct commit_order *order = order_of(i);
 

@@ -20,10 +20,13 @@
 #include "model.h"
 #include "pending.h"
 #include "pooled.h"
+#include "roles.h"
 #include "scheduler.h"
 #include "search.h"
 #include "services.h"
 #include "sm_judge.h"
+#include "states.h"
+#include "throttle.h"
 #include "times.h"
 #include "world.h"
 
@@ -225,8 +228,9 @@ static void note_commit(int slot)
         return;
     } else if (slot >= 0) {
         framing_committed((unsigned)slot);
+        roles_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
-    } else if (sim_service()->committed_behind) {
+    } else if (!states_committed() && sim_service()->committed_behind) {
         sim_service()->committed_behind();
     }
 }
@@ -255,6 +259,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     if (!*ret_error && !fleet_is_cut_off())
         note_commit(slot);
     commits_note(before);
+    throttle_committed();
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);
@@ -584,7 +589,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
         else
             judge_view(slot, answer);
         judge_origin(slot, answer, may_fail);
-        if (!judge_says_cannot(answer))
+        if (!judge_says_cannot(answer) && !states_are_used())
             linear_note(slot->ask, answer);
     } else if (slot->commit > 0 && answer->etag > 0) {
         /* Nobody was told, but it is no secret of ours. */

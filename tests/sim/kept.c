@@ -102,6 +102,22 @@ void kept_apply(const struct ask *ask, uint64_t commit)
     *newest = made;
 }
 
+void kept_return_to(uint64_t older, uint64_t commit)
+{
+    const struct version *at = *newest;
+    struct version *made;
+
+    while (at->since > older)
+        at = at->older;
+    if (at == *newest)
+        return;
+    made = world_alloc(sizeof *made);
+    *made = *at;
+    made->since = commit;
+    made->older = *newest;
+    *newest = made;
+}
+
 void kept_roll_back(uint64_t commit)
 {
     while ((*newest)->since > commit)

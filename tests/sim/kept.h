@@ -30,6 +30,8 @@ void kept_begin(void);
 void kept_format(const struct ask *ask, char *to, size_t size);
 void kept_apply(const struct ask *ask, uint64_t commit);
 void kept_roll_back(uint64_t commit);
+/* See model_return_to(). */
+void kept_return_to(uint64_t older, uint64_t commit);
 /* An answer of Get Blob Service Properties beside the policy as it was then. */
 const char *kept_compare(const struct reply *answer, uint64_t commit);
 

@@ -218,6 +218,34 @@ void model_roll_back(uint64_t commit)
     }
 }
 
+void model_return_to(uint64_t older, uint64_t commit)
+{
+    origins_return_to(older, commit);
+    kept_return_to(older, commit);
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        struct container_state *made;
+
+        if (model()->containers[c]->since <= older)
+            continue;
+        made = world_alloc(sizeof *made);
+        *made = *model_container_at(c, older);
+        made->since = commit;
+        made->older = model()->containers[c];
+        model()->containers[c] = made;
+    }
+    for (unsigned i = 0; i < model()->spaces * BLOBS; i++) {
+        struct blob_state **newest = &model()->blobs[i / BLOBS][i % BLOBS], *made;
+
+        if ((*newest)->since <= older)
+            continue;
+        made = world_alloc(sizeof *made);
+        *made = *model_blob_in(i / BLOBS, i % BLOBS, older);
+        made->since = commit;
+        made->older = *newest;
+        *newest = made;
+    }
+}
+
 /* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
 
 static bool trusts_clock;

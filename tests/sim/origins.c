@@ -45,6 +45,22 @@ void origins_apply(unsigned origin, uint64_t commit)
     *newest = made;
 }
 
+void origins_return_to(uint64_t older, uint64_t commit)
+{
+    const struct version *at = *newest;
+    struct version *made;
+
+    while (at->since > older)
+        at = at->older;
+    if (at == *newest)
+        return;
+    made = world_alloc(sizeof *made);
+    *made = *at;
+    made->since = commit;
+    made->older = *newest;
+    *newest = made;
+}
+
 void origins_roll_back(uint64_t commit)
 {
     while ((*newest)->since > commit)

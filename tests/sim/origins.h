@@ -11,6 +11,8 @@ void origins_begin(void);
 void origins_format(unsigned origin, const char *retention, char *to, size_t size);
 void origins_apply(unsigned origin, uint64_t commit);
 void origins_roll_back(uint64_t commit);
+/* See model_return_to(). */
+void origins_return_to(uint64_t older, uint64_t commit);
 /* The newest commit in (from, to] that changed them; 0: none. */
 uint64_t origins_changed_before(uint64_t from, uint64_t to);
 /* An answer of Get Blob Service Properties beside the rules as they were then. */

@@ -16,6 +16,7 @@
 #include "queue_request.h"
 #include "queue_seen.h"
 #include "scheduler.h"
+#include "states.h"
 #include "views.h"
 #include "world.h"
 
@@ -169,7 +170,8 @@ void queue_asked(unsigned slot, const struct ask *ask)
 {
     begin(&slots[slot], ask);
     queue_seen_clear(slot);
-    queue_history_asked(slot, ask);
+    if (!states_are_used())
+        queue_history_asked(slot, ask);
 }
 
 static uint64_t oldest_under_way(void)
@@ -364,7 +366,8 @@ void queue_answered(unsigned number, const struct reply *answer, bool may_fail)
         else
             judge_view(slot, answer);
     }
-    queue_history_answered(number, slot->ask, answer);
+    if (!states_are_used())
+        queue_history_answered(number, slot->ask, answer);
     slot->ask = NULL;
     if (world->requests % 64 == 0)
         queue_prune(oldest_under_way());
@@ -528,6 +531,7 @@ void queue_check_end(struct server *server)
     }
     if (!look_at_all(server, true))
         world_end(OUTCOME_FINAL);
-    if (!commits_are_divided() || commits_cell() == world->plan.cluster_cells)
+    if (!states_are_used() &&
+        (!commits_are_divided() || commits_cell() == world->plan.cluster_cells))
         queue_history_check();
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commits.h"
+#include "engine.h"
 #include "fleet_shared.h"
 #include "world.h"
 
@@ -68,7 +69,8 @@ static void note_commit(uint64_t commit, struct commit_note note)
 
 uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
 {
-    while (to > from && ask->queue.op != QUEUE_LIST && model()->notes[to].queue != ask->container)
+    while (to > from && ask->queue.op != QUEUE_LIST && model()->notes[to].queue != ask->container &&
+           model()->notes[to].queue != QUEUES)
         to--;
     return to > from ? to : 0;
 }
@@ -229,6 +231,44 @@ void queue_roll_back(uint64_t commit)
         while (commits_is_lost(model()->queues[q]->since, commit))
             model()->queues[q] = model()->queues[q]->older;
         each_message(q, commit, roll_back_message);
+    }
+}
+
+static void return_message(struct sim_message *message, uint64_t older, uint64_t commit)
+{
+    const struct message_state *at = message_at(message, older);
+    struct message_state *made;
+
+    if (at == message->state)
+        return;
+    made = world_alloc(sizeof *made);
+    if (at)
+        *made = *at;
+    made->since = commit;
+    made->older = message->state;
+    message->state = made;
+}
+
+void queue_return_to(uint64_t older, uint64_t commit)
+{
+    struct commit_note note = { .queue = QUEUES,
+                                .sequence = engine_sequence(),
+                                .wall_known = queue_wall_known(commit - 1) };
+
+    note_commit(commit, note);
+    for (unsigned q = 0; q < QUEUES; q++) {
+        const struct sim_queue *at = queue_at(q, older);
+        struct sim_queue *made;
+
+        for (struct sim_message *message = model()->messages[q]; message; message = message->next)
+            return_message(message, older, commit);
+        if (at == model()->queues[q])
+            continue;
+        made = world_alloc(sizeof *made);
+        *made = *at;
+        made->since = commit;
+        made->older = model()->queues[q];
+        model()->queues[q] = made;
     }
 }
 

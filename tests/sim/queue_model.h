@@ -51,7 +51,7 @@ struct sim_queue {
 
 /* Of a commit: what it changed, and where the record engine was behind it. */
 struct commit_note {
-    unsigned queue;
+    unsigned queue; /* QUEUES: all */
     uint64_t sequence;
     uint64_t wall_known; /* how often the wall clock had been set, as far as it knows */
 };
@@ -110,6 +110,8 @@ unsigned queue_cell_of(unsigned queue);
 bool queue_is_here(unsigned queue);
 void queue_prune(uint64_t oldest_commit);
 void queue_roll_back(uint64_t commit);
+/* The commit returns to the state of an older one. */
+void queue_return_to(uint64_t older, uint64_t commit);
 /* The newest commit that the record engine has. */
 uint64_t queue_commit_of(uint64_t sequence);
 uint64_t queue_wall_known(uint64_t commit);

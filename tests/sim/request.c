@@ -23,6 +23,7 @@
 #include "malformed.h"
 #include "pooled.h"
 #include "remote.h"
+#include "roles.h"
 #include "sas.h"
 #include "sas_terms.h"
 #include "scheduler.h"
@@ -30,6 +31,7 @@
 #include "services.h"
 #include "sm_link.h"
 #include "sm_request.h"
+#include "throttle.h"
 #include "times.h"
 #include "wire.h"
 #include "world.h"
@@ -133,9 +135,9 @@ struct server *server_open(const char **ret_problem)
     struct server *server = calloc(1, sizeof *server);
     struct store_options options = { .location = location(), .sync = true };
     struct store *store = NULL;
-    const struct trust_options trust = { .basic = true };
     static const struct service *served[2];
     size_t count = sim_service()->beside ? 2 : 1;
+    struct trust_holder *trust;
 
     *ret_problem = "";
     served[0] = sim_service()->service;
@@ -153,7 +155,8 @@ struct server *server_open(const char **ret_problem)
                                               .store = store,
                                               .accounts = server->accounts,
                                               .options = &server->options };
-    server->endpoints[0].trust = trust_holder_new(trust_new(&trust, NULL));
+    trust = trust_holder_new(roles_begin_life());
+    server->endpoints[0].trust = trust;
     server->endpoints[0].pool = pooled_new();
     server->endpoints[0].fetcher = remote_new();
     server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
@@ -165,12 +168,18 @@ struct server *server_open(const char **ret_problem)
     server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
     sm_link_open(&server->endpoints[0]);
+    roles_start(trust);
     return server;
 }
 
 static struct endpoint *endpoint_of(struct server *server, const struct ask *ask)
 {
     return &server->endpoints[sim_service()->beside && sim_service()->is_beside(ask)];
+}
+
+const struct account *server_account(void)
+{
+    return development_account;
 }
 
 bool server_healthy(const struct server *server)
@@ -638,7 +647,9 @@ static struct bytes make_query(const struct sent *sent)
     struct text query;
 
     text_init(&query, sent->exchange.arena, 256);
-    if (forms[ask->op].query)
+    if (ask->wants_key)
+        text_add_string(&query, "restype=service&comp=userdelegationkey");
+    else if (forms[ask->op].query)
         text_add_string(&query, forms[ask->op].query);
     if (ask->op == OP_PUT_BLOCK && !malformed_query(ask, "blockid")) {
         char name[16];
@@ -676,8 +687,8 @@ static void set_target(struct sent *sent)
     struct request *request = &sent->exchange.request;
     struct arena *arena = sent->exchange.arena;
 
-    request->method = forms[ask->op].method;
-    request->method_text = bytes_from_string(forms[ask->op].text);
+    request->method = ask->wants_key ? METHOD_POST : forms[ask->op].method;
+    request->method_text = bytes_from_string(ask->wants_key ? "POST" : forms[ask->op].text);
     if (ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE)
         request->path = bytes_from_string("/" DEVELOPMENT_ACCOUNT "/");
     else if (forms[ask->op].of_blob)
@@ -747,7 +758,9 @@ static void make_body(struct sent *sent, size_t *ret_size)
     struct text text;
 
     *ret_size = 0;
-    if (has_content(ask)) {
+    if (ask->wants_key) {
+        copy_body(sent, roles_key_body(sent->exchange.arena), ret_size);
+    } else if (has_content(ask)) {
         sent->body = malloc(ask->content.length + 1u);
         pattern_fill(ask->content.seed, 0, sent->body, ask->content.length);
         *ret_size = ask->content.length;
@@ -1009,7 +1022,9 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     }
     if (malformed_is_missing(sent->ask, sent->headers, request->header_count))
         add_text(sent, sent->ask->malformed->name, sent->ask->malformed->value);
-    if (signature != UNSIGNED && signature < SIGNED_BY_SAS)
+    if (signature == SIGNED && sent->ask->token > 0)
+        add(sent, "authorization", roles_authorization(sent->ask, sent->exchange.arena));
+    else if (signature != UNSIGNED && signature < SIGNED_BY_SAS)
         sign(sent);
 }
 
@@ -1019,6 +1034,8 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
 
     request->peer = bytes_of(direct_peer, sizeof direct_peer - 1);
     request->listener_tag = endpoint_of(server, sent->ask);
+    request->secure =
+        sent->ask->token > 0 && sent->ask->signature == SIGNED && roles_sends_securely(sent->ask);
     if (sim_service()->write) {
         sim_service()->write(sent->ask, sent->exchange.arena, &sent->draft);
         copy_body(sent, sent->draft.body, ret_size);
@@ -1282,6 +1299,7 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent->ask = ask;
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
+    throttle_sends(slot, size, sent->exchange.request.method & (METHOD_GET | METHOD_HEAD));
     if (goes_by_wire(slot, ask))
         wire_exchange(slot, ask, &sent->exchange.request, &sent->framing,
                       bytes_of(sent->body, size), read_header, &answer);
@@ -1328,7 +1346,11 @@ static void format_page(const struct page_ask *page, char *to, size_t size)
 
 void ask_format(const struct ask *ask, char *to, size_t size)
 {
-    sim_service()->format(ask, to, size);
+    size_t length;
+
+    roles_format(ask, to, size);
+    length = strlen(to);
+    sim_service()->format(ask, to + length, size - length);
 }
 
 void ask_format_blob(const struct ask *ask, char *to, size_t size)

@@ -151,6 +151,9 @@ struct ask {
     bool is_weak;                             /* that ETag */
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
+    unsigned token;     /* principal of a bearer token or user delegation SAS, or 0 (roles.h) */
+    unsigned flaw;      /* of that token, or 0 */
+    bool wants_key;     /* Get User Delegation Key, in place of `op` */
     unsigned sas;       /* of sas_letters, or the policy's number */
     unsigned sas_types; /* of account_sas_types */
     struct sas_terms terms;
@@ -267,6 +270,7 @@ extern const char *const tier_texts[TIERS];
 extern const char *const sas_letters[SAS_LETTERS];
 extern const char *const account_sas_types[SAS_TYPES];
 
+struct account;
 struct decision_pool;
 struct endpoint;
 struct endpoint_set;
@@ -282,6 +286,8 @@ void *server_tag(struct server *server);
 void server_join(struct server *server, const struct endpoint *like);
 struct endpoint_set *server_endpoints(struct server *server);
 struct decision_pool *server_pool(struct server *server);
+/* The account that clients use. */
+const struct account *server_account(void);
 bool server_healthy(const struct server *server);
 struct store *server_store(const struct server *server);
 /* From now on requests come by sockets. */

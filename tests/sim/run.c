@@ -23,8 +23,11 @@
 #include "fleet.h"
 #include "judge.h"
 #include "request.h"
+#include "roles.h"
 #include "scheduler.h"
 #include "services.h"
+#include "states.h"
+#include "throttle.h"
 
 #define SECOND_NS          UINT64_C(1000000000)
 #define ANSWER_MAX_S       60
@@ -54,6 +57,25 @@ static bool may_fail(void)
     return world->was_damaged || faults_were_seen() || !server_healthy(server);
 }
 
+/* To its service, a request that was not permitted looks like one without a response. */
+static void judge(unsigned slot, struct reply *answer)
+{
+    bool has_committed = !wishes[slot].ask.wants_key && sim_service()->has_committed(slot);
+
+    if (throttle_refused(slot, answer, has_committed, may_fail()))
+        answer->came = false;
+    if (wishes[slot].ask.wants_key) {
+        roles_judge_key(slot, answer, may_fail());
+        return;
+    }
+    if (roles_refused(slot, answer, may_fail())) {
+        if (has_committed)
+            world_fail("a request that is not permitted has committed");
+        answer->came = false;
+    }
+    sim_service()->answered(slot, answer, may_fail());
+}
+
 static void *client(void *argument)
 {
     unsigned slot = (unsigned)(uintptr_t)argument;
@@ -65,16 +87,22 @@ static void *client(void *argument)
     while (world->next_request[slot] < world->plan.operations && server_healthy(server)) {
         struct reply answer;
 
-        sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
+        sim_service()->draw(slot, world->next_request[slot], &wish->ask);
+        roles_draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             request_think(slot, wish->ask.think_ns);
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
-        sim_service()->asked(slot, &wish->ask);
+        throttle_draw(&wish->ask);
+        states_draw(&wish->ask);
+        roles_asked(slot, &wish->ask);
+        throttle_asked(slot, &wish->ask);
+        if (!wish->ask.wants_key)
+            sim_service()->asked(slot, &wish->ask);
         request_send(server, slot, &wish->ask, &answer);
         if (answer.was_cut && !may_fail())
             world_fail("an answer is broken off after %zu bytes", answer.body_size);
-        sim_service()->answered(slot, &answer, may_fail());
+        judge(slot, &answer);
         wish->is_waiting = false;
         answer_release(&answer);
     }
@@ -152,6 +180,8 @@ static void wait_for_clients(void)
 /* All is quiet: what is there is what the model has, and what clients were told has an order. */
 static void check_end(void)
 {
+    throttle_end();
+    states_end();
     if (world->plan.service != SIM_FILE) /* what SMB clients have left is synced a little later */
         commits_acknowledge_all();
     if (!sim_service()->take_stock(server, may_fail()))
@@ -197,6 +227,8 @@ static noreturn void live(bool calm)
         world_end(OUTCOME_DONE);
     if (world->plan.faults & FAULT_WIRE)
         server_open_wire(server);
+    throttle_start(server_account());
+    states_start(server);
     start_clients();
     wait_for_clients();
     check_end();
@@ -340,6 +372,7 @@ static bool run_lives(const struct plan *plan)
     world_begin(plan);
     disk_begin();
     sim_service()->begin();
+    roles_begin();
     for (;;) {
         bool calm = lives >= plan->lives || world->was_damaged;
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "roles.h"
 #include "sas_terms.h"
 
 #define SAS_SIGNED_VERSION "2020-08-04"
-#define USER_OID           "aaaaaaaa-1111-4111-8111-111111111111"
 #define USER_TID           "bbbbbbbb-1111-4111-8111-111111111111"
 
 /* A start, and an expiry, of each moment: no expiry lies before its start. */
@@ -42,23 +42,24 @@ static void of_container(const struct ask *ask, struct unsigned_sas *sas)
                    letters[0] ? "&sp=" : "", letters);
 }
 
-/* Of a user who, as the server is set up, may do everything. */
+/* Of a user who, in a run without roles, may do everything. */
 static void of_user(const struct ask *ask, struct unsigned_sas *sas)
 {
     const char *letters = sas_letters[ask->sas];
     const struct sas_terms *terms = &ask->terms;
     const char *start = starts[terms->key_start], *expiry = expiries[terms->key_expiry];
+    const char *oid = roles_principal(ask->token);
 
     (void)snprintf(
         sas->plain, sizeof sas->plain,
-        "%s\n%s\n%s\n/blob/" DEVELOPMENT_ACCOUNT "/%s\n" USER_OID "\n" USER_TID
+        "%s\n%s\n%s\n/blob/" DEVELOPMENT_ACCOUNT "/%s\n%s\n" USER_TID
         "\n%s\n%s\nb\n" SAS_SIGNED_VERSION "\n\n\n\n%s\n%s\n" SAS_SIGNED_VERSION "\nc\n\n\n\n\n\n",
         letters, starts[terms->start], expiries[terms->expiry], container_names[ask->container],
-        start, expiry, addresses[terms->address], protocols[terms->protocol]);
+        oid, start, expiry, addresses[terms->address], protocols[terms->protocol]);
     (void)snprintf(sas->query, sizeof sas->query,
-                   "sr=c&sp=%s&skoid=" USER_OID "&sktid=" USER_TID
+                   "sr=c&sp=%s&skoid=%s&sktid=" USER_TID
                    "&skt=%s&ske=%s&sks=b&skv=" SAS_SIGNED_VERSION,
-                   letters, start, expiry);
+                   letters, oid, start, expiry);
 }
 
 static void of_account(const struct ask *ask, struct unsigned_sas *sas)
@@ -74,10 +75,11 @@ static void of_account(const struct ask *ask, struct unsigned_sas *sas)
 }
 
 /* What Get User Delegation Key gives for these times. */
-static struct hmac_sha256_ctx user_key(const struct sas_terms *terms, const struct account *account,
+static struct hmac_sha256_ctx user_key(const struct ask *ask, const struct account *account,
                                        struct arena *arena)
 {
-    struct delegation_key key = { .oid = bytes_from_string(USER_OID),
+    const struct sas_terms *terms = &ask->terms;
+    struct delegation_key key = { .oid = bytes_from_string(roles_principal(ask->token)),
                                   .tid = bytes_from_string(USER_TID),
                                   .service = bytes_from_string("b"),
                                   .version = bytes_from_string(SAS_SIGNED_VERSION) };
@@ -113,7 +115,7 @@ void sas_add(const struct ask *ask, const struct hmac_sha256_ctx *key,
 
     if (ask->signature == SIGNED_BY_USER) {
         of_user(ask, &sas);
-        context = user_key(&ask->terms, account, query->arena);
+        context = user_key(ask, account, query->arena);
     } else if (ask->signature == SIGNED_BY_ACCOUNT_SAS) {
         of_account(ask, &sas);
     } else {

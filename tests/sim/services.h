@@ -51,6 +51,9 @@ struct sim_service {
     bool (*has_committed)(unsigned slot);
     void (*answered)(unsigned slot, const struct reply *answer, bool may_fail);
     bool (*take_stock)(struct server *server, bool may_fail);
+    /* Makes the state of an older commit that of this one, the newest (states.h). NULL if the service
+     * has no such runs */
+    void (*return_to)(uint64_t older, uint64_t commit);
     /* When all is quiet, and stock was taken; NULL: nothing is left to check. */
     void (*check_end)(struct server *server);
 };

@@ -391,15 +391,15 @@ const char *table_fill(unsigned table, unsigned place, struct entity_version *ve
     if (version->etag != 0)
         return version->etag == etag ? NULL : "another ETag than was told before";
     version->etag = etag;
-    if (version->older && version->older->incarnation == version->incarnation &&
-        version->older->etag >= etag)
+    if (version->older && !version->is_returned &&
+        version->older->incarnation == version->incarnation && version->older->etag >= etag)
         return "an ETag that is not above the one before";
     if (version->above >= etag)
         return "an ETag that is not above an older one";
     while (newer != version && newer->older != version)
         newer = newer->older;
-    if (newer != version && newer->etag != 0 && newer->incarnation == version->incarnation &&
-        newer->etag <= etag)
+    if (newer != version && !newer->is_returned && newer->etag != 0 &&
+        newer->incarnation == version->incarnation && newer->etag <= etag)
         return "an ETag that is not below the one after";
     return NULL;
 }
@@ -425,7 +425,7 @@ void table_prune(uint64_t oldest_commit)
         while (at && at->older) {
             struct entity_version *gone = at->older;
 
-            if (gone->incarnation == at->incarnation && gone->etag > at->above)
+            if (!at->is_returned && gone->incarnation == at->incarnation && gone->etag > at->above)
                 at->above = gone->etag;
             at->older = gone->older;
             world_free(gone, sizeof *gone);
@@ -464,5 +464,40 @@ void table_roll_back(uint64_t commit)
             model->tables[t] = gone->older;
             world_free(gone, sizeof *gone);
         }
+    }
+}
+
+static void return_entity(struct entity_version **newest, uint64_t older, uint64_t commit)
+{
+    const struct entity_version *at = *newest;
+    struct entity_version *made;
+
+    while (at && at->since > older)
+        at = at->older;
+    if (at == *newest)
+        return;
+    made = world_alloc(sizeof *made);
+    if (at)
+        *made = *at;
+    made->is_returned = true;
+    made->since = commit;
+    made->older = *newest;
+    *newest = made;
+}
+
+void table_return_to(uint64_t older, uint64_t commit)
+{
+    for (unsigned i = 0; i < TABLES * TABLE_PLACES; i++)
+        return_entity(&model->entities[i / TABLE_PLACES][i % TABLE_PLACES], older, commit);
+    for (unsigned t = 0; t < TABLES; t++) {
+        struct table_version *made;
+
+        if (!model->tables[t] || model->tables[t]->since <= older)
+            continue;
+        made = world_alloc(sizeof *made);
+        *made = *table_at(t, older);
+        made->since = commit;
+        made->older = model->tables[t];
+        model->tables[t] = made;
     }
 }

@@ -12,8 +12,9 @@ struct entity_version {
     uint64_t incarnation; /* of the table it is in */
     bool exists;
     unsigned values[TABLE_PROPERTIES];
-    uint64_t etag;  /* ticks; 0: not known yet */
-    uint64_t above; /* an ETag that this one must be above */
+    uint64_t etag;    /* ticks; 0: not known yet */
+    uint64_t above;   /* an ETag that this one must be above */
+    bool is_returned; /* made by a return to a saved state: of an older ETag than the one before */
 };
 
 struct table_version {
@@ -56,6 +57,8 @@ unsigned table_cell_of(unsigned table);
 /* Returns whether the newest table of the name is in the cell of the calling process (commits.h). */
 bool table_is_here(unsigned table);
 void table_roll_back(uint64_t commit);
+/* The commit returns to the state of an older one. */
+void table_return_to(uint64_t older, uint64_t commit);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);
 

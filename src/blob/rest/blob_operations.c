@@ -60,8 +60,10 @@ void blob_answer_http_properties(struct answer *a, const struct blob *blob)
 void blob_answer_properties(struct answer *a, const struct blob *blob)
 {
     blob_answer_http_properties(a, blob);
-    metadata_answer(a, blob->metadata);
+    metadata_answer(a, blob_shown_metadata(a->arena, blob));
     answer_type(a, blob);
+    if (account_is_hierarchical(a->call->account) && call_since(a->call, "2020-10-02"))
+        answer_string(a, "x-ms-resource-type", blob->is_directory ? "directory" : "file");
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))
         answer_u64(a, "x-ms-tag-count", tags_count(blob->tags));
     answer_copy(a, &blob->copy);

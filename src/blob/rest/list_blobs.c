@@ -259,6 +259,7 @@ static struct blob_page *page_new(const struct call *call,
         .sealed = call_since(call, "2019-12-12"),
         .deleted_first = call_since(call, "2019-12-12"),
         .versions = call_since(call, "2019-12-12"),
+        .resource_type = account_is_hierarchical(call->account) && call_since(call, "2020-10-02"),
         .versions_only = asked->listing.include & INCLUDE_VERSIONS_ONLY,
     };
     return page;

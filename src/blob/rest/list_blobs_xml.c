@@ -205,9 +205,12 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)
         xml_element_u64(out, "TagCount", tags_count(blob->tags));
+    if (view->resource_type)
+        add_word(out, "<ResourceType>", blob->is_directory ? "directory" : "file",
+                 "</ResourceType>");
     text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
-        metadata_xml(out, blob->metadata);
+        metadata_xml(out, blob_shown_metadata(view->call->arena, blob));
     if (view->tags && blob->tags.len > 0)
         tags_xml(out, blob->tags);
     if (view->or_metadata) /* of object replication */

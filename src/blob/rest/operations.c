@@ -19,6 +19,7 @@
 #include "blob/uncommitted.h"
 #include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
+#include "blob/path_operations.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/tier.h"
@@ -33,23 +34,27 @@
 #include "properties/service_properties.h"
 #include "service/user_delegation_key.h"
 
-#define EVERY_METHOD   (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
-#define MIB            (UINT64_C(1) << 20)
+#define EVERY_METHOD             (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
+#define MIB                      (UINT64_C(1) << 20)
 
 /* A list of 50,000 blocks with the longest ids takes 6 MiB. */
-#define BLOCK_LIST_MAX (8 * MIB)
+#define BLOCK_LIST_MAX           (8 * MIB)
 /* semantics 10.1 */
-#define PUT_BLOB_MAX   (5000 * MIB)
-#define PUT_BLOCK_MAX  (4000 * MIB)
-#define APPEND_MAX     (100 * MIB)
-#define PUT_PAGE_MAX   (4 * MIB)
-#define BLOB_BATCH_MAX (4 * MIB)
+#define PUT_BLOB_MAX             (5000 * MIB)
+#define PUT_BLOCK_MAX            (4000 * MIB)
+#define APPEND_MAX               (100 * MIB)
+#define PUT_PAGE_MAX             (4 * MIB)
+#define BLOB_BATCH_MAX           (4 * MIB)
 
-#define S              IF_MODIFIED_SINCE
-#define SU             (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
-#define HTTP4          IF_HTTP4
-#define T              IF_TAGS
-#define HTTP4T         (IF_HTTP4 | IF_TAGS)
+#define S                        IF_MODIFIED_SINCE
+#define SU                       (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
+#define HTTP4                    IF_HTTP4
+#define T                        IF_TAGS
+#define HTTP4T                   (IF_HTTP4 | IF_TAGS)
+
+/* What the operation does to its blob: NEEDS_ bits of blob/blob.h. An operation that creates a blob
+ * also writes its content. */
+#define NEEDS(functions_, need_) functions_, .passes = NEEDS_##need_
 
 /* The four functions of an operation, as one value for a row. */
 OPERATION(get_account_information);
@@ -199,61 +204,61 @@ static const struct operation operations[] = {
     /* ---- blobs of every type ---- */
     ROW("Get Blob", GET, BLOB, "", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206,
-        blob_subject, &get_blob_functions),
+        blob_subject, NEEDS(&get_blob_functions, READ)),
     ROW("Get Blob Properties", METHOD_HEAD, BLOB, "", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_readable, &get_blob_properties_functions),
+        blob_subject_readable, NEEDS(&get_blob_properties_functions, READ)),
     ROW("Set Blob Properties", PUT, BLOB, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, &set_blob_properties_functions),
+        blob_subject, NEEDS(&set_blob_properties_functions, METADATA)),
     ROW("Get Blob Metadata", GH, BLOB, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &get_blob_metadata_functions),
+        blob_subject, NEEDS(&get_blob_metadata_functions, READ)),
     ROW("Set Blob Metadata", PUT, BLOB, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, &set_blob_metadata_functions),
+        blob_subject, NEEDS(&set_blob_metadata_functions, METADATA)),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=acquire", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0,
-        blob_subject, LOGGED_AS("AcquireBlobLease", &lease_blob_functions)),
+        blob_subject, LOGGED_AS("AcquireBlobLease", NEEDS(&lease_blob_functions, METADATA))),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=renew", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, LOGGED_AS("RenewBlobLease", &lease_blob_functions)),
+        blob_subject, LOGGED_AS("RenewBlobLease", NEEDS(&lease_blob_functions, METADATA))),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=change", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, LOGGED_AS("ChangeBlobLease", &lease_blob_functions)),
+        blob_subject, LOGGED_AS("ChangeBlobLease", NEEDS(&lease_blob_functions, METADATA))),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=release", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, LOGGED_AS("ReleaseBlobLease", &lease_blob_functions)),
+        blob_subject, LOGGED_AS("ReleaseBlobLease", NEEDS(&lease_blob_functions, METADATA))),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=break", WRITES, MAY("o", "wd", "wd", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0,
-        blob_subject, LOGGED_AS("BreakBlobLease", &lease_blob_functions)),
+        blob_subject, LOGGED_AS("BreakBlobLease", NEEDS(&lease_blob_functions, METADATA))),
     ROW("Snapshot Blob", PUT, BLOB, "comp=snapshot", NULL, WRITES, MAY("o", "cw", "cw", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, OPTIONAL, RETURNED, REFUSED, 0, 201, 0,
-        blob_subject, &snapshot_blob_functions),
+        blob_subject, NEEDS(&snapshot_blob_functions, SNAPSHOT)),
     ROW("Delete Blob", DELETE, BLOB, "", "?deletetype=permanent", WRITES, MAY("o", "y", "y", "", BLOB_PERMANENT_DELETE, PRIVATE), "2020-04-08",
         HTTP4T, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0,
-        blob_subject_kept, LISTED(&delete_blob_permanently_functions)),
+        blob_subject_kept, LISTED(NEEDS(&delete_blob_permanently_functions, DESTROY))),
     ROW("Delete Blob", DELETE, BLOB, "", "?versionid", WRITES, MAY("o", "x", "x", "", BLOB_DELETE_VERSION, PRIVATE), "2019-12-12",
         HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
-        blob_subject_uncommitted, LISTED(&delete_blob_functions)),
+        blob_subject_uncommitted, LISTED(NEEDS(&delete_blob_functions, DESTROY))),
     ROW("Delete Blob", DELETE, BLOB, "", NULL, WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
-        blob_subject_uncommitted, LISTED(&delete_blob_functions)),
+        blob_subject_uncommitted, LISTED(NEEDS(&delete_blob_functions, DESTROY))),
     ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-07-29",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
-        blob_subject_undeleted, &undelete_blob_functions),
+        blob_subject_undeleted, NEEDS(&undelete_blob_functions, METADATA)),
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0,
-        blob_subject_copied, &abort_copy_blob_functions),
+        blob_subject_copied, NEEDS(&abort_copy_blob_functions, CONTENT)),
     ROW("Get Blob Tags", GET, BLOB, "comp=tags", NULL, READS, MAY("o", "t", "t", "", BLOB_TAGS_READ, PRIVATE), "2019-12-12",
         HTTP4T, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0,
-        blob_subject, &get_blob_tags_functions),
+        blob_subject, NEEDS(&get_blob_tags_functions, READ)),
     ROW("Set Blob Tags", PUT, BLOB, "comp=tags", NULL, WRITES, MAY("o", "t", "t", "", BLOB_TAGS_WRITE, PRIVATE), "2019-12-12",
         HTTP4T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
-        blob_subject, &set_blob_tags_functions),
+        blob_subject, NEEDS(&set_blob_tags_functions, TAGS)),
     ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-04-17",
         T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202,
-        blob_subject, LISTED(&set_blob_tier_functions)),
+        blob_subject, LISTED(NEEDS(&set_blob_tier_functions, TIER))),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
@@ -269,64 +274,64 @@ static const struct operation operations[] = {
      * request needs ---- */
     ROW("Put Blob From URL", PUT, BLOB, "", "x-ms-copy-source&x-ms-blob-type=BlockBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2020-04-08",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject_optional, &put_blob_from_url_functions),
+        blob_subject_optional, NEEDS(&put_blob_from_url_functions, CREATE)),
     ROW("Copy Blob From URL", PUT, BLOB, "", "x-ms-requires-sync=true", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, COPY, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0,
-        blob_subject_optional, &copy_blob_from_url_functions),
+        blob_subject_optional, NEEDS(&copy_blob_from_url_functions, CREATE)),
     ROW("Copy Blob", PUT, BLOB, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, COPY, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0,
-        blob_subject_optional, &copy_blob_functions),
+        blob_subject_optional, NEEDS(&copy_blob_functions, CREATE)),
     ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2016-05-31",
         HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0,
-        blob_subject_incremental, &incremental_copy_blob_functions),
+        blob_subject_incremental, NEEDS(&incremental_copy_blob_functions, CREATE)),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject_optional, &create_append_blob_functions),
+        blob_subject_optional, NEEDS(&create_append_blob_functions, CREATE)),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=PageBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject_optional, &create_page_blob_functions),
+        blob_subject_optional, NEEDS(&create_page_blob_functions, CREATE)),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=BlockBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, STAGED, PUT_BLOB_MAX, 201, 0,
-        blob_subject_optional, &put_blob_functions),
+        blob_subject_optional, NEEDS(&put_blob_functions, CREATE)),
 
     /* ---- block blobs ---- */
     ROW("Put Block From URL", PUT, BLOB, "comp=block", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-03-28",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 201, 0,
-        blob_subject_optional, &put_block_from_url_functions),
+        blob_subject_optional, NEEDS(&put_block_from_url_functions, CREATE)),
     ROW("Put Block", PUT, BLOB, "comp=block", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, WHEN_LEASED, NONE, STAGED, PUT_BLOCK_MAX, 201, 0,
-        blob_subject_optional, &put_block_functions),
+        blob_subject_optional, NEEDS(&put_block_functions, CREATE)),
     ROW("Put Block List", PUT, BLOB, "comp=blocklist", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, MEMORY, BLOCK_LIST_MAX, 201, 0,
-        blob_subject_optional, &put_block_list_functions),
+        blob_subject_optional, NEEDS(&put_block_list_functions, CREATE)),
     ROW("Get Block List", GET, BLOB, "comp=blocklist", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject_uncommitted, &get_block_list_functions),
+        blob_subject_uncommitted, NEEDS(&get_block_list_functions, READ)),
 
     /* ---- append blobs ---- */
     ROW("Append Block From URL", PUT, BLOB, "comp=appendblock", "x-ms-copy-source", WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, &append_block_from_url_functions),
+        blob_subject, NEEDS(&append_block_from_url_functions, CONTENT)),
     ROW("Append Block", PUT, BLOB, "comp=appendblock", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0,
-        blob_subject, &append_block_functions),
+        blob_subject, NEEDS(&append_block_functions, CONTENT)),
     ROW("Append Blob Seal", PUT, BLOB, "comp=seal", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2019-12-12",
         HTTP4, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, &seal_append_blob_functions),
+        blob_subject, NEEDS(&seal_append_blob_functions, CONTENT)),
 
     /* ---- page blobs ---- */
     ROW("Put Page From URL", PUT, BLOB, "comp=page", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, &put_page_from_url_functions),
+        blob_subject, NEEDS(&put_page_from_url_functions, CONTENT)),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=clear", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, LOGGED_AS("ClearPage", &clear_page_functions)),
+        blob_subject, LOGGED_AS("ClearPage", NEEDS(&clear_page_functions, CONTENT))),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=update", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_PAGE_MAX, 201, 0,
-        blob_subject, &put_page_functions),
+        blob_subject, NEEDS(&put_page_functions, CONTENT)),
     ROW("Get Page Ranges", GET, BLOB, "comp=pagelist", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, TYPES_304(&get_page_ranges_functions)),
+        blob_subject, TYPES_304(NEEDS(&get_page_ranges_functions, READ))),
 };
 /* clang-format on */
 
@@ -341,6 +346,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_EXPIRE_BLOCKS, "delete blocks that were never committed", expire_blocks },
     { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
+    { TASK_DELETE_DIRECTORY, "delete the contents of a deleted directory", delete_directory_task },
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
     { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
     { TASK_EXPIRE_CONTAINER, "delete for good a container that was kept", expire_container },
@@ -367,6 +373,7 @@ const struct service blob_service = {
     .restore = &blob_restore,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
+    .enter = blob_enter,
     .source = &blob_source_functions,
     .answer_error = website_answer_error,
 };

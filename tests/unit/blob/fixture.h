@@ -20,6 +20,8 @@ struct fixture; /* all memory of the answers lives as long as it */
 int fixture_setup(void **state);
 /* The same on a store of the caller's, which the fixture closes. */
 int fixture_setup_on(void **state, struct store *store);
+/* The same with a hierarchical container. */
+int fixture_setup_hierarchical(void **state);
 int fixture_teardown(void **state);
 
 struct reply {

@@ -1,0 +1,194 @@
+/* Creating and deleting directories: see path_operations.h.
+ *
+ * A deleted directory with contents moves to a directory in the root that no path reaches
+ * (namespace_is_hidden()), and its task deletes one file or empty directory below it in each step.
+ * So everything below it disappears in one commit, and changes that were decided before conflict
+ * with it, because a directory has moved. */
+#include "blob/path_operations.h"
+
+#include <inttypes.h>
+
+#include "base/endian.h"
+#include "blob/blob_operations.h"
+#include "blob/namespace.h"
+#include "blob/pending_copy.h"
+
+enum error path_create_directory(struct decision *d, struct bytes metadata,
+                                 struct blob *ret_directory)
+{
+    const struct blob_state *state = blob_state(d);
+    struct blob directory;
+    enum error e = OK;
+
+    if (state->node->part && !blob_is_directory(d))
+        return E_PathConflict;
+    if (d->subject.exists)
+        e = blob_begin_change(d, &directory);
+    else
+        e = namespace_make(d, TREE_DIRECTORY);
+    if (e)
+        return e;
+    if (!d->subject.exists)
+        directory = namespace_new_directory(d);
+    directory.metadata = metadata;
+    d->subject =
+        (struct subject){ .exists = true, .etag = directory.etag, .modified = directory.modified };
+    blob_change(d, stored_blob(d), &directory);
+    *ret_directory = directory;
+    return OK;
+}
+
+/* ---- delete ---- */
+
+/* Finds the hidden directory. If it does not exist, creates it, in a commit of its own: the
+ * directory that is deleted may be in the root too, whose entries a commit counts once. Returns OK,
+ * DECIDE_PREPARED, or an error of decision_fail_store(). */
+static enum error find_hidden(struct decision *d, struct tree *tree, struct tree_place *ret_place)
+{
+    static const struct tree_name hidden = { .given = BYTES("/"), .key = BYTES("/") };
+    const struct tree_path path = { &hidden, 1 };
+    enum tree_result result = tree_find(tree, &path, TREE_TO_CHANGE, ret_place);
+    struct decision_part *part;
+
+    if (!result && ret_place->exists)
+        return OK;
+    if (!result)
+        result = tree_create(tree, ret_place, TREE_DIRECTORY, &part);
+    if (result)
+        return decision_fail_store(d, result == TREE_FAILED ? tree->failed : STORE_CONFLICT);
+    return DECIDE_PREPARED;
+}
+
+/* Moves the subject to the hidden directory. Its new name is its id, and ids are not used again. */
+static enum error hide(struct decision *d)
+{
+    struct blob_node *node = blob_state(d)->node;
+    struct tree_name *names = arena_array(d->arena, 2, sizeof *names);
+    uint64_t *directories = arena_array(d->arena, 2, sizeof *directories);
+    struct tree_place hidden, to = { .path = { names, 2 }, .directories = directories };
+    struct tree_renamed renamed;
+    enum tree_result result;
+    enum error e = find_hidden(d, &node->tree, &hidden);
+
+    if (e)
+        return e;
+    names[0] = hidden.entry.name;
+    names[1].given = names[1].key = arena_printf(d->arena, "%016" PRIx64, node->place.entry.id);
+    directories[0] = TREE_ROOT;
+    directories[1] = hidden.entry.id;
+    result = tree_rename(&node->tree, &node->place, &to, TREE_OVER_NOTHING, &renamed);
+    if (result)
+        return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed : STORE_CORRUPT);
+    changes_defer(d->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
+    return OK;
+}
+
+enum error path_delete_directory(struct decision *d, bool is_recursive)
+{
+    bool is_empty;
+    enum error e;
+
+    if (tree_place_is_root(&blob_state(d)->node->place))
+        return E_OperationNotSupportedOnDirectory;
+    e = namespace_is_empty(d, &is_empty);
+    if (e)
+        return e;
+    if (is_empty)
+        return blob_delete_for_good(d, SNAPSHOTS_REFUSED);
+    return is_recursive ? hide(d) : E_PathDirectoryNotEmpty;
+}
+
+/* ---- the task ---- */
+
+/* Finds the first file, or empty directory, below a directory, or the directory itself. */
+static enum store_result find_leaf(struct decision *d, struct tree *tree, uint64_t directory,
+                                   uint64_t *ret_id)
+{
+    struct tree_page page = { .count = 0 };
+    struct tree_entry entry = { .id = directory, .kind = TREE_DIRECTORY };
+
+    do {
+        unsigned open = d->part_count;
+        struct decision_part *part;
+        struct tree_place place;
+        enum tree_result result = tree_find_id(tree, entry.id, TREE_TO_READ, &place, &part);
+
+        if (!result)
+            result = tree_list(tree, &place, bytes_of("", 0), bytes_of("", 0), 1, &page);
+        if (result)
+            return result == TREE_FAILED ? tree->failed : STORE_CONFLICT;
+        if (d->part_count > open)
+            decision_leave(d, part);
+        if (page.count > 0)
+            entry = page.entries[0];
+    } while (page.count > 0 && entry.kind == TREE_DIRECTORY);
+    *ret_id = entry.id;
+    return STORE_OK;
+}
+
+/* Ends a copy to a blob that is deleted. */
+static enum store_result drop_copy(struct decision *d, const struct blob *blob)
+{
+    struct pending_copy pending;
+    enum store_result result;
+
+    if (blob->copy.status != COPY_PENDING)
+        return STORE_OK;
+    result = pending_copy_read(d->before, d->arena, &pending);
+    if (result)
+        return result;
+    if (pending.target.content.id != 0)
+        content_newest_delete(d->changes, &pending.target.content, &d->leaves_more);
+    pending_copy_delete(d->changes);
+    return STORE_OK;
+}
+
+/* Deletes the blob of the subject's partition, and its name. */
+static enum error delete_leaf(struct decision *d)
+{
+    struct blob_state *state = arena_alloc(d->arena, sizeof *state);
+    enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &state->blob);
+
+    d->state = &state->base;
+    state->found = true;
+    if (!result)
+        result = drop_copy(d, &state->blob);
+    return result ? decision_fail_content(d, result) : blob_delete_for_good(d, SNAPSHOTS_INCLUDED);
+}
+
+enum store_result delete_directory_task(struct decision *d, const struct deferred_task *task,
+                                        const struct endpoint *endpoint)
+{
+    const uint64_t directory = be64_get(d->partition.key.ptr);
+    struct decision_part *top, *part;
+    struct tree_node node;
+    struct tree tree;
+    uint64_t leaf = directory;
+    enum store_result result;
+    enum tree_result opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
+    enum error e;
+
+    (void)task;
+    (void)endpoint;
+    if (!opened)
+        opened = tree_open_id(&tree, directory, &top, &node);
+    if (opened)
+        return opened == TREE_FAILED ? tree.failed : STORE_NOT_FOUND;
+    result = find_leaf(d, &tree, directory, &leaf);
+    if (!result && tree_open_id(&tree, leaf, &part, &node))
+        result = STORE_CONFLICT;
+    if (result)
+        return result;
+    if (leaf != directory) {
+        decision_move_subject(d, part);
+        top->changes = changes_new(d->arena);
+        changes_defer(top->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
+    }
+    decision_keep_above(d);
+    e = delete_leaf(d);
+    if (e)
+        return e == DECIDE_AGAIN ? STORE_CONFLICT : STORE_BUSY;
+    if (d->leaves_more)
+        decision_defer_collection(d);
+    return STORE_OK;
+}

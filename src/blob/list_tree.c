@@ -1,0 +1,299 @@
+/* See list_tree.h. */
+#include "blob/list_tree.h"
+
+#include "blob/namespace.h"
+
+/* Entries of a directory read at once. */
+#define ENTRIES_AT_ONCE 256u
+/* Attempts at a page of a container that changes all the time. */
+#define ATTEMPTS_MAX    4u
+
+static const struct bytes base_key = BYTES("\xFF");
+
+/* A directory on the path to the current name. */
+struct level {
+    struct level *above;
+    uint64_t id;
+    size_t path_len; /* of its path, with a slash */
+    struct tree_page page;
+    size_t at; /* next entry of the page */
+    bool is_begun;
+};
+
+/* A directory, as it was when some of its entries were read. */
+struct reading {
+    struct reading *earlier;
+    struct partition partition;
+    instant at;
+};
+
+struct tree_records {
+    struct decision *d;
+    const struct list_blobs_parameters *asked;
+    struct tree tree;
+    struct bytes from; /* first name of the walk; empty for the beginning */
+    bool is_recursive;
+    bool marks_directories; /* with a slash */
+    bool has_bases_only;
+    struct level *level;
+    struct reading *readings;
+    struct text name;        /* current name */
+    bool descends;           /* to the names below it, next: */
+    uint64_t below;          /* id of the directory */
+    size_t below_len;        /* length of its path */
+    struct read_view *of;    /* records of the current name, or NULL */
+    struct bytes record_key; /* where to continue in them */
+    struct scan *scan;
+    bool is_read; /* the base has been read */
+};
+
+struct tree_records *tree_records_open(struct decision *d,
+                                       const struct list_blobs_parameters *asked, struct bytes from)
+{
+    struct tree_records *records = arena_alloc(d->arena, sizeof *records);
+
+    if (from.len > 0 && from.ptr[from.len - 1] == '/')
+        from.len--;
+    records->d = d;
+    records->asked = asked;
+    records->from = from;
+    records->marks_directories = asked->delimiter.ptr && bytes_is(asked->delimiter, "/");
+    records->is_recursive = !records->marks_directories && !asked->one_level;
+    records->has_bases_only = !asked->snapshots && !asked->versions;
+    tree_open_to_read(&records->tree, d, blob_state(d)->container.space, TREE_CASE_EXACT);
+    text_init(&records->name, d->arena, 1024);
+    records->descends = true; /* to the root */
+    return records;
+}
+
+/* ---- the walk ---- */
+
+/* Returns true if `path` is below `directory`. */
+static bool is_above(struct bytes directory, struct bytes path)
+{
+    return path.len > directory.len && path.ptr[directory.len] == '/' &&
+           bytes_has_prefix(path, directory);
+}
+
+/* Returns the name of `path` in the directory of the level; empty if it is not below it. */
+static struct bytes name_in(const struct tree_records *records, const struct level *level,
+                            struct bytes path)
+{
+    struct bytes directory = bytes_of(records->name.ptr, level->path_len), name, rest;
+
+    if (path.len <= level->path_len || !bytes_has_prefix(path, directory))
+        return bytes_of("", 0);
+    bytes_cut(bytes_from(path, level->path_len), '/', &name, &rest);
+    return name;
+}
+
+static void enter_level(struct tree_records *records)
+{
+    struct level *level = arena_alloc(records->d->arena, sizeof *level);
+
+    records->name.len = records->below_len;
+    if (records->level)
+        text_add_char(&records->name, '/');
+    level->above = records->level;
+    level->id = records->below;
+    level->path_len = records->name.len;
+    records->level = level;
+    records->descends = false;
+}
+
+/* Notes the state in which the directory is read, for tree_records_confirm(). */
+static void note_reading(struct tree_records *records, const struct decision_part *part)
+{
+    struct reading *reading = arena_alloc(records->d->arena, sizeof *reading);
+
+    reading->earlier = records->readings;
+    reading->partition = part->partition;
+    reading->at = read_view_instant(part->before);
+    records->readings = reading;
+}
+
+/* Reads the next entries of the directory; none if it was deleted in the meantime. */
+static enum store_result read_entries(struct tree_records *records, struct level *level)
+{
+    struct bytes from = level->is_begun ? level->page.next : name_in(records, level, records->from);
+    struct bytes prefix = name_in(records, level, records->asked->listing.prefix);
+    struct decision_part *part;
+    struct tree_place place;
+    enum tree_result result = tree_find_id(&records->tree, level->id, TREE_TO_READ, &place, &part);
+
+    level->is_begun = true;
+    level->at = 0;
+    level->page = (struct tree_page){ .count = 0 };
+    if (result == TREE_FAILED)
+        return records->tree.failed;
+    if (!result) {
+        note_reading(records, part);
+        result = tree_list(&records->tree, &place, prefix, from, ENTRIES_AT_ONCE, &level->page);
+    }
+    if (result == TREE_FAILED)
+        return records->tree.failed;
+    decision_leave(records->d, part);
+    return STORE_OK;
+}
+
+/* Makes an entry the current name. Returns false if it is not in the walk. */
+static bool take_entry(struct tree_records *records, const struct level *level,
+                       const struct tree_entry *entry)
+{
+    const struct bytes prefix = records->asked->listing.prefix, from = records->from;
+    struct bytes name;
+    bool is_shown, is_later;
+
+    if (namespace_is_hidden(entry->name.given))
+        return false;
+    records->name.len = level->path_len;
+    text_add(&records->name, entry->name.given);
+    name = text_bytes(&records->name);
+    is_shown = bytes_has_prefix(name, prefix);
+    is_later = namespace_compare(name, from) >= 0;
+    records->below = entry->id;
+    records->below_len = name.len;
+    records->descends = entry->kind == TREE_DIRECTORY &&
+                        (is_shown ? records->is_recursive : is_above(name, prefix)) &&
+                        (is_later || is_above(name, from));
+    if (records->marks_directories && entry->kind == TREE_DIRECTORY)
+        text_add_char(&records->name, '/');
+    return is_shown && is_later;
+}
+
+/* Moves to the next name, and opens its partition. Returns STORE_NOT_FOUND at the end. */
+static enum store_result next_name(struct tree_records *records)
+{
+    const struct tree_entry *entry = NULL;
+
+    while (!entry) {
+        struct level *level;
+
+        if (records->descends)
+            enter_level(records);
+        level = records->level;
+        if (!level)
+            return STORE_NOT_FOUND;
+        if (level->at < level->page.count) {
+            entry = &level->page.entries[level->at++];
+            if (!take_entry(records, level, entry))
+                entry = NULL;
+        } else if (level->is_begun && !level->page.next.ptr) {
+            records->level = level->above;
+        } else {
+            enum store_result result = read_entries(records, level);
+
+            if (result)
+                return result;
+        }
+    }
+    records->of =
+        decision_open(records->d, tree_partition(records->d->arena, records->tree.space, entry->id),
+                      NULL)
+            ->before;
+    records->record_key = bytes_of("", 0);
+    records->is_read = false;
+    return STORE_OK;
+}
+
+static void end_scan(struct tree_records *records)
+{
+    if (records->scan)
+        scan_close(records->scan);
+    records->scan = NULL;
+}
+
+static void end_name(struct tree_records *records)
+{
+    struct decision *d = records->d;
+
+    end_scan(records);
+    if (records->of)
+        decision_leave(d, &d->parts[d->part_count - 1]);
+    records->of = NULL;
+}
+
+/* ---- records ---- */
+
+/* Returns true for records of blobs, as opposed to those of the tree. */
+static bool is_of_blob(struct bytes key)
+{
+    return key.len > 0 && (key.ptr[0] == '\xFF' || key.ptr[0] <= 1);
+}
+
+/* Reads the next record of the current name, in the arena. */
+static enum store_result next_of_name(struct tree_records *records, struct record *ret_record)
+{
+    struct arena *arena = records->d->arena;
+    enum store_result result;
+
+    if (records->has_bases_only && records->is_read)
+        return STORE_NOT_FOUND;
+    records->is_read = true;
+    if (records->has_bases_only)
+        return read_view_get(records->of, RECORD_LISTED, base_key, arena, ret_record);
+    if (!records->scan)
+        records->scan = scan_open(records->of, RECORD_LISTED, bytes_of("", 0), records->record_key);
+    do
+        result = scan_next(records->scan, arena, ret_record);
+    while (!result && !is_of_blob(ret_record->key));
+    return result;
+}
+
+enum store_result tree_records_next(struct tree_records *records, struct space_record *ret_record)
+{
+    struct record record;
+
+    for (;;) {
+        enum store_result result = records->of ? STORE_OK : next_name(records);
+
+        if (!result)
+            result = next_of_name(records, &record);
+        else
+            return result;
+        if (!result)
+            break;
+        if (result != STORE_NOT_FOUND) /* also if it was deleted in the meantime */
+            return result;
+        end_name(records);
+    }
+    *ret_record =
+        (struct space_record){ .partition_key = text_bytes(&records->name),
+                               .record_key = records->has_bases_only ? base_key : record.key,
+                               .value = record.value };
+    return STORE_OK;
+}
+
+void tree_records_seek(struct tree_records *records, struct bytes record_key)
+{
+    end_scan(records);
+    records->record_key = record_key;
+}
+
+void tree_records_skip(struct tree_records *records)
+{
+    end_name(records);
+    records->descends = false;
+}
+
+enum store_result tree_records_confirm(const struct tree_records *records)
+{
+    struct decision *d = records->d;
+    const struct reading *reading = records->readings;
+    bool is_same = true;
+
+    if (!reading || !reading->earlier || d->attempts >= ATTEMPTS_MAX)
+        return STORE_OK;
+    for (; reading && is_same; reading = reading->earlier) {
+        struct decision_part *now = decision_open(d, reading->partition, NULL);
+
+        is_same = read_view_instant(now->before) == reading->at;
+        decision_leave(d, now);
+    }
+    return is_same ? STORE_OK : STORE_CONFLICT;
+}
+
+void tree_records_close(struct tree_records *records)
+{
+    end_name(records);
+}

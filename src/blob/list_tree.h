@@ -1,0 +1,29 @@
+/* Returns the records of a hierarchical container in the order of its names, for List
+ * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
+ * exists is still a place to continue at.
+ *
+ * A page reads many partitions. tree_records_confirm() detects that a directory has changed between
+ * its reading and the end of the page, so that a rename is seen completely or not at all. */
+#ifndef LAGRA_BLOB_LIST_TREE_H
+#define LAGRA_BLOB_LIST_TREE_H
+
+#include "blob/container_operations.h"
+
+struct tree_records;
+/* Starts at a name or, unless it exists, at the next one. The walk has the entries of one directory
+ * only if the delimiter is a slash, when names of directories end with one, or asked->one_level. */
+struct tree_records *tree_records_open(struct decision *d,
+                                       const struct list_blobs_parameters *asked,
+                                       struct bytes from);
+/* Returns the next record; its partition key is the path. Returns like space_iterator_next(). */
+enum store_result tree_records_next(struct tree_records *records, struct space_record *ret_record);
+/* Continues with the first record of the current name at or after this key. */
+void tree_records_seek(struct tree_records *records, struct bytes record_key);
+/* Continues with the next name that is not below the current one. */
+void tree_records_skip(struct tree_records *records);
+/* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read; after some
+ * attempts that is accepted. */
+enum store_result tree_records_confirm(const struct tree_records *records);
+void tree_records_close(struct tree_records *records);
+
+#endif

@@ -1,0 +1,272 @@
+/* See namespace.h. */
+#include "blob/namespace.h"
+
+#include "base/endian.h"
+
+/* Parts that remain free for the decide function when parents are created. */
+#define FREE_PARTS 4u
+
+/* Returns true if the operation changes names, so the parent directory remains open. */
+static bool changes_names(const struct decision *d)
+{
+    return (decision_passes(d) & (NEEDS_CREATE | NEEDS_DESTROY | NEEDS_NAME)) != 0;
+}
+
+/* ---- finding ---- */
+
+struct partition namespace_locate(struct decision *d, struct bytes name)
+{
+    struct blob_state *state = blob_state(d);
+    const struct guid space = state->container.space;
+
+    state->node = arena_alloc(d->arena, sizeof *state->node);
+    /* As for files: one name in the root needs no stamp (tree/README.md, "Lookups"). */
+    if (decision_may_change(d) || (name.len > 0 && memchr(name.ptr, '/', name.len)))
+        return tree_stamp_partition(space);
+    return tree_partition(d->arena, space, TREE_ROOT);
+}
+
+enum error namespace_parse(struct arena *arena, struct bytes name, struct tree_path *ret_path)
+{
+    if (name.len > 1 && name.ptr[name.len - 1] == '/')
+        name.len--;
+    if (tree_path_parse(arena, TREE_CASE_EXACT, name, ret_path))
+        return E_InvalidUri;
+    return ret_path->count > NAMESPACE_DEPTH_MAX ? E_InvalidUri : OK;
+}
+
+static enum tree_result open_tree(struct decision *d, struct tree *tree)
+{
+    const struct guid space = blob_state(d)->container.space;
+
+    if (decision_may_change(d))
+        return tree_open(tree, d, space, TREE_CASE_EXACT);
+    tree_open_to_read(tree, d, space, TREE_CASE_EXACT);
+    return TREE_OK;
+}
+
+enum error namespace_find(struct decision *d, struct bytes name)
+{
+    struct blob_node *node = blob_state(d)->node;
+    struct tree_path path;
+    enum error e = namespace_parse(d->arena, name, &path);
+
+    if (e)
+        return e;
+    node->found = open_tree(d, &node->tree);
+    if (!node->found)
+        node->found =
+            tree_find_node(&node->tree, &path, changes_names(d) ? TREE_TO_CHANGE : TREE_TO_READ,
+                           &node->place, &node->part);
+    if (node->found == TREE_FAILED)
+        return decision_fail_store(d, node->tree.failed);
+    node->place.path = path;
+    if (node->part)
+        decision_move_subject(d, node->part);
+    decision_keep_above(d);
+    return OK;
+}
+
+struct blob namespace_untouched_root(const struct container *container)
+{
+    return (struct blob){
+        .is_directory = true,
+        .nothing_staged = true,
+        .without_snapshots = true,
+        .created = container->created,
+        .etag = etag_after((struct etag){ .v = 0 }, container->created),
+        .modified = container->created,
+    };
+}
+
+enum error namespace_is_empty(struct decision *d, bool *ret_empty)
+{
+    struct blob_node *node = blob_state(d)->node;
+    uint64_t count;
+
+    if (tree_count(&node->tree, node->part, &count))
+        return decision_fail_store(d, node->tree.failed);
+    *ret_empty = count == 0;
+    return OK;
+}
+
+int namespace_compare(struct bytes left, struct bytes right)
+{
+    size_t len = left.len < right.len ? left.len : right.len, i = 0;
+
+    while (i < len && left.ptr[i] == right.ptr[i])
+        i++;
+    if (i == len)
+        return left.len == right.len ? 0 : left.len < right.len ? -1 : 1;
+    /* No name has a byte 0, so a slash comes first. */
+    if (left.ptr[i] == '/')
+        return -1;
+    if (right.ptr[i] == '/')
+        return 1;
+    return (unsigned char)left.ptr[i] < (unsigned char)right.ptr[i] ? -1 : 1;
+}
+
+/* ---- creating ---- */
+
+struct blob namespace_new_directory(const struct decision *d)
+{
+    return (struct blob){
+        .is_directory = true,
+        .nothing_staged = true,
+        .without_snapshots = true,
+        .created = d->now,
+        .etag = etag_after((struct etag){ .v = 0 }, d->now),
+        .modified = d->now,
+    };
+}
+
+/* Finds the first name of the path that does not exist. Returns TREE_OK, TREE_PARENT_IS_FILE,
+ * TREE_FAILED. */
+static enum tree_result find_missing(struct blob_node *node, struct tree_place *ret_place)
+{
+    struct tree_path path = node->place.path;
+    enum tree_result result = TREE_NO_PARENT;
+
+    while (result == TREE_NO_PARENT && path.count > 1) {
+        path.count--;
+        result = tree_find(&node->tree, &path, TREE_TO_CHANGE, ret_place);
+    }
+    if (!result && ret_place->exists) {
+        node->tree.failed = STORE_CONFLICT; /* created since */
+        return TREE_FAILED;
+    }
+    return result;
+}
+
+/* Returns the same place with space for all directories of the path. */
+static struct tree_place with_all_directories(struct decision *d, const struct tree_place *place,
+                                              const struct tree_path *path)
+{
+    struct tree_place longer = *place;
+
+    longer.path = (struct tree_path){ path->names, place->path.count };
+    longer.directories = arena_array(d->arena, path->count, sizeof longer.directories[0]);
+    memcpy(longer.directories, place->directories,
+           place->path.count * sizeof longer.directories[0]);
+    return longer;
+}
+
+static enum error create_chain(struct decision *d, struct tree_place *place, size_t names,
+                               enum tree_kind kind)
+{
+    struct blob_node *node = blob_state(d)->node;
+
+    for (;;) {
+        bool is_last = place->path.count == names;
+        struct decision_part *part;
+        struct blob directory;
+        enum tree_result result =
+            tree_create(&node->tree, place, is_last ? kind : TREE_DIRECTORY, &part);
+
+        if (result)
+            return decision_fail_store(d,
+                                       result == TREE_FAILED ? node->tree.failed : STORE_CONFLICT);
+        if (is_last) {
+            node->part = part;
+            return OK;
+        }
+        directory = namespace_new_directory(d);
+        blob_write(part->changes, d->arena, &directory);
+        if (d->part_count + FREE_PARTS >= DECISION_PARTS_MAX)
+            return DECIDE_PREPARED;
+        place->directories[place->path.count++] = place->entry.id;
+        place->exists = false;
+    }
+}
+
+enum error namespace_make(struct decision *d, enum tree_kind kind)
+{
+    struct blob_node *node = blob_state(d)->node;
+    struct tree_path path = node->place.path;
+    struct tree_place place = node->place;
+    enum error e;
+
+    if (node->found == TREE_NO_PARENT)
+        node->found = find_missing(node, &place);
+    if (node->found == TREE_PARENT_IS_FILE)
+        return E_PathConflict;
+    if (node->found)
+        return decision_fail_store(d, node->tree.failed);
+    place = with_all_directories(d, &place, &path);
+    e = create_chain(d, &place, path.count, kind);
+    if (e)
+        return e;
+    node->place = place;
+    decision_move_subject(d, node->part);
+    return OK;
+}
+
+/* ---- deleting ---- */
+
+/* Converts the result for a name that must exist. */
+static enum store_result store_result_of(const struct tree *tree, enum tree_result result)
+{
+    if (result == TREE_FAILED)
+        return tree->failed;
+    return result ? STORE_CORRUPT : STORE_OK;
+}
+
+/* Finds out whether the partition of a task is that of a file or directory, and finds its name. */
+static enum store_result find_in_task(struct decision *d, struct blob_node *node, bool *ret_found)
+{
+    enum tree_result opened;
+    struct tree_node record;
+    enum store_result result = tree_node_read(d->before, d->arena, TREE_CASE_EXACT, &record);
+
+    *ret_found = result == STORE_OK;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    opened = tree_open(&node->tree, d, d->partition.space, TREE_CASE_EXACT);
+    if (!opened)
+        opened = tree_find_id(&node->tree, be64_get(d->partition.key.ptr), TREE_TO_CHANGE,
+                              &node->place, &node->part);
+    return store_result_of(&node->tree, opened);
+}
+
+enum store_result namespace_remove(struct decision *d)
+{
+    struct blob_node of_task = { .part = NULL }, *node = &of_task;
+    enum store_result result = STORE_OK;
+    bool found;
+
+    if (d->operation) {
+        node = blob_state(d)->node;
+        found = node != NULL;
+    } else {
+        result = find_in_task(d, node, &found);
+    }
+    if (result || !found)
+        return result;
+    return store_result_of(&node->tree, tree_delete(&node->tree, &node->place, &node->part));
+}
+
+/* ---- what a blob permits ---- */
+
+/* Checks an operation on a directory. decision: 1222 */
+static enum error enter_directory(struct decision *d, unsigned needs)
+{
+    if (needs & NEEDS_CREATE)
+        return E_PathConflict;
+    if ((needs & (NEEDS_CONTENT | NEEDS_TIER | NEEDS_SNAPSHOT)) || d->input->is_source)
+        return E_OperationNotSupportedOnDirectory;
+    return OK;
+}
+
+enum error blob_enter(struct decision *d)
+{
+    const unsigned needs = decision_passes(d);
+    const struct blob_state *state = blob_state(d);
+
+    if (needs == 0 || !state->node)
+        return OK;
+    if (needs & NEEDS_TAGS)
+        return E_BlobOperationNotSupported; /* decision: 1223 */
+    if (blob_is_directory(d))
+        return enter_directory(d, needs);
+    return state->node->part || !(needs & NEEDS_CREATE) ? OK : namespace_make(d, TREE_FILE);
+}

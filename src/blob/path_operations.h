@@ -1,0 +1,51 @@
+/* Operations on paths of a hierarchical container that the Blob API does not have, for the Data Lake
+ * endpoint. Pure functions, called by decide functions.
+ *
+ * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in `passes`
+ * the needs that are named here. A path is listed by list_blobs_decide() with
+ * list_blobs_parameters.one_level or without, from a prefix with a slash at its end. Files are
+ * created, written, read and deleted by the decide functions of blob/blob_operations.h. */
+#ifndef LAGRA_BLOB_PATH_OPERATIONS_H
+#define LAGRA_BLOB_PATH_OPERATIONS_H
+
+#include "blob/blob.h"
+#include "service/deferred_tasks.h"
+
+/* Creates a directory, with its missing parents, or replaces the metadata of an existing one, whose
+ * contents stay. Subject: blob_subject_optional; NEEDS_NAME.
+ *
+ * *ret_directory  as written; d->subject has its ETag
+ * returns  OK; E_PathConflict if the path or a parent is a file */
+enum error path_create_directory(struct decision *d, struct bytes metadata,
+                                 struct blob *ret_directory);
+
+/* Deletes a directory. A recursive delete is one commit, whatever is in the directory: a task
+ * deletes that later. Subject: blob_subject_uncommitted; NEEDS_DESTROY.
+ *
+ * returns  OK; E_PathDirectoryNotEmpty if it is not recursive; E_OperationNotSupportedOnDirectory
+ *          for the root */
+enum error path_delete_directory(struct decision *d, bool is_recursive);
+
+/* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
+enum { TASK_DELETE_DIRECTORY = 0x150 };
+task_fn delete_directory_task;
+
+struct path_rename {
+    struct bytes source;                 /* path in the same container */
+    const struct guid *source_lease;     /* NULL if not sent */
+    struct conditions source_conditions; /* class CONDITIONS_OF_WRITE */
+};
+/* Renames a file or a directory, with all that is below it, in one commit. The path of the request
+ * is the destination: an existing file is replaced by a file, an empty directory by a directory. The
+ * renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
+ * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination.
+ *
+ * *ret_blob  the renamed blob; d->subject has its ETag
+ * returns  OK; E_SourcePathNotFound; E_RenameDestinationParentPathNotFound; E_PathConflict;
+ *          E_SourceConditionNotMet; as lease_check_write() for the source; E_PendingCopyOperation;
+ *          E_InvalidRenameSourcePath: onto itself, or below itself;
+ *          E_InvalidSourceOrDestinationResourceType; E_PathDirectoryNotEmpty;
+ *          E_SnapshotsPresent: of the replaced file */
+enum error path_rename(struct decision *d, const struct path_rename *asked, struct blob *ret_blob);
+
+#endif

@@ -1,0 +1,158 @@
+/* Renaming files and directories: see path_operations.h. */
+#include "blob/path_operations.h"
+
+#include "blob/contents.h"
+#include "blob/keep_blob.h"
+#include "blob/namespace.h"
+#include "blob/snapshot_changes.h"
+
+/* The renamed file or directory. */
+struct source {
+    struct tree_place place;
+    struct decision_part *part;
+    struct blob blob;
+};
+
+static enum error find_source(struct decision *d, const struct path_rename *asked,
+                              struct source *ret_source)
+{
+    struct tree *tree = &blob_state(d)->node->tree;
+    struct tree_path path;
+    enum tree_result found;
+    enum store_result read;
+    enum error e = namespace_parse(d->arena, asked->source, &path);
+
+    if (e)
+        return e;
+    found = tree_find_node(tree, &path, TREE_TO_CHANGE, &ret_source->place, &ret_source->part);
+    if (found == TREE_FAILED)
+        return decision_fail_store(d, tree->failed);
+    if (found || !ret_source->part)
+        return E_SourcePathNotFound;
+    if (tree_place_is_root(&ret_source->place))
+        return E_InvalidRenameSourcePath;
+    decision_read_clock(d);
+    read = blob_read(ret_source->part->before, d->arena, blob_base, &ret_source->blob);
+    if (read)
+        return decision_fail_content(d, read);
+    return ret_source->blob.uncommitted ? E_SourcePathNotFound : OK;
+}
+
+static enum error check_source(struct decision *d, const struct path_rename *asked,
+                               const struct blob *source)
+{
+    const struct subject subject = {
+        .exists = true, .etag = source->etag, .modified = source->modified, .tags = source->tags
+    };
+    enum error e = lease_check_write(LEASE_OF_BLOB, &source->lease, asked->source_lease, d->now);
+
+    if (!e)
+        e = conditions_check(CONDITIONS_OF_WRITE, &asked->source_conditions, &subject);
+    if (e == E_ConditionNotMet)
+        return E_SourceConditionNotMet;
+    if (!e && source->copy.status == COPY_PENDING)
+        return E_PendingCopyOperation;
+    return e;
+}
+
+/* Checks the destination, before the tree does. */
+static enum error check_destination(struct decision *d, const struct source *source)
+{
+    const struct blob_node *node = blob_state(d)->node;
+
+    if (node->found == TREE_NO_PARENT)
+        return E_RenameDestinationParentPathNotFound;
+    if (node->found == TREE_PARENT_IS_FILE)
+        return E_PathConflict;
+    if (node->part && node->place.entry.id == source->place.entry.id)
+        return E_InvalidRenameSourcePath;
+    if (node->part && node->place.entry.kind != source->place.entry.kind)
+        return E_InvalidSourceOrDestinationResourceType;
+    return OK;
+}
+
+/* Deletes the records of the blob that is replaced. */
+static enum error drop_replaced(struct decision *d)
+{
+    const struct blob *replaced = &blob_state(d)->blob;
+    struct ended_contents ended = { .count = 0 };
+    bool has_snapshots;
+    enum store_result result = snapshots_find_live(d, replaced, &has_snapshots);
+
+    if (!result && has_snapshots)
+        return E_SnapshotsPresent;
+    if (!result && !replaced->uncommitted)
+        contents_end(d, &ended, replaced);
+    if (!result)
+        result = contents_drop_staged(d, NULL);
+    if (!result)
+        result = content_release_reference(d, &ended, NULL);
+    if (result)
+        return decision_fail_content(d, result);
+    blob_change(d, replaced, NULL);
+    return OK;
+}
+
+static enum error fail_rename(struct decision *d, enum tree_result result)
+{
+    switch (result) {
+    case TREE_NOT_EMPTY:
+        return decision_take_back(d, E_PathDirectoryNotEmpty);
+    case TREE_INTO_ITSELF:
+    case TREE_IS_ROOT:
+        return decision_take_back(d, E_InvalidRenameSourcePath);
+    case TREE_FAILED:
+        return decision_fail_store(d, blob_state(d)->node->tree.failed);
+    case TREE_OK:
+    case TREE_NO_PARENT:
+    case TREE_PARENT_IS_FILE:
+    case TREE_NOT_FOUND:
+    case TREE_EXISTS:
+    case TREE_KINDS_DIFFER:
+        break;
+    }
+    return decision_fail_store(d, STORE_CONFLICT); /* was checked before */
+}
+
+static enum error rename_blob(struct decision *d, const struct path_rename *asked,
+                              struct blob *ret_blob)
+{
+    struct blob_state *state = blob_state(d);
+    struct tree_renamed renamed;
+    struct source source;
+    enum tree_result result;
+    enum error e = find_source(d, asked, &source);
+
+    if (!e)
+        e = check_source(d, asked, &source.blob);
+    if (!e)
+        e = check_destination(d, &source);
+    if (!e && state->found)
+        e = drop_replaced(d);
+    if (e)
+        return e;
+    result = tree_rename(&state->node->tree, &source.place, &state->node->place, TREE_OVER_OTHERS,
+                         &renamed);
+    if (result)
+        return fail_rename(d, result);
+    d->subject = (struct subject){ .exists = true,
+                                   .etag = source.blob.etag,
+                                   .modified = source.blob.modified };
+    *ret_blob = source.blob;
+    return OK;
+}
+
+/* Source and destination are read one after the other, so a refusal that depends on both holds only
+ * if neither has changed. */
+enum error path_rename(struct decision *d, const struct path_rename *asked, struct blob *ret_blob)
+{
+    enum error e = rename_blob(d, asked, ret_blob);
+
+    if (e && !decision_is_unfinished(e)) {
+        enum store_result confirmed = decision_confirm(d);
+
+        if (confirmed)
+            return decision_fail_store(d, confirmed);
+    }
+    return e;
+}
