@@ -1,6 +1,6 @@
-/* A process that runs the fence command for a server in a sandbox, which cannot run programs itself
- * (server/sandbox.h). It is started before the server enters the sandbox, runs only the command
- * that it was started with, and ends when the server does.
+/* Runs the fence command in a separate process, for a server in a sandbox, which cannot run programs
+ * itself (server/sandbox.h). The process is started before the server enters the sandbox, runs only
+ * the command that it was started with, and ends when the server does.
  *
  * A request is a message on a Unix socket: the arguments of the command, each followed by a zero
  * byte, and the write end of a pipe, to which a child of the helper writes the result. So cells are

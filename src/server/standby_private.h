@@ -1,4 +1,4 @@
-/* Internal to server/standby*.c: the cells of a cluster as a front end sees them. See standby.h. */
+/* Describes the cells of a cluster as a front end sees them. Internal to server/standby*.c. */
 #ifndef LAGRA_SERVER_STANDBY_PRIVATE_H
 #define LAGRA_SERVER_STANDBY_PRIVATE_H
 
