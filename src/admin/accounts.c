@@ -1,6 +1,6 @@
-/* `lagra account`: creates and changes accounts. Only those in the store can be changed here; those
- * of a file, a credential or the environment are only shown. A key is returned when it is created,
- * and never again. */
+/* `lagra account`: creates and changes accounts. Only stored accounts can be changed here;
+ * accounts from a file, a credential or the environment are only shown. A key is returned only when
+ * it is created. */
 #include "admin/admin_private.h"
 
 #include <assert.h>
@@ -67,9 +67,10 @@ static void write_configured(struct json_writer *out, const struct account *acco
 static void fail(struct admin_call *call, enum error e, struct bytes name)
 {
     if (e == E_ResourceNotFound)
-        admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(name));
+        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
+                   BYTES_ARG(name));
     else if (e == E_AccountAlreadyExists)
-        admin_fail(call, 409, "AccountAlreadyExists", "There is an account %.*s already.",
+        admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
                    BYTES_ARG(name));
     else if (e == E_ResourceAlreadyExists)
         admin_fail(call, 409, "AccountHasContainers",
@@ -77,12 +78,11 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
                    "hierarchical).",
                    BYTES_ARG(name));
     else if (e == E_OutOfRangeInput)
-        admin_fail(call, 409, "TooManyAccounts", "There are %u accounts in the store already.",
+        admin_fail(call, 409, "TooManyAccounts", "There are already %u stored accounts.",
                    STORED_ACCOUNTS_MAX);
     else if (e == E_ResourceTypeMismatch)
         admin_fail(call, 409, "AccountIsConfigured",
-                   "%.*s is an account of a file, a credential or the environment: it is changed "
-                   "there.",
+                   "%.*s is defined in a file, a credential or the environment; change it there.",
                    BYTES_ARG(name));
     else
         admin_fail_error(call, e);
@@ -91,7 +91,8 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
 /* ---- requests ---- */
 
 enum { NAME, FIRST_LIMIT = 4 /* in account-set */ };
-_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX, "as it has");
+_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX,
+               "account-set must have enough arguments");
 
 static bool is_configured(const struct admin_call *call, struct bytes name)
 {
@@ -100,7 +101,7 @@ static bool is_configured(const struct admin_call *call, struct bytes name)
     return account && account_source(account) != ACCOUNT_STORED;
 }
 
-/* Checks the name of an account to be changed. Returns false after failing the call. */
+/* Checks the name of an account to change. Returns false after failing the call. */
 static bool check_name(struct admin_call *call)
 {
     struct bytes name = call->given[NAME];
@@ -109,18 +110,19 @@ static bool check_name(struct admin_call *call)
         fail(call, E_ResourceTypeMismatch, name);
     else if (!stored_account_name_is_valid(name))
         admin_fail(call, 400, "InvalidAccountName",
-                   "A name has %u to %u lower-case letters and digits.", STORED_NAME_MIN,
+                   "A name must have %u to %u lower-case letters and digits.", STORED_NAME_MIN,
                    STORED_NAME_MAX);
     return call->status == 200;
 }
 
-/* Strict, so that all clients interpret the key alike. Returns false after failing the call. */
+/* Checks a key strictly, so that all clients decode it to the same bytes. Returns false after
+ * failing the call. */
 static bool check_key(struct admin_call *call, struct bytes key)
 {
     if (!key.ptr)
         return true;
     if (!stored_account_key_is_valid(call->arena, key))
-        admin_fail(call, 400, "InvalidKey", "A key is base64, of at most %u characters.",
+        admin_fail(call, 400, "InvalidKey", "A key must be base64 of at most %u characters.",
                    STORED_KEY_MAX);
     return call->status == 200;
 }
@@ -134,7 +136,7 @@ static struct bytes make_key(struct arena *arena)
 
     do
         got = getrandom(key, sizeof key, 0);
-    while (got < 0); /* interrupted by a signal; this few bytes are never returned partially */
+    while (got < 0); /* interrupted by a signal; so few bytes are never returned partially */
     assert(got == sizeof key);
     text = base64_encode(arena, bytes_of(key, sizeof key));
     explicit_bzero(key, sizeof key);
@@ -144,7 +146,7 @@ static struct bytes make_key(struct arena *arena)
 /* ---- changes ---- */
 
 struct change {
-    struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: unchanged */
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL: unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
     bool hierarchical; /* of a new account */
     struct account_limits limits;
@@ -170,7 +172,7 @@ static void make_change(struct account_record *record, void *context)
         record->disabled = change->state == STATE_DISABLED;
 }
 
-/* Returns false after failing the call. */
+/* Applies a change to a stored account. Returns false after failing the call. */
 static bool apply(struct admin_call *call, enum account_change how, struct change *change,
                   struct account_record *ret_record)
 {
@@ -179,7 +181,7 @@ static bool apply(struct admin_call *call, enum account_change how, struct chang
 
     if (call->admin->follows_root) {
         admin_fail(call, 409, "AccountsAreInRootCell",
-                   "Accounts of a cluster are changed at the owner of cell 1.");
+                   "Accounts of a cluster can only be changed at the owner of cell 1.");
         return false;
     }
     e = stored_account_change(call->admin->store, call->admin->accounts, call->arena, name, how,
@@ -214,7 +216,7 @@ void admin_account_add(struct admin_call *call)
     json_write_member(&call->out, "key2", record.keys[1]);
 }
 
-/* Returns false after failing the call. */
+/* Parses a state. Returns false after failing the call. */
 static bool read_state(struct admin_call *call, struct bytes state, struct change *change)
 {
     if (bytes_is(state, "enabled"))
@@ -222,12 +224,12 @@ static bool read_state(struct admin_call *call, struct bytes state, struct chang
     else if (bytes_is(state, "disabled"))
         change->state = STATE_DISABLED;
     else if (state.ptr)
-        admin_fail(call, 400, "InvalidArgument", "A state is enabled or disabled.");
+        admin_fail(call, 400, "InvalidArgument", "The state must be enabled or disabled.");
     return call->status == 200;
 }
 
-/* Parses a positive number, "none", or "default", which uses the limit of accounts without their
- * own. Returns false after failing the call. */
+/* Parses a limit: a positive number, "none", or "default" for the server's option. Returns false
+ * after failing the call. */
 static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
                        struct change *change)
 {
@@ -241,7 +243,7 @@ static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
     else if (bytes_parse_u64(text, LIMIT_MAX >> limits[which].shift, &number) && number > 0)
         change->limits.of[which] = number << limits[which].shift;
     else if (!bytes_is(text, "default"))
-        admin_fail(call, 400, "InvalidArgument", "%s is a number above 0, none or default.",
+        admin_fail(call, 400, "InvalidArgument", "%s must be a number above 0, none or default.",
                    limits[which].name);
     return call->status == 200;
 }
@@ -266,9 +268,9 @@ static void audit_change(const struct change *change, struct bytes name)
     if (change->state == STATE_ENABLED)
         audit_note("an account was enabled", name);
     if (change->keys[0].ptr)
-        audit_note("an account has another key 1", name);
+        audit_note("key 1 of an account was changed", name);
     if (change->keys[1].ptr)
-        audit_note("an account has another key 2", name);
+        audit_note("key 2 of an account was changed", name);
 }
 
 void admin_account_set(struct admin_call *call)
@@ -282,17 +284,17 @@ void admin_account_set(struct admin_call *call)
         !read_limits(call, &change, &any))
         return;
     if (!call->given[1].ptr && !change.keys[0].ptr && !change.keys[1].ptr && !any) {
-        admin_fail(call, 400, "InvalidArgument", "account-set takes a state, a key or a limit.");
+        admin_fail(call, 400, "InvalidArgument", "account-set requires a state, a key or a limit.");
         return;
     }
     if (!apply(call, ACCOUNT_CHANGE, &change, &record))
         return;
-    log_line(LOG_INFO, "account %.*s was changed: %s%s%s%s", BYTES_ARG(record.name),
-             record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", another key 1" : "",
-             change.keys[1].ptr ? ", another key 2" : "", any ? ", other limits" : "");
+    log_line(LOG_INFO, "changed account %.*s: %s%s%s%s", BYTES_ARG(record.name),
+             record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", new key 1" : "",
+             change.keys[1].ptr ? ", new key 2" : "", any ? ", new limits" : "");
     audit_change(&change, record.name);
     if (any)
-        audit_note("an account has other limits", record.name);
+        audit_note("the limits of an account were changed", record.name);
     write_record(call, &call->out, &record);
 }
 
@@ -305,13 +307,13 @@ void admin_account_rotate_key(struct admin_call *call)
     if (!check_name(call))
         return;
     if (!is_second && !bytes_is(call->given[1], "1")) {
-        admin_fail(call, 400, "InvalidArgument", "A key is 1 or 2.");
+        admin_fail(call, 400, "InvalidArgument", "The key must be 1 or 2.");
         return;
     }
     change.keys[is_second] = make_key(call->arena);
     if (!apply(call, ACCOUNT_CHANGE, &change, &record))
         return;
-    log_line(LOG_INFO, "account %.*s has another key %d", BYTES_ARG(record.name), is_second + 1);
+    log_line(LOG_INFO, "account %.*s: changed key %d", BYTES_ARG(record.name), is_second + 1);
     audit_change(&change, record.name);
     write_record(call, &call->out, &record);
     json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
@@ -319,7 +321,7 @@ void admin_account_rotate_key(struct admin_call *call)
 
 /* ---- signing ---- */
 
-/* For `lagra sas`, so that the key need not leave the server. */
+/* Signs for `lagra sas`, so that the key need not leave the server. */
 void admin_account_sign(struct admin_call *call)
 {
     const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);

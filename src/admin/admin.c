@@ -1,5 +1,5 @@
-/* Processes an operator's request: see admin.h. head: selects the operation; body: collected; end:
- * parses the arguments, runs the operation on a pool thread, and responds. */
+/* Processes operators' requests: see admin.h. head() selects the operation; body() collects the
+ * body; end() parses the arguments, runs the operation on a pool thread, and responds. */
 #include "admin/admin.h"
 
 #include "admin/admin_private.h"
@@ -92,7 +92,7 @@ static size_t body_max(const struct admin_operation *operation)
     return operation->body_max > 0 ? operation->body_max : ADMIN_BODY_MAX_BYTES;
 }
 
-/* Returns false after failing the call. */
+/* Checks the header section. Returns false after failing the call. */
 static bool check_head(struct admin_call *call)
 {
     const struct request *request = &call->exchange->request;
@@ -101,11 +101,11 @@ static bool check_head(struct admin_call *call)
     if (call->exchange->server_is_busy)
         admin_fail(call, 503, "ServerBusy", "Too many concurrent requests.");
     else if (!call->operation)
-        admin_fail(call, 404, "NoSuchOperation", "There is no such operation.");
+        admin_fail(call, 404, "NoSuchOperation", "No such operation.");
     else if (request->method != METHOD_POST)
         admin_fail(call, 405, "NoSuchMethod", "Operations require POST.");
     else if (request->query.ptr)
-        admin_fail(call, 400, "InvalidArgument", "Arguments are members of the body.");
+        admin_fail(call, 400, "InvalidArgument", "Arguments must be members of the body.");
     else if (request->content_length != HTTP_LENGTH_UNKNOWN &&
              request->content_length > body_max(call->operation))
         admin_fail(call, 413, "InvalidArgument", "The body is too long.");
@@ -143,7 +143,8 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 /* ---- arguments ---- */
 
-/* Returns the index of an argument, or ADMIN_ARGUMENTS_MAX if the row has none of that name. */
+/* Returns the index of an argument, or ADMIN_ARGUMENTS_MAX if the operation has no such
+ * argument. */
 static size_t place_of(const struct admin_operation *operation, struct bytes name)
 {
     size_t i = 0;
@@ -172,7 +173,7 @@ static void read_argument(struct admin_call *call, const struct json_member *mem
         call->given[i] = text;
 }
 
-/* Returns false after failing the call. */
+/* Parses the body. Returns false after failing the call. */
 static bool read_arguments(struct admin_call *call)
 {
     struct json_reader reader;
@@ -193,7 +194,7 @@ static bool read_arguments(struct admin_call *call)
     return call->status == 0;
 }
 
-/* ---- running it ---- */
+/* ---- running the operation ---- */
 
 static void run(struct pool_job *job)
 {
@@ -201,9 +202,10 @@ static void run(struct pool_job *job)
 
     admin_begin_answer(call, 200);
     call->operation->run(call);
-    exchange_resume(call->exchange); /* the call may have been freed now */
+    exchange_resume(call->exchange); /* the call may already be freed */
 }
-_Static_assert(offsetof(struct admin_call, job) == 0, "a job is its call");
+_Static_assert(offsetof(struct admin_call, job) == 0,
+               "a pointer to the job is a pointer to its call");
 
 static enum http_step on_end(struct exchange *exchange)
 {
@@ -223,7 +225,7 @@ static void wipe(const struct text *text)
         explicit_bzero(text->ptr, text->len);
 }
 
-/* Request and response may contain account keys. */
+/* Wipes the request and the response, because they may contain account keys. */
 static void on_done(struct exchange *exchange)
 {
     struct admin_call *call = exchange->application;

@@ -1,13 +1,13 @@
-/* Operations for operators on a Unix socket in the server's directory (net/local.h), which only
- * this user and root can open, so there is no other authentication. Used by `lagra status`,
+/* Operations for operators, on a Unix socket in the server's directory (net/local.h). Only this
+ * user and root can open it, so there is no other authentication. Used by `lagra status`,
  * `account`, `container` and others.
  *
  *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
- *                     (admin.c); may be empty. 200 with a JSON object; else
+ *                     (admin.c); may be empty. Response: 200 with a JSON object; otherwise
  *                     {"code": "...", "error": "a sentence"}
  *
- * An operation may block for a disk: it runs in a thread pool of its own, so that it gets a
- * response even while all threads for decisions are waiting. docs/admin.md */
+ * An operation may wait for a disk. It runs in a separate thread pool, so that it completes even
+ * while all threads for decisions are waiting. docs/admin.md */
 #ifndef LAGRA_ADMIN_ADMIN_H
 #define LAGRA_ADMIN_ADMIN_H
 
@@ -19,10 +19,10 @@
 #include "http/http.h"
 #include "service/server.h"
 
-/* In the server's directory; store/embedded/folder.c knows the name. */
+/* Name of the socket in the server's directory; store/embedded/folder.c must know it. */
 #define ADMIN_SOCKET_NAME "admin.sock"
 
-/* A listener, for `lagra status`. */
+/* A listener, as shown by `lagra status`. */
 struct admin_listener {
     const char *name; /* "blob", "smb" */
     const char *host;
@@ -37,21 +37,23 @@ struct route;
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
-    struct backup_hold *backup; /* NULL, like the next one, if the data is in memory */
+    struct backup_hold *backup; /* NULL, like the next member, if the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
-    bool follows_root;          /* the accounts are those of another cell, where they are changed */
+    bool follows_root;          /* accounts follow the root cell, where they are changed */
     struct console *console;    /* NULL if not served */
     struct decision_pool *pool; /* used only by this application */
-    const char *location;       /* the directory of the socket */
-    uint64_t started_s;         /* since 1970 */
+    const char *location;       /* directory of the socket */
+    uint64_t started_s;         /* Unix time */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;
-    /* Writes the list of effective options: name, value and setBy of each, without secrets. */
+    /* Writes the list of effective options, with name, value and setBy of each, without
+     * secrets. */
     void (*write_options)(const void *options, struct json_writer *to);
     const void *options;
-    struct route *route; /* to the owners of a cluster's cells; NULL if there is no cluster */
-    uint32_t cell;       /* owned by this process */
+    /* routes to the owners of a cluster's cells; NULL if there is no cluster */
+    struct route *route;
+    uint32_t cell;               /* cell owned by this process */
     const struct tenure *tenure; /* for sending responses; NULL if not needed */
 };
 

@@ -1,4 +1,4 @@
-/* Internal to admin/: an operator's request and its response. */
+/* Internal to admin/: operators' requests and their responses. */
 #ifndef LAGRA_ADMIN_PRIVATE_H
 #define LAGRA_ADMIN_PRIVATE_H
 
@@ -14,20 +14,21 @@ struct admin_call {
     const struct admin *admin;
     const struct admin_operation *operation;
     struct arena *arena; /* the exchange's */
-    struct text body;    /* of the request */
-    /* In the order of the operation's arguments; ptr NULL if absent. Never empty. */
+    struct text body;    /* request body */
+    /* In the order of the operation's arguments; ptr NULL if absent, never empty. */
     struct bytes given[ADMIN_ARGUMENTS_MAX];
     int status; /* 0 until run; then 200 unless changed */
     struct text answer;
     struct json_writer out; /* writes the members of `answer` */
 };
 
-/* One row per operation. */
+/* An operation of the table in admin.c. */
 struct admin_operation {
     const char *name; /* POST /name */
     const char *const arguments[ADMIN_ARGUMENTS_MAX];
     unsigned required; /* number of leading arguments that are required */
-    size_t body_max;   /* 0: JSON, ADMIN_BODY_MAX_BYTES; else the maximum size of a binary body */
+    /* 0 for a JSON body of at most ADMIN_BODY_MAX_BYTES; else the maximum size of a binary body */
+    size_t body_max;
     /* Called on a thread that may block: writes members to call->out, or fails. */
     void (*run)(struct admin_call *call);
 };
@@ -41,7 +42,7 @@ void admin_fail(struct admin_call *call, int status, const char *code, const cha
 
 /* Fails the call with the status, code and message of a service error. */
 void admin_fail_error(struct admin_call *call, enum error e);
-/* Writes an instant as a member; nothing for 0. */
+/* Writes an instant as a member; writes nothing for 0. */
 void admin_write_instant(struct json_writer *out, const char *name, instant at);
 
 /* ---- the operations ---- */

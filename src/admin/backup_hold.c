@@ -28,20 +28,21 @@ static int64_t unix_seconds(instant t)
     return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
 }
 
-/* Sets the metric for the end of the last good backup. One thread at a time: a backup is only made
- * by a process without another one, or with the directory's lock. */
+/* Sets the metric for the end of the last good backup. Called by one thread at a time, because a
+ * process makes only one backup at a time. */
 static void show_end(int64_t unix_s)
 {
     static const struct metric_family family = {
         "lagra_backup_last_end_timestamp_seconds",
-        "Unix time at which the last successful backup had read its data.", METRIC_GAUGE
+        "Unix time at which the last successful backup had read all its data.", METRIC_GAUGE
     };
     static _Atomic int64_t shown_s;
 
     metric_add(metric_series(&family, ""), unix_s - atomic_exchange(&shown_s, unix_s));
 }
 
-/* The file has one line, "lagra backed up 1 SECONDS", since 1970. It is replaced atomically. */
+/* File in the data directory with one line, "lagra backed up 1 SECONDS" (Unix time). It is
+ * replaced atomically. */
 #define NAME       "backed-up"
 #define NAME_NEW   "backed-up.new"
 #define BEGIN      "lagra backed up 1 "
@@ -79,8 +80,8 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
     show_end(last_s);
 }
 
-/* Reserves the snapshot for this thread, whoever holds it. Returns false if another thread has it
- * reserved. */
+/* Reserves the snapshot for this thread, regardless of its holder. Returns false if another thread
+ * has reserved it. */
 static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
 {
     bool taken;
@@ -94,7 +95,7 @@ static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
     return taken;
 }
 
-/* Ends the reservation. id NULL: no snapshot is held. */
+/* Ends the reservation. id: snapshot that is held from now on, or NULL */
 static void set_state(struct backup_hold *hold, const struct guid *id)
 {
     lock_acquire(&hold->lock);
@@ -159,9 +160,10 @@ void backup_hold_release(struct backup_hold *hold)
 static void fail_begin(struct admin_call *call, enum store_result result)
 {
     if (result == STORE_NOT_FOUND)
-        admin_fail(call, 400, "InMemory", "Data in memory only cannot be backed up.");
+        admin_fail(call, 400, "InMemory",
+                   "A server that keeps its data in memory cannot be backed up.");
     else if (result == STORE_BUSY)
-        admin_fail(call, 409, "BackupRunning", "Another backup is just starting or ending.");
+        admin_fail(call, 409, "BackupRunning", "Another backup is starting or ending.");
     else
         admin_fail(call, 500, "StoreFailed", "Cannot hold a snapshot: %s; see the server's log.",
                    store_result_text(result));
@@ -221,8 +223,8 @@ static void fail_lost(struct admin_call *call)
 {
     if (call->status == 200)
         admin_fail(call, 410, "BackupLost",
-                   "The snapshot is no longer held: the space of data deleted since was needed, or "
-                   "there was no contact with the backup for a minute.");
+                   "The snapshot was released: the space of data deleted since its creation was "
+                   "needed, or there was no contact with the backup for a minute.");
 }
 
 static void note_copied(struct backup_hold *hold, uint32_t extent)

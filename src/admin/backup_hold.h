@@ -1,14 +1,14 @@
-/* The snapshot held for a backup while another process copies it (store/backup.h): the operations
- * used by `lagra backup`, and the cleanup when its process is gone.
+/* Holds a snapshot for a backup while another process copies it (store/backup.h). Operations for
+ * `lagra backup`, and cleanup after its process has ended.
  *
- *   backup-begin   holds a snapshot; the caller has excluded all others (program/backup.c), so a
- *                  snapshot still held belongs to a dead process: it is released first
- *   backup-hold    continues; reports the number of copied extents
- *   backup-end     releases it, and reports whether it was held until now
+ *   backup-begin   holds a snapshot. The caller has excluded other backups (cli/backup.c), so a
+ *                  snapshot that is still held belongs to a dead process and is released first
+ *   backup-hold    keeps the snapshot held; reports the number of copied extents
+ *   backup-end     releases the snapshot, and returns whether it was held until then
  *   backup-state   progress, for observers
  *
- * A snapshot without contact for BACKUP_HOLD_S is released too; otherwise the space of deleted data
- * would never be freed. */
+ * A snapshot is also released after BACKUP_HOLD_S without contact; otherwise the space of deleted
+ * data would never be freed. */
 #ifndef LAGRA_ADMIN_BACKUP_HOLD_H
 #define LAGRA_ADMIN_BACKUP_HOLD_H
 
@@ -19,7 +19,7 @@
 
 #define BACKUP_HOLD_S 60
 
-/* HOLD_BUSY: a thread is creating or releasing it, and blocks for the disk. */
+/* HOLD_BUSY: a thread is creating or releasing the snapshot, and may wait for the disk. */
 enum backup_hold_state { HOLD_NONE, HOLD_BUSY, HOLD_HELD };
 
 struct backup_hold {
@@ -27,10 +27,10 @@ struct backup_hold {
     const char *location; /* data directory */
     struct lock lock;
     enum backup_hold_state state; /* under lock, like the next two */
-    struct guid id;               /* of the snapshot, for the process that holds it */
+    struct guid id;               /* id of the snapshot, for the process that copies it */
     uint64_t heard_ms;            /* time of the last contact; CLOCK_MONOTONIC */
-    /* Under lock, for observers: start time, extents of the snapshot and those copied; end of the
-     * last one, and whether it was held until then. */
+    /* Under lock, for observers: start and end of the last backup, last extent of the snapshot and
+     * last copied one, and whether the snapshot was held until the end. */
     instant began, ended;
     uint32_t last_extent, copied_extent;
     bool ended_well;
@@ -40,11 +40,11 @@ struct backup_hold {
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location);
 /* Releases a snapshot without recent contact. Called about once a second. Main thread only. */
 void backup_hold_expire(struct backup_hold *hold);
-/* Releases the snapshot. No operation may be in progress. Main thread only. */
+/* Releases the snapshot at shutdown. No operation may be in progress. Main thread only. */
 void backup_hold_release(struct backup_hold *hold);
 
-/* Writes the time of a data directory's last backup to the directory's file "backed-up". A failure is logged; it
- * only affects a metric. */
+/* Writes the time of a data directory's last backup to the directory's file "backed-up". A failure
+ * is logged and affects only a metric. */
 void backup_record_write(const char *location, int64_t seconds);
 
 #endif

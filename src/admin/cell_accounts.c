@@ -32,15 +32,15 @@ static struct partition partition_of(struct bytes service, struct bytes account)
 
 struct writing {
     const struct endpoint_set *all;
-    struct text *out; /* NULL: only the digest is wanted */
+    struct text *out; /* NULL to compute only the digest */
     struct arena *arena;
     uint64_t digest;
-    uint64_t sequence; /* newest of what was read */
+    uint64_t sequence; /* newest sequence of the data read */
     enum store_result result;
 };
 
-/* The digest is a sum, since accounts come in no order: of what identifies each partition and the instant of its last
- * commit. */
+/* Adds a partition to the digest. The digest is a sum, because accounts have no order, of hashes
+ * of each partition's identity and the instant of its last commit. */
 static void add_digest(struct writing *w, struct bytes service, struct bytes account, instant last)
 {
     uint64_t hash = 14695981039346656037u ^ last;
@@ -127,7 +127,8 @@ int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
 
         w.out = &records;
         write_all(&w);
-        w.digest = before; /* if something has changed in between, all is asked for again */
+        /* if a record has changed in between, the cell requests all records again */
+        w.digest = before;
     }
     if (w.result || store_await(w.all->endpoints[0].store, w.sequence))
         return 503;
@@ -166,7 +167,7 @@ static bool store_entry(struct cell_accounts *f, struct arena *arena, struct ent
     return deciding_run_in(f->store, NULL, arena, attempt_store, entry) == OK;
 }
 
-/* Returns false if the response is malformed, or the store has failed. */
+/* Stores all records of a response. Returns false if it is malformed, or the store has failed. */
 static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *arena,
                       uint64_t *digest)
 {
@@ -195,7 +196,8 @@ static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *
     return true;
 }
 
-/* Checked first, since a request would wait for an owner, and the end of the thread with it. */
+/* Returns true if the root has an owner. Checked before each request, which would otherwise wait
+ * for an owner and delay the end of the thread. */
 static bool root_has_owner(struct route *route)
 {
     struct owner_target target;
@@ -225,8 +227,8 @@ static void follow(struct cell_accounts *f, uint64_t *digest, bool *has_failed)
                        arena, &response) == PEER_OK &&
               response.status == 200 && store_all(f, response.body, arena, digest);
     if (is_done == *has_failed)
-        log_line(is_done ? LOG_INFO : LOG_WARN, "accounts are%s read from the root cell",
-                 is_done ? "" : " not");
+        log_line(is_done ? LOG_INFO : LOG_WARN, "accounts can%s be read from the root cell",
+                 is_done ? "" : "not");
     *has_failed = !is_done;
     arena_free(arena);
 }

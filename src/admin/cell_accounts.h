@@ -1,12 +1,16 @@
-/* Accounts and service properties of a cluster: the root cell keeps them, and every other cell has a copy in its own store, so
- * that keys and retention hold there too, also while the root is away. The owner of another cell asks the root each half a second,
- * by a POST of /-/account-records (cluster/peer.h):
+/* Accounts and service properties of a cluster. The root cell stores them, and every other cell
+ * has a copy in its own store, so that keys and retention policies apply there even while the root
+ * is unavailable. The owner of another cell sends the root a POST of /-/account-records
+ * (cluster/peer.h) every half second:
  *
- *   request   u8 1 (version); u64 digest of what the cell has, or 0
- *   response  u8 1; u64 digest of what the root has; if that is another, for each record u8 1 and as bytes: the service, "" for
- *             accounts; the account, "" for all accounts; key; value; then u8 0
+ *   request   u8 1 (version); u64 digest of the cell's records, or 0
+ *   response  u8 1; u64 digest of the root's records; if it differs, for each record u8 1 and as
+ *             bytes: the service ("" for accounts), the account ("" for the record of all
+ *             accounts), key, value; then u8 0
  *
- * Records are stored as they are: stored_accounts.h, service_properties.h. None is ever deleted. decision: 996 */
+ * Records are stored unchanged (stored_accounts.h, service_properties.h) and never deleted.
+ * decision: 996
+ */
 #ifndef LAGRA_ADMIN_CELL_ACCOUNTS_H
 #define LAGRA_ADMIN_CELL_ACCOUNTS_H
 
@@ -20,23 +24,26 @@
 #define CELL_ACCOUNTS_PATH     "/-/account-records"
 #define CELL_ACCOUNTS_BODY_MAX 64u
 
-/* At the root: handler of the request (peer_requests.h). context: struct endpoint_set */
+/* Handles the request at the root (peer_requests.h). context: struct endpoint_set */
 int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
                         struct text *ret_body);
 
-/* In another cell. */
+/* Follower of the root, in another cell. */
 struct cell_accounts {
     struct peers *peers;
-    uint32_t cell;       /* owned by this process; 0 if none */
-    struct store *store; /* or NULL if no cell is owned; accounts are then put in force only */
+    uint32_t cell; /* cell owned by this process; 0 if none */
+    /* store of the cell; NULL if no cell is owned, and accounts then only take effect in memory */
+    struct store *store;
     struct accounts *accounts;
     struct thread thread;
     atomic_bool ends;
 };
 
-/* Starts to follow the root. The fields above are set, the rest is zeroed. Returns false if no thread can be started. */
+/* Starts to follow the root. The caller sets the members above and zeroes the others. Returns
+ * false if no thread can be started. */
 bool cell_accounts_start(struct cell_accounts *follower);
-/* Ends it, before its peers and its store. Also of one that was not started. */
+/* Stops following; called before the peers and the store are closed, even if the follower was not
+ * started. */
 void cell_accounts_stop(struct cell_accounts *follower);
 
 #endif

@@ -1,4 +1,4 @@
-/* Capacity of accounts over cells: see cell_usage.h. */
+/* Adds up accounts' usage of capacity across cells: see cell_usage.h. */
 #include "admin/cell_usage.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void write_entry(struct text *out, const struct account *account,
     encode_u64(out, usage->bytes < LIMIT_MAX ? usage->bytes : LIMIT_MAX);
 }
 
-/* Reads the next entry. Returns false at the end, and with `in` bad after an error. */
+/* Reads the next entry. Returns false at the end, and after an error, which sets in->bad. */
 static bool read_entry(struct decoder *in, struct bytes *ret_account,
                        struct account_usage *ret_usage)
 {
@@ -108,13 +108,13 @@ void cell_usage_report(struct peers *peers, uint32_t cell, struct accounts *acco
 
 /* ---- in the root ---- */
 
-/* An account's bytes as reported by the owners of other cells. */
+/* Bytes of an account as reported by the owners of other cells. */
 struct reported {
     const struct account *account;
     uint64_t bytes[CLUSTER_CELLS_MAX]; /* in the order of reports.cells */
-    uint64_t refused;                  /* bit for each of them */
+    uint64_t refused;                  /* bit set, by index in `bytes` */
 };
-_Static_assert(CLUSTER_CELLS_MAX <= 64, "one bit each");
+_Static_assert(CLUSTER_CELLS_MAX <= 64, "one bit per cell");
 
 static struct {
     struct lock lock; /* protects everything */
@@ -131,7 +131,7 @@ static void init(void)
     lock_init(&reports.lock, RANK_USAGE);
 }
 
-/* Returns the place of a cell, or CLUSTER_CELLS_MAX if there are too many. */
+/* Returns the index of a cell, or CLUSTER_CELLS_MAX if there are too many cells. */
 static unsigned place_of(uint64_t cell)
 {
     unsigned i = 0;
@@ -143,7 +143,8 @@ static unsigned place_of(uint64_t cell)
     return i;
 }
 
-/* Finds the reports about an account. Adds an empty one if `adds`; otherwise may return NULL. */
+/* Returns the reports about an account. If there are none, adds an empty one if `adds`, else
+ * returns NULL. */
 static struct reported *find(const struct account *account, bool adds)
 {
     size_t from = 0, to = reports.count;
@@ -170,7 +171,7 @@ static struct reported *find(const struct account *account, bool adds)
     return &reports.of[from];
 }
 
-/* Adds up the reports of all cells except the one at this place. */
+/* Adds up the reports of all cells except the one with this index. */
 static struct account_usage sum_without(const struct reported *reported, unsigned place)
 {
     struct account_usage sum = { .is_counted = true };
@@ -191,7 +192,7 @@ static void take_report(const struct account *account, unsigned place,
     const uint64_t bit = UINT64_C(1) << place;
     struct account_usage others;
 
-    /* A new owner does not know the bytes before its first count. */
+    /* A new owner does not know all bytes before its first count. */
     if (usage->is_counted || usage->bytes > reported->bytes[place])
         reported->bytes[place] = usage->bytes;
     reported->refused = usage->was_refused ? reported->refused | bit : reported->refused & ~bit;
@@ -201,7 +202,7 @@ static void take_report(const struct account *account, unsigned place,
 
 struct responding {
     struct text *out;
-    unsigned place; /* of the cell that asks */
+    unsigned place; /* index of the cell that sent the request */
 };
 
 static void write_others(const struct account *account, void *context)

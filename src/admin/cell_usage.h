@@ -1,17 +1,17 @@
 /* Adds up the usage of accounts whose data is in several cells of a cluster.
  *
- * (1) Capacity. Twice a second the owner of each other cell sends the bytes of the accounts with a
- *     capacity limit to the owner of the root, which responds with those in all other cells. Each
- *     owner judges writes by the sum. So a write is judged by what the other cells had a second
- *     ago, and together they may exceed the limit by the bytes accepted in that time. The last report
- *     of a cell counts until its next owner has counted.
+ * (1) Capacity. Twice a second, the owner of each other cell sends the bytes of accounts with a
+ *     capacity limit to the owner of the root, which responds with the bytes in all other cells.
+ *     Each owner checks writes against the sum. The bytes of other cells are thus up to a second
+ *     old, and all cells together may exceed the limit by the bytes accepted in that time. The last
+ *     report of a cell counts until its next owner has counted.
  * (2) `lagra usage` has all owners count now, and adds up their results.
  *
  * Requests (cluster/peer.h, base/codec.h):
  *
  *   /-/account-bytes  u8 1 (version), u64 cell, entries. Response: u8 1, entries. An entry is u8 1,
- *                     bytes: the account, u8 flags (1 counted, 2 a request was refused since), u64
- *                     bytes. u8 0 ends them.
+ *                     bytes: the account, u8 flags (1: counted, 2: a request has been refused since
+ *                     then), u64 bytes. u8 0 ends the entries.
  *   /-/usage          u8 1. Response: u8 1; for each account and service u8 1, account,
  *                     service, u64 containers, objects, bytes, quota; for each of the largest
  *                     containers u8 2, the same and its name; then u8 0.

@@ -1,4 +1,4 @@
-/* Parses fault rules from JSON: see fault_rule.h. Each object has a table of its members. */
+/* Parses fault rules from JSON: see fault_rule.h. A table describes the members of each object. */
 #include "admin/fault_rule.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "service/operation.h"
 #include "request/internal_request.h"
 
-/* The rule being parsed, and the first problem. */
+/* The rule being parsed, and the first problem found. */
 struct reading {
     struct arena *arena;
     const struct endpoint_set *endpoints;
@@ -37,7 +37,7 @@ static struct bytes read_text(struct reading *r, const char *name, const struct 
 
     if (text.ptr && text.len <= max && !memchr(text.ptr, '\0', text.len))
         return text;
-    fail(r, "%s takes a text of 1 to %zu bytes", name, max);
+    fail(r, "%s must be a string of 1 to %zu bytes", name, max);
     return bytes_of(NULL, 0);
 }
 
@@ -48,7 +48,7 @@ static uint64_t read_number(struct reading *r, const char *name, const struct js
 
     if (member->kind == JSON_NUMBER && bytes_parse_u64(member->text, max, &value) && value >= min)
         return value;
-    fail(r, "%s takes a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
+    fail(r, "%s must be an integer from %" PRIu64 " to %" PRIu64, name, min, max);
     return min;
 }
 
@@ -56,7 +56,7 @@ static uint64_t read_number(struct reading *r, const char *name, const struct js
 static bool read_true(struct reading *r, const char *name, const struct json_member *member)
 {
     if (member->kind != JSON_TRUE)
-        fail(r, "%s takes true, or is left out", name);
+        fail(r, "%s must be true or absent", name);
     return true;
 }
 
@@ -66,7 +66,7 @@ static void read_object(struct reading *r, const char *name, const struct json_m
     struct json_reader reader;
 
     if (member->kind != JSON_OBJECT) {
-        fail(r, "%s takes an object", name);
+        fail(r, "%s must be an object", name);
         return;
     }
     json_object_init(&reader, r->arena, member->text, 3);
@@ -90,7 +90,7 @@ static void read_service(void *context, const char *name, const struct json_memb
     if (endpoint_find(r->endpoints, text))
         r->rule->match.service = text;
     else
-        fail(r, "%s takes blob, queue, table or file", name);
+        fail(r, "%s must be blob, queue, table or file", name);
 }
 
 static void read_operation(void *context, const char *name, const struct json_member *member)
@@ -115,7 +115,7 @@ static void read_headers(void *context, const char *name, const struct json_memb
     struct json_member inner;
 
     if (member->kind != JSON_OBJECT) {
-        fail(r, "%s takes an object of texts", name);
+        fail(r, "%s must be an object of strings", name);
         return;
     }
     json_object_init(&reader, r->arena, member->text, 0);
@@ -155,7 +155,7 @@ static void check_operation(struct reading *r)
             if (bytes_is(match->operation, service->operations[j].name))
                 return;
     }
-    fail(r, "operation takes the name of an operation as docs/api-coverage.md has it");
+    fail(r, "operation must be the name of an operation in docs/api-coverage.md");
 }
 
 /* ---- fault ---- */
@@ -177,7 +177,7 @@ static void read_error(void *context, const char *name, const struct json_member
     if (error_find(code, &e) && error_status(e) >= 400)
         r->rule->fault.error = e;
     else
-        fail(r, "%s takes the code of an error of Azure Storage", name);
+        fail(r, "%s must be an error code of Azure Storage", name);
 }
 
 static void read_status(void *context, const char *name, const struct json_member *member)
@@ -219,7 +219,7 @@ static void read_cut(void *context, const char *name, const struct json_member *
             r->rule->fault.cut = (enum fault_cut)i;
     if (r->rule->fault.cut == FAULT_CUT_NOWHERE)
         fail(r,
-             "%s takes beforeRequestBody, inRequestBody, beforeAnswer, beforeAnswerBody, "
+             "%s must be beforeRequestBody, inRequestBody, beforeAnswer, beforeAnswerBody, "
              "inAnswerBody or "
              "afterAnswer",
              name);
@@ -246,7 +246,7 @@ static const struct json_row fault_rows[] = {
     { "wrongMd5", read_wrong_md5 },   { "bytesPerSecond", read_rate },
 };
 
-/* Refuses combinations without meaning. */
+/* Refuses meaningless combinations. */
 static void check_fault(struct reading *r)
 {
     const struct fault *fault = &r->rule->fault;
@@ -256,13 +256,13 @@ static void check_fault(struct reading *r)
     bool is_of_body = fault->wrong_md5 || fault->bytes_per_second > 0;
 
     if (fault->delay_ticks == 0 && !fault->error && !fault->cut && !is_of_body)
-        fail(r, "fault takes delayMs, error, cut, wrongMd5 or bytesPerSecond");
+        fail(r, "fault requires delayMs, error, cut, wrongMd5 or bytesPerSecond");
     if (!fault->error && (fault->status > 0 || fault->retry_after_s > 0 || fault->is_done))
-        fail(r, "status, retryAfterSeconds and operationIsDone take error");
+        fail(r, "status, retryAfterSeconds and operationIsDone require error");
     if (fault->error && (comes_before || fault->wrong_md5))
-        fail(r, "error takes neither wrongMd5 nor a cut before the answer");
+        fail(r, "error cannot be combined with wrongMd5 or a cut before the response");
     if (comes_before && is_of_body)
-        fail(r, "a cut before the answer takes neither wrongMd5 nor bytesPerSecond");
+        fail(r, "a cut before the response cannot be combined with wrongMd5 or bytesPerSecond");
 }
 
 /* ---- when ---- */
@@ -289,7 +289,7 @@ static void read_share(void *context, const char *name, const struct json_member
     if (json_number(member, &share) && share > 0 && share <= 1)
         r->rule->when.share = share;
     else
-        fail(r, "%s takes a number above 0 and up to 1", name);
+        fail(r, "%s must be a number above 0 and at most 1", name);
 }
 
 static void read_seed(void *context, const char *name, const struct json_member *member)
@@ -307,9 +307,9 @@ static void read_schedule(void *context, const char *name, const struct json_mem
 
     for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] != 'x' && text.ptr[i] != '.')
-            fail(r, "%s takes letters x and points", name);
+            fail(r, "%s must consist of letters x and dots", name);
     if (text.ptr && !memchr(text.ptr, 'x', text.len))
-        fail(r, "%s takes an x at least", name);
+        fail(r, "%s must contain an x", name);
     r->rule->when.schedule = text;
 }
 
@@ -346,13 +346,13 @@ static void check_when(struct reading *r)
     bool ends = when->count > 0 || when->for_ms > 0 || (when->schedule.ptr && !when->repeats);
 
     if (when->repeats && !when->schedule.ptr)
-        fail(r, "repeat takes schedule");
+        fail(r, "repeat requires schedule");
     if (when->schedule.ptr && when->share > 0)
-        fail(r, "a rule has a share or a schedule");
+        fail(r, "a rule cannot have both a share and a schedule");
     if (r->has_seed && (when->share <= 0 || when->share >= 1))
-        fail(r, "seed takes a share below 1");
+        fail(r, "seed requires a share below 1");
     if (!ends)
-        fail(r, "a rule has to end: when takes count, forMs, or a schedule without repeat");
+        fail(r, "a rule must end: when requires count, forMs, or a schedule without repeat");
 }
 
 /* ---- the entire rule ---- */

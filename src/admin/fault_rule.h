@@ -7,9 +7,9 @@
 #include "request/faults.h"
 #include "service/server.h"
 
-/* Parses the text of a rule, which is in the arena, like all of the rule.
+/* Parses the text of a rule, which is in the arena, as is everything that *ret_rule points to.
  *
- * name       of the rule, valid
+ * name       valid name of the rule
  * returns    NULL, or an error message in the arena */
 const char *fault_rule_read(struct arena *arena, const struct endpoint_set *endpoints,
                             struct bytes name, struct bytes text, struct fault_rule *ret_rule);

@@ -1,4 +1,4 @@
-/* Values measured on request: see management_answer.h. */
+/* Prints values that are measured on request: see management_answer.h. */
 #include "admin/management_answer.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 
 #include "base/metrics.h"
 
-/* One row per family with a single series. */
+/* A family with a single series, and its value. */
 struct figure {
     struct metric_family family;
     double value;
@@ -31,7 +31,7 @@ static void print_all(struct text *to, const struct figure *figures, size_t coun
 
 /* ---- the process ---- */
 
-/* Reads the number of pages, and of those in memory. man: proc(5), /proc/self/statm */
+/* Reads the number of pages, and of pages in memory. man: proc(5), /proc/self/statm */
 static void read_pages(double *ret_all, double *ret_resident)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -99,13 +99,13 @@ static void print_memory(struct text *to)
 {
     const struct figure figures[] = {
         { GAUGE("lagra_memory_budget_bytes",
-                "Memory that requests and background tasks can use together."),
+                "Memory that all requests and background tasks together can use."),
           (double)MEMORY_BUDGET_BYTES },
-        { GAUGE("lagra_memory_large_request_bytes", "Memory beyond the budget, used by the one "
+        { GAUGE("lagra_memory_large_request_bytes", "Memory used beyond the budget by the only "
                                                     "large request that is admitted at a time."),
           (double)memory_large_held() },
         { COUNTER("lagra_memory_refused_total",
-                  "Refused charges to the memory budget, whose requests failed with 503."),
+                  "Requests that failed with 503 because the memory budget was exhausted."),
           (double)memory_budget_refusals() },
     };
 
@@ -140,7 +140,7 @@ static void print_store(struct text *to, struct store *store)
     const struct figure states[] = {
         { GAUGE("lagra_store_healthy", "1, or 0 after a write or sync of the store has failed."),
           store_healthy(store) },
-        { GAUGE("lagra_store_full", "1 while requests that need more disk space are refused."),
+        { GAUGE("lagra_store_full", "1 while requests that need disk space are refused."),
           store_is_full(store) },
     };
     struct store_figures now;
@@ -152,7 +152,7 @@ static void print_store(struct text *to, struct store *store)
         { GAUGE("lagra_disk_free_bytes", "Free space on the disk of the data directory."),
           (double)now.disk_free_bytes },
         { GAUGE("lagra_disk_reserve_bytes",
-                "Free disk space below which requests that need more are refused."),
+                "Free disk space below which requests that need disk space are refused."),
           (double)now.disk_reserve_bytes },
         { GAUGE("lagra_store_piece_bytes", "Total size of the contents that records refer to."),
           (double)now.piece_bytes },
@@ -163,7 +163,7 @@ static void print_store(struct text *to, struct store *store)
         { GAUGE("lagra_store_record_bytes", "Total size of the files that hold records."),
           (double)now.record_bytes },
         { GAUGE("lagra_store_memory_table_bytes",
-                "Size of the memtables, whose records are also in the log."),
+                "Size of the memtables, whose data is also in the log."),
           (double)now.memory_table_bytes },
         { GAUGE("lagra_store_compaction_pending_bytes",
                 "Size of the records that wait for compaction."),

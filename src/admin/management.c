@@ -33,8 +33,8 @@ static bool has_token(const struct management *management, const struct request 
            bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
 }
 
-/* Refuses requests by pages of other sites. These do not have the token, and every browser sends
- * Host. */
+/* Refuses requests by pages of other sites, recognized by Host and the browser's headers, because
+ * these do not have the token. */
 static bool check_site(struct exchange *exchange, const struct management *management,
                        enum http_step *ret_step)
 {
@@ -45,8 +45,8 @@ static bool check_site(struct exchange *exchange, const struct management *manag
     if (request->authority.ptr && !site_host_is_address(exchange->arena, request) &&
         !site_host_is_ours(exchange->arena, request, management->names))
         *ret_step = refuse(exchange, 421,
-                           "without TLS this port is reached by an address, as "
-                           "localhost or by a name of --managementNames\n");
+                           "without TLS, use an IP address, localhost or a name in "
+                           "--managementNames for this port\n");
     else if (site_is_other_page(request))
         *ret_step = refuse(exchange, 403, "pages of other sites may not use this port\n");
     else
@@ -56,7 +56,7 @@ static bool check_site(struct exchange *exchange, const struct management *manag
 
 /* ---- /-/live and /-/ready ---- */
 
-/* Returns a served endpoint; all report the same health. */
+/* Returns any served endpoint; all report the same health. */
 static const struct endpoint *health_endpoint(const struct management *management)
 {
     for (size_t i = 0; i < management->endpoints->count; i++) {
@@ -85,7 +85,7 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 
 #define OPERATORS_PATH "/console/api/admin/"
 
-/* The operations of admin.h available in a browser. */
+/* Returns true for operations of admin.h that are available in a browser. */
 static bool is_for_console(struct bytes operation)
 {
     static const char *const operations[] = { "status",      "account-list", "account-add",
@@ -142,21 +142,21 @@ static enum http_step on_head(struct exchange *exchange)
         return exchange_pass_on(exchange, &service_application, (void *)(uintptr_t)endpoint);
     if (management->token.ptr && !has_token(management, request)) {
         response_header_string(&exchange->response, "WWW-Authenticate", "Bearer");
-        return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
+        return refuse(exchange, 401, "a token is required: Authorization: Bearer TOKEN\n");
     }
     exchange_authenticate(exchange);
     if (testing_is_asked(request) && !management->is_standing_by)
         return testing_head(exchange, management);
     if (!bytes_is(request->path, "/metrics"))
-        return refuse(exchange, 404, "there is /metrics\n");
+        return refuse(exchange, 404, "not found; this port serves /metrics\n");
     if (request->method != METHOD_GET && request->method != METHOD_HEAD) {
         response_header_string(&exchange->response, "Allow", "GET, HEAD");
-        return refuse(exchange, 405, "only GET and HEAD\n");
+        return refuse(exchange, 405, "only GET and HEAD are supported\n");
     }
     return answer_metrics(exchange, management);
 }
 
-/* Only requests for tests have a body: exchange->application. */
+/* Receives a body, which only requests for tests have. */
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
     return testing_body(exchange, data, ret_taken);

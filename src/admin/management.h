@@ -1,6 +1,6 @@
 /* The management port, for operators:
  *
- *   GET /metrics   all metrics in Prometheus' text format. docs/monitoring.md lists them
+ *   GET /metrics   all metrics in Prometheus' text format; docs/monitoring.md lists them
  *   /, /console/.. the web console, which has its own sessions (console/console.h). Requests only
  *                  for operators, POST /console/api/admin/OPERATION, are operations of admin.h
  *   GET /-/live, /-/ready   like on the service ports, without a token
@@ -18,7 +18,8 @@
 #include "http/http.h"
 #include "service/deferred_tasks.h"
 
-/* Concurrent responses sent from a file by the kernel, for blobs shown in the console. */
+/* Maximum number of concurrent responses that the kernel sends from a file, for blobs shown in the
+ * console. */
 #define MANAGEMENT_FILES_MAX   8u
 /* Minimum token length, to resist guessing. */
 #define MANAGEMENT_TOKEN_LEAST 16u
@@ -28,9 +29,10 @@ struct management {
     struct store *store;
     struct usage_survey *usage;
     const struct endpoint_set *endpoints;
-    struct http_server *const *servers; /* for the endpoints, in their order; NULL if not served */
-    struct console *console;            /* NULL if not served */
-    const struct http_application *services; /* as in struct console_options */
+    /* servers of the endpoints, in their order; NULL if not served */
+    struct http_server *const *servers;
+    struct console *console;                 /* NULL if not served */
+    const struct http_application *services; /* like in struct console_options */
     void *service_tags[ENDPOINTS_MAX];
     const struct admin *admin;  /* application for operators' requests from the console */
     struct bytes token;         /* ptr NULL: no token required */
@@ -42,8 +44,8 @@ struct management {
     /* Serves /-/live and /-/ready of a front end of a cluster; else NULL. */
     const struct http_application *health;
     void *health_tag;    /* its listener_tag */
-    bool is_standing_by; /* the front end owns no cell, so there are only /metrics and health */
-    uint64_t started_s;  /* since 1970 */
+    bool is_standing_by; /* the front end owns no cell, so only /metrics and health are served */
+    uint64_t started_s;  /* Unix time */
 };
 
 extern const struct http_application management_application;

@@ -10,8 +10,8 @@
 enum http_step management_answer(struct exchange *exchange, int status, const char *type,
                                  struct bytes body);
 
-/* figures.c: Prints values measured on request: of the process (with the names used by Prometheus' own
- * clients), of the store, and of the build. */
+/* Prints values that are measured on request: of the process (with the names used by Prometheus'
+ * own clients), of the store, and of the build. figures.c */
 void figures_print(struct text *to, const struct management *management);
 
 #endif

@@ -9,10 +9,10 @@
 
 #define VERSION        2
 #define RESPONSE_MAX   256u
-/* For requests that may wait for a disk, and whose failure loses the copied data. */
+/* Timeout of requests that may wait for a disk, and whose failure would lose the copied data. */
 #define PATIENCE_MS    30000u
 #define RECORDS_MAX    4096u
-/* The changes during a round of this length can be copied while clients wait. */
+/* Duration of a round that is short enough: its changes can be copied while clients wait. */
 #define ROUND_SHORT_MS 100u
 #define ROUNDS_MAX     10u
 
@@ -30,7 +30,7 @@ static struct partition partition_of(const struct copier *c)
 
 /* ---- requests ---- */
 
-/* Returns the status, or 0. */
+/* Sends a request to the destination. Returns the status, or 0 if there was no response. */
 static int ask(struct copier *c, const char *path, unsigned patience_ms, struct bytes body,
                struct arena *arena, struct bytes *ret_body)
 {
@@ -73,12 +73,12 @@ static enum move_result begin_copy(struct copier *c, struct space_copy *copy)
     write_clock(c, &body);
     status = ask(c, MOVE_BEGIN_PATH, PEER_PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
-        return fail(c, "the clocks of the two cells differ");
+        return fail(c, "the clocks of the two cells differ too much");
     if (status != 200)
         return fail(c, "the destination cannot be reached");
     decoder_init(&in, answer);
     if (decode_u8(&in) != VERSION)
-        return fail(c, "the destination has another version");
+        return fail(c, "the destination runs another version");
     decode_fixed(&in, copy->id.b, sizeof copy->id.b);
     decode_fixed(&in, copy->to.space.b, sizeof copy->to.space.b);
     decode_fixed(&in, copy->to.task.b, sizeof copy->to.task.b);
@@ -101,11 +101,11 @@ static enum move_result end_copy(struct copier *c, const struct space_copy *copy
 
 /* ---- one space ---- */
 
-/* Data being sent. */
+/* A copy while its data is sent. */
 struct sending {
     struct copier *copier;
     const struct space_copy *copy;
-    uint64_t records, bytes; /* sent before */
+    uint64_t records, bytes; /* sent by earlier copies */
 };
 
 static bool hold(struct copier *c, const struct space_copy *copy)
@@ -133,7 +133,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
            (!archive_has_many_changes(restoring->archive) || hold(s->copier, s->copy));
 }
 
-/* Sends all of a space, or the changes to it. */
+/* Sends an entire space, or its changes. */
 static enum move_result send_space(struct copier *c, const struct space_copy *copy,
                                    enum store_result (*read)(struct restoring *, struct guid))
 {
@@ -149,13 +149,13 @@ static enum move_result send_space(struct copier *c, const struct space_copy *co
     enum store_result result = read(&restoring, copy->from);
 
     if (result == STORE_BUSY)
-        return fail(c, "the destination cannot be reached, or does not accept the contents");
+        return fail(c, "the destination cannot be reached, or did not accept the contents");
     if (result == STORE_FULL)
         return fail(c, "it changes faster than it can be copied");
     return result ? fail(c, store_result_text(result)) : MOVE_OK;
 }
 
-/* Sends changes until that takes little time, or no less than before. */
+/* Sends changes in rounds, until a round is short or not shorter than the one before. */
 static enum move_result catch_up(struct copier *c, const struct space_copy *copy)
 {
     uint64_t took_ms = UINT64_MAX, before_ms;
@@ -173,7 +173,7 @@ static enum move_result catch_up(struct copier *c, const struct space_copy *copy
     return result;
 }
 
-/* Completes the last copy: from then on the space is held. */
+/* Completes the last copy, after holding its space. */
 static enum move_result complete_copy(struct copier *c)
 {
     const struct space_copy *copy = &c->copies[c->copy_count - 1];
@@ -190,7 +190,8 @@ static enum move_result complete_copy(struct copier *c)
     return result;
 }
 
-/* is_live: clients may write to it meanwhile, so it is completed later */
+/* Copies a space. is_live: clients may write to the space meanwhile, so the copy is completed
+ * later */
 static enum move_result copy_space(struct copier *c, struct guid space, bool is_live)
 {
     struct space_copy *copy = &c->copies[c->copy_count];
@@ -201,10 +202,10 @@ static enum move_result copy_space(struct copier *c, struct guid space, bool is_
     if (result)
         return result;
     if (c->copy_count == MOVE_SPACES_MAX)
-        return fail(c, "too many deleted containers of this name are retained");
+        return fail(c, "too many soft-deleted containers of this name");
     c->archive = archive_of(c->endpoint->store);
     if (!c->archive || !archive_watch(c->archive, space))
-        return fail(c, "the engine cannot copy it");
+        return fail(c, "the store cannot copy it");
     *copy = (struct space_copy){ .from = space };
     c->copy_count++;
     result = begin_copy(c, copy);
@@ -259,7 +260,7 @@ static void add_name(struct copier *c, const struct guid *space, bool is_live)
     c->is_live[i] = c->is_live[i] || is_live;
 }
 
-/* The value with the space of the destination, once that is known. */
+/* Returns the record's value with the space of the destination, once that is known. */
 static struct bytes in_destination(struct reading *reading, const struct record *record)
 {
     const struct restore_functions *restore = reading->copier->endpoint->service->restore;
@@ -323,8 +324,9 @@ static bool add_task(void *context, const struct archive_row *row)
     return ++c->task_count <= RECORDS_MAX;
 }
 
-/* Reads the tasks of the name itself, such as the end of the retention of a deleted container.
- * Tasks are added together with a change of its records. */
+/* Reads the tasks of the name itself, such as the one that ends the retention of a deleted
+ * container. Every new task comes with a change of the name's records, so tasks are read again only
+ * if the records have changed. */
 static enum store_result read_tasks(struct copier *c, struct moved *moved, uint64_t digest)
 {
     enum store_result result = STORE_OK;
@@ -360,7 +362,7 @@ static enum move_result read_name(struct copier *c, struct moved *moved, uint64_
     if (result)
         return fail(c, store_result_text(result));
     if (reading.is_bad || c->named_count > MOVE_SPACES_MAX)
-        return fail(c, "it has too many snapshots and deleted containers that are retained");
+        return fail(c, "it has too many snapshots and soft-deleted containers");
     return reading.has_listed ? MOVE_OK : MOVE_MISSING;
 }
 
@@ -379,7 +381,7 @@ static enum move_result prepare(struct copier *c, const struct moved *moved)
         return fail(c, "it has too many snapshots and deleted containers that are retained");
     status = ask(c, MOVE_PREPARE_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
-        return fail(c, "an earlier move of this name has not ended in the destination");
+        return fail(c, "an earlier move of this name has not ended at the destination");
     return status == 200 ? MOVE_OK : fail(c, "the destination cannot be reached");
 }
 
@@ -400,7 +402,7 @@ enum move_result copier_prepare(struct copier *c, uint64_t *ret_digest)
             result = copy_space(c, c->named[i], c->is_live[i]);
             copied++;
         }
-    if (result || copied > 0) /* the values that were read have other spaces */
+    if (result || copied > 0) /* the values that were read contain old spaces */
         return result ? result : MOVE_AGAIN;
     for (size_t i = 0; i < c->named_count; i++)
         moved.spaces[moved.space_count++] = find_copy(c, &c->named[i])->to;

@@ -12,14 +12,17 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* A cell does not move its clock further than this because of another cell's. */
-#define CLOCK_AHEAD_MAX       (300 * (uint64_t)TICKS_PER_SECOND)
-/* Times of messages leave out the steps of the clock that their cell has followed; they would be shown so much too early or late. */
+/* Maximum difference of the clocks. If the destination's clock is behind, it is advanced, and its
+ * leases and hidden messages end early by the difference; if it is ahead, those of the moved
+ * container do. */
+#define CLOCK_DIFFERENCE_MAX  ((uint64_t)TICKS_PER_SECOND)
+/* Maximum difference in the totals of clock steps that the two cells have followed. Times of
+ * messages exclude these steps, so they would be shown too early or late by the difference. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
 
 struct copy {
-    struct restore *restore; /* NULL: the slot is free */
-    bool is_taken;           /* a thread uses it */
+    struct restore *restore; /* NULL if the slot is free */
+    bool is_taken;           /* in use by a thread */
 };
 static struct {
     struct lock lock;
@@ -34,7 +37,7 @@ static void init(void)
 
 /* ---- slots ---- */
 
-/* Returns the copy with this id, for this thread, or NULL. */
+/* Acquires the copy with this id. Returns NULL if it does not exist or is in use. */
 static struct copy *take(const struct guid *id)
 {
     struct copy *found = NULL;
@@ -51,7 +54,8 @@ static struct copy *take(const struct guid *id)
     return found;
 }
 
-/* Returns a free slot, for this thread, or NULL. *ret_old: a silent copy that had it, to be freed */
+/* Acquires a free slot. Returns NULL if there is none. *ret_old: an abandoned copy that used the
+ * slot, which the caller frees; or NULL */
 static struct copy *take_free(struct restore **ret_old)
 {
     uint64_t now = clock_monotonic_ms();
@@ -72,7 +76,7 @@ static struct copy *take_free(struct restore **ret_old)
     return found;
 }
 
-/* restore: NULL: the copy has ended */
+/* Releases a copy. restore: NULL if the copy has ended */
 static void give(struct copy *copy, struct restore *restore)
 {
     if (restore)
@@ -116,12 +120,13 @@ static bool read_beginning(const struct endpoint_set *all, struct bytes body,
            ret_begin->name.len > 0;
 }
 
-/* Makes later decisions here newer than all copied data. now, passed: of the source */
+/* Makes later decisions in this cell newer than all copied data. now, passed: times of the
+ * source */
 static bool follow_clock(const struct endpoint *endpoint, uint64_t now, uint64_t passed)
 {
     uint64_t own, difference;
 
-    if (now > clock_now() + CLOCK_AHEAD_MAX || passed > now)
+    if (now > clock_now() + CLOCK_DIFFERENCE_MAX || passed > now)
         return false;
     clock_not_before(now);
     own = store_time_passed(endpoint->store, now);
@@ -138,7 +143,8 @@ int move_begin_serve(void *context, struct bytes body, struct arena *arena, stru
     (void)arena;
     if (!read_beginning(context, body, &begin))
         return 400;
-    if (!follow_clock(begin.endpoint, begin.now, begin.passed))
+    if (begin.now + CLOCK_DIFFERENCE_MAX < clock_now() ||
+        !follow_clock(begin.endpoint, begin.now, begin.passed))
         return 409;
     copy = take_free(&old);
     if (!copy)
@@ -212,7 +218,7 @@ int move_end_serve(void *context, struct bytes body, struct arena *arena, struct
     passed = decode_u64(&in);
     is_complete = decoder_ok(&in) && follow_clock(restore->endpoint, now, passed) &&
                   restore_complete(restore);
-    restore_free(restore, is_complete); /* its task would drop it */
+    restore_free(restore, is_complete); /* otherwise its task would drop the space */
     give(copy, NULL);
     return is_complete ? 200 : 500;
 }

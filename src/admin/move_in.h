@@ -1,16 +1,15 @@
-/* Destination of a move (service/placement_move.h): receives the contents of a space from the owner
- * of the source into a new space. A space is received like a restore from a backup
- * (restore_state.h), and dropped after a day unless it was prepared (MOVE_PREPARE_PATH) by then.
- * Its tasks wait until it is complete.
- * Requests, encoded by base/codec.h:
+/* Destination of a move (service/placement_move.h): receives the contents of a space from the
+ * owner of the source into a new space, like a restore from a backup (restore_state.h). The space
+ * is dropped after a day unless it was prepared (MOVE_PREPARE_PATH) by then. Its tasks wait until
+ * it is complete. Requests, encoded by base/codec.h:
  *
  *   /-/move/begin  u8 2; service, account, name as bytes; the source's clock and its
  *                  store_time_passed(), u64
  *                  response: u8 2; ids of the copy, of the space and of the task that drops it, 16
  *                  raw bytes each; when that task is due, u64
  *   /-/move/put    16 raw, id; the rest is a batch of restore_state.h
- *   /-/move/end    16 raw, id; the two times as above: the space is complete, and nothing in it is
- *                  newer than these
+ *   /-/move/end    16 raw, id; the two times as above. The space is complete, and nothing in it is
+ *                  newer than these times
  *
  * Status 409 means that the clocks of the two cells differ by too much, and 404 that the copy does
  * not exist. A copy is abandoned if no request for it arrives for a minute. */

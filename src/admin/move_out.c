@@ -17,7 +17,8 @@
 
 #define VERSION      1
 #define ARENA_MAX    ((size_t)64 << 20)
-/* The name changes at each of these attempts only if its container is created again and again. */
+/* Maximum number of attempts. The name changes during each of them only if its container is
+ * repeatedly deleted and created. */
 #define ATTEMPTS_MAX 20u
 #define PAUSE_MS     20u
 
@@ -27,18 +28,19 @@ static struct {
     bool is_running;
     enum move_state state;
     const char *problem;
-    /* Of the thread; changed while it does not run. */
+    /* Used by the thread; changed only while it does not run. */
     struct thread thread;
-    struct arena *arena; /* for the strings of the move */
+    struct arena *arena; /* contains the strings of the move */
     struct move move;
     const struct endpoint *endpoint;
     _Atomic uint64_t records, bytes;
     atomic_bool ends;
 } job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const struct metric_family moves = { "lagra_moves_total",
-                                            "Moves of containers to other cells that ended here",
-                                            METRIC_COUNTER };
+static const struct metric_family moves = {
+    "lagra_moves_total", "Moves of containers from this server to other cells that have ended",
+    METRIC_COUNTER
+};
 
 static void init(void)
 {
@@ -56,7 +58,7 @@ static void set_state(enum move_state state, const char *problem)
 
 /* ---- the thread ---- */
 
-/* Returns MOVE_AGAIN if the name has changed since it was prepared. */
+/* Seals the name. Returns MOVE_AGAIN if it has changed since it was prepared. */
 static enum move_result seal(struct copier *c, uint64_t digest)
 {
     struct arena *arena = arena_new(ARENA_MAX);
@@ -68,7 +70,7 @@ static enum move_result seal(struct copier *c, uint64_t digest)
 
     arena_free(arena);
     if (e)
-        c->problem = "the source cannot write";
+        c->problem = "the source cannot write to its store";
     if (e)
         return MOVE_FAILED;
     return seal.is_done ? MOVE_OK : MOVE_AGAIN;
@@ -104,7 +106,7 @@ static void *run(void *argument)
     (void)argument;
     job_gate_pass(JOB_BEGUN);
     if (!move_cancel_earlier(job.endpoint, &job.move)) {
-        copier.problem = "an earlier move of it has not ended";
+        copier.problem = "an earlier move of this name has not ended";
         result = MOVE_FAILED;
     }
     for (unsigned i = 0; i < ATTEMPTS_MAX && result == MOVE_AGAIN && !atomic_load(&job.ends); i++) {
@@ -117,16 +119,15 @@ static void *run(void *argument)
                1);
     job_gate_pass(JOB_ENDED);
     if (result == MOVE_OK)
-        log_line(LOG_INFO, "%.*s of account %.*s (%.*s) is moved to cell %u",
-                 BYTES_ARG(job.move.key), BYTES_ARG(job.move.account), BYTES_ARG(job.move.service),
-                 (unsigned)job.move.to);
+        log_line(LOG_INFO, "moved %.*s of account %.*s (%.*s) to cell %u", BYTES_ARG(job.move.key),
+                 BYTES_ARG(job.move.account), BYTES_ARG(job.move.service), (unsigned)job.move.to);
     if (result == MOVE_OK)
         set_state(MOVE_SEALED, "");
     else if (result == MOVE_MISSING)
-        set_state(MOVE_GONE, "it does not exist any more");
+        set_state(MOVE_GONE, "it no longer exists");
     else
-        set_state(MOVE_UNDONE,
-                  copier.problem ? copier.problem : "it changes all the time, or was cancelled");
+        set_state(MOVE_UNDONE, copier.problem ? copier.problem
+                                              : "it changes too often, or the move was cancelled");
     return NULL;
 }
 
@@ -162,7 +163,7 @@ static bool claim(void)
     return is_free;
 }
 
-/* Has a sealed move ended? */
+/* Returns true if no earlier move of the name is sealed. */
 static bool has_ended(const struct endpoint *endpoint, const struct move *move, struct arena *arena)
 {
     struct problem problem = { .detail = NULL };
@@ -193,7 +194,7 @@ int move_start_serve(void *context, struct bytes body, struct arena *arena, stru
         return 503; /* an earlier move of the name is sealed */
     if (!claim())
         return 409;
-    thread_join(&job.thread); /* of the move before, which has ended */
+    thread_join(&job.thread); /* thread of the previous move, which has ended */
     if (job.arena)
         arena_free(job.arena);
     job.arena = arena_new(ARENA_MAX);
@@ -207,7 +208,7 @@ int move_start_serve(void *context, struct bytes body, struct arena *arena, stru
     set_state(MOVE_COPIES, "");
     if (thread_start(&job.thread, run, NULL))
         return 200;
-    set_state(MOVE_UNDONE, "there is no thread");
+    set_state(MOVE_UNDONE, "no thread can be started");
     return 503;
 }
 

@@ -1,13 +1,14 @@
-/* Source of a move (service/placement_move.h): a thread holds and copies the contents of one name at
- * a time (move_copy.h), and seals it. Writes to a held name get 503 ServerBusy; reads are served. A
- * move that fails before the seal, or whose process is killed, leaves the source unchanged.
- * Requests, encoded by base/codec.h:
+/* Source of a move (service/placement_move.h): a thread copies and holds the contents of one name
+ * at a time (move_copy.h), and then seals the name. Writes to a held name fail with 503 ServerBusy;
+ * reads are served. A move that fails before the seal, or whose process is killed, leaves the
+ * source unchanged. Requests, encoded by base/codec.h:
  *
- *   /-/move/start   a move; 409: another one is in progress here
+ *   /-/move/start   a move; 409 if another one is in progress at this source
  *   /-/move/status  u8 1; incarnation of the move, u64
  *                   response: u8 1; u8 state (enum move_state); numbers of copied records and
  *                   bytes, u64; problem as bytes
- *   /-/move/names   u8 1; response: u8 1; service, account, name of each container here, as bytes */
+ *   /-/move/names   u8 1; response: u8 1; service, account, name of each container here, as bytes
+ */
 #ifndef LAGRA_ADMIN_MOVE_OUT_H
 #define LAGRA_ADMIN_MOVE_OUT_H
 
@@ -19,19 +20,19 @@
 #define MOVE_NAMES_MAX   1000u
 
 enum move_state {
-    MOVE_UNKNOWN, /* its source was restarted since: it is sealed, or has left nothing */
+    MOVE_UNKNOWN, /* the source has been restarted since; the name is sealed, or unchanged */
     MOVE_COPIES,
-    MOVE_SEALED, /* the destination has it, and it is being made visible there */
+    MOVE_SEALED, /* the destination has the contents, and is making them visible */
     MOVE_DONE,
-    MOVE_GONE,   /* nothing has this name any more */
-    MOVE_UNDONE, /* it failed: the source has it */
+    MOVE_GONE,   /* nothing has this name any more, so there is nothing to move */
+    MOVE_UNDONE, /* the move failed; the source still has the contents */
 };
 
 /* Handlers of the requests (service/peer_requests.h). context: struct endpoint_set */
 int move_start_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_status_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_names_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
-/* Describes the move whose contents are being copied; "" without one. Thread-safe. */
+/* Describes the move whose contents are being copied; writes "" if there is none. Thread-safe. */
 void move_out_describe(char *to, size_t size);
 /* Stops a move in progress, before the store is closed. No request may be in progress. */
 void move_out_stop(void);

@@ -1,5 +1,5 @@
-/* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables and
- * shares by internal requests to the service, in whichever cell of a cluster they are
+/* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables
+ * and shares with internal requests to the service, in any cell of a cluster
  * (request/cell_request.h). */
 #include "admin/admin_private.h"
 
@@ -10,22 +10,24 @@
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
-/* Names of each kind. */
+/* Kind of resource, with its names. */
 struct kind {
     const char *name; /* in operations: "container-create" */
     const char *service;
     const char *selector; /* in the query of requests */
-    const char *list;     /* for listing: the query, the list's element and that of its entries */
+    /* for listing: the query, the element of the list, and that of an entry */
+    const char *list;
     const char *element;
     const char
-        *argument; /* additional argument for creation, and the header it sets; NULL if none */
+        /* additional argument for creation, and the header that it sets; NULL if none */
+        *argument;
     const char *header;
 };
 static const struct kind kinds[] = {
     { "container", "blob", "restype=container", "Containers", "Container", "access",
       "x-ms-blob-public-access" },
     { "queue", "queue", NULL, "Queues", "Queue", NULL, NULL },
-    { "table", "table", NULL, NULL, NULL, NULL, NULL }, /* its requests are JSON */
+    { "table", "table", NULL, NULL, NULL, NULL, NULL }, /* its requests use JSON */
     { "share", "file", "restype=share", "Shares", "Share", "quota", "x-ms-share-quota" },
 };
 
@@ -47,7 +49,8 @@ static bool is_table(const struct kind *kind)
 
 /* ---- the account ---- */
 
-/* Finds the named account, or the only one. Returns false after failing the call. */
+/* Finds the named account, or the only account if none is named. Returns false after failing the
+ * call. */
 static bool find_account(struct admin_call *call, struct bytes given, struct bytes *ret_name)
 {
     const struct account *only;
@@ -56,7 +59,8 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
     if (given.ptr) {
         *ret_name = given;
         if (!accounts_find(call->admin->accounts, given))
-            admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(given));
+            admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
+                       BYTES_ARG(given));
         return call->status == 200;
     }
     only = accounts_only(call->admin->accounts, &count);
@@ -64,13 +68,13 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
         *ret_name = account_name(only);
     else
         admin_fail(call, 400, "AccountNotNamed",
-                   "There are %zu accounts: select one with --account.", count);
+                   "There are %zu accounts; select one with --account.", count);
     return call->status == 200;
 }
 
 /* ---- requests ---- */
 
-/* Returns false after failing the call with the service's error. */
+/* Sends an internal request. Returns false after failing the call with the service's error. */
 static bool ask(struct admin_call *call, const struct kind *kind,
                 const struct internal_request *asked, struct internal_response *ret_answer)
 {
@@ -83,8 +87,8 @@ static bool ask(struct admin_call *call, const struct kind *kind,
     return call->status == 200;
 }
 
-/* Refuses a container name that URL normalization would change, which would address another
- * container. Returns false after failing the call. decision: 39 */
+/* Refuses a container name that URL normalization would change, because the request would address
+ * another container. Returns false after failing the call. decision: 39 */
 static bool check_name(struct admin_call *call, const struct kind *kind, struct bytes name)
 {
     bool is_changed = strcmp(kind->service, "blob") == 0 &&
@@ -151,7 +155,7 @@ void admin_resource_create(struct admin_call *call)
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
-    /* Create Queue succeeds with another status for an existing queue. */
+    /* For an existing queue, Create Queue succeeds with another status. */
     json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
 }
 
@@ -202,7 +206,7 @@ static void write_entry(struct json_writer *out, const struct xml_node *entry)
     json_write_end(out, '}');
 }
 
-/* Returns the marker of the next page; ptr NULL if there is none. */
+/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if there is none. */
 static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
 {
     struct xml_error problem;
@@ -265,7 +269,7 @@ static void write_metrics_table(struct admin_call *call, const struct kind *kind
     json_write_end(&call->out, '}');
 }
 
-/* Lists the tables of Storage Analytics, which Query Tables does not list.
+/* Lists the tables of Storage Analytics, which Query Tables omits.
  * rest: Storage-Analytics-Metrics-Table-Schema */
 static void write_metrics_tables(struct admin_call *call, const struct kind *kind,
                                  struct bytes account)

@@ -1,6 +1,6 @@
-/* Partial restore from a backup: the command that reads the backup (cli/restore.c) starts it,
- * sends the records in batches, and ends it. Only one at a time; one without contact for a minute
- * is replaced by the next. */
+/* Partial restore from a backup. The command that reads the backup (cli/restore.c) starts the
+ * restore, sends the records in batches, and ends it. Only one restore runs at a time; one without
+ * contact for a minute is replaced by the next. */
 #include <pthread.h>
 
 #include "admin/admin_private.h"
@@ -14,7 +14,7 @@
 
 static struct {
     struct lock lock;
-    struct restore *running; /* under lock; NULL: none, or in use by a thread */
+    struct restore *running; /* under lock; NULL if there is none, or a thread uses it */
     bool is_taken;           /* under lock: in use by a thread */
 } held;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -24,8 +24,8 @@ static void init(void)
     lock_init(&held.lock, RANK_BACKUP_HOLD);
 }
 
-/* Acquires the running restore with this id; id NULL: any. Returns NULL if there is none, or it is
- * in use. */
+/* Acquires the running restore with this id, or any restore if id is NULL. Returns NULL if there
+ * is none, or it is in use. */
 static struct restore *take(const struct bytes *id)
 {
     char text[GUID_TEXT_SIZE];
@@ -44,7 +44,7 @@ static struct restore *take(const struct bytes *id)
     return r;
 }
 
-/* Releases the restore; r NULL: it has ended. */
+/* Releases the restore. r: NULL if the restore has ended */
 static void give(struct restore *r)
 {
     if (r)
@@ -103,7 +103,7 @@ void admin_restore_begin(struct admin_call *call)
     if (!endpoint)
         return;
     if (!accounts_find(call->admin->accounts, call->given[ACCOUNT])) {
-        admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.",
+        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
                    BYTES_ARG(call->given[ACCOUNT]));
         return;
     }
@@ -136,7 +136,7 @@ void admin_restore_put(struct admin_call *call)
     bytes_cut(text_bytes(&call->body), '\0', &id, &batch);
     r = batch.ptr ? take(&id) : NULL;
     if (!r) {
-        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is in progress.");
         return;
     }
     if (!restore_put(r, batch))
@@ -155,7 +155,7 @@ void admin_restore_end(struct admin_call *call)
     }
     e = restore_publish(r, call->admin->follows_root ? call->admin->cell : 0);
     if (!e)
-        audit_note("something of this account was restored from a backup", r->account);
+        audit_note("a resource of this account was restored from a backup", r->account);
     if (e == E_ContainerAlreadyExists)
         admin_fail(call, 409, "AlreadyExists", "%.*s already exists; use --replace to replace it.",
                    BYTES_ARG(r->name));

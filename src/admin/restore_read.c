@@ -1,5 +1,5 @@
-/* Reads a space: see restore_read.h. Each partition is sent as its pieces, each once, followed by
- * the records that refer to them by number. */
+/* Reads a space: see restore_read.h. Sends the pieces of each partition, each once, followed by
+ * the records, which refer to them by number. */
 #include "admin/restore_read.h"
 
 #include <stdlib.h>
@@ -180,7 +180,7 @@ static enum store_result read_partitions(struct restoring *r, struct guid space)
         if (result)
             break;
         (void)empty;
-        turn ^= 1; /* the previous key must stay until the next one is known */
+        turn ^= 1; /* the previous key must remain valid until the next one is known */
         arena_free(arenas[turn]);
         arenas[turn] = arena_new(1u << 20);
     }
@@ -189,7 +189,7 @@ static enum store_result read_partitions(struct restoring *r, struct guid space)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* ---- what lies beside records ---- */
+/* ---- index records, counters, tasks ---- */
 
 static bool read_index(void *context, const struct archive_row *row)
 {
@@ -226,7 +226,7 @@ static bool read_task(void *context, const struct archive_row *row)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- an entire space ---- */
 
 static struct partition owner_of(const struct restoring *r, struct arena *arena, struct bytes name)
 {
@@ -335,8 +335,8 @@ enum store_result restoring_read_space(struct restoring *r, struct guid space)
 
 /* ---- changes ---- */
 
-/* Each record is removed before its new value follows, because the receiver has the old one's
- * pieces. */
+/* Sends the removal of a record before its new value, because the receiver has the pieces of the
+ * old value. */
 static enum store_result read_changed_record(struct pass *pass, const struct archive_change *change)
 {
     struct restoring *r = pass->restoring;
@@ -377,7 +377,7 @@ static enum store_result read_changed_row(struct restoring *r, const struct arch
     if (result != STORE_NOT_FOUND)
         return result;
     if (!is_index)
-        return STORE_OK; /* it is done: the receiver's will find nothing to do */
+        return STORE_OK; /* the task is done; the receiver's copy will find nothing to do */
     if (!add_partition(r, change->partition_key) ||
         !begin_entry(r, RESTORE_UNINDEX, change->key.len))
         return STORE_BUSY;

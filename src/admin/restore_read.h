@@ -1,5 +1,5 @@
-/* Reads one container, queue, table or share of a backup, or of a running store, into batches (restore_state.h) for a server:
- * for `lagra restore`, and for moving it to another cell. */
+/* Reads one container, queue, table or share of a backup or a running store, and sends it to a
+ * server in batches (restore_state.h): for `lagra restore`, and for moves to another cell. */
 #ifndef LAGRA_ADMIN_RESTORE_READ_H
 #define LAGRA_ADMIN_RESTORE_READ_H
 
@@ -18,7 +18,8 @@ struct restoring {
     /* internal to restore_read.c */
     struct text batch;
     struct piece_number
-        *pieces; /* hash table of the partition's pieces, by extent and offset; open addressing */
+        /* hash table of the partition's pieces by extent and offset, with open addressing */
+        *pieces;
     size_t piece_count, piece_room;
     char *buffer;
     bool is_cut; /* set if sending failed */
@@ -28,14 +29,15 @@ struct restoring {
  * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* Reads and sends all of it. Returns STORE_OK; as archive_records(); STORE_BUSY: sending failed. */
+/* Reads and sends everything. Returns STORE_OK; like archive_records(); STORE_BUSY if sending
+ * failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
 
 /* Like restoring_read(), but reads only the records in the space, not the account-level records
  * that refer to it. */
 enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
-/* Reads and sends what has changed in the space that the archive watches, and all counters.
- * Returns STORE_FULL if the archive no longer knows which records have changed. */
+/* Reads and sends the changes in the space that the archive watches, and all counters. Returns
+ * STORE_FULL if the archive no longer knows which records have changed. */
 enum store_result restoring_read_changes(struct restoring *restoring, struct guid space);
 
 #endif

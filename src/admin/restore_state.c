@@ -12,9 +12,10 @@
 #include "service/placement.h"
 #include "service/placement_release.h"
 
-/* A batch whose records name a piece with each of its bytes takes 32 times its size. */
+/* Memory for a batch. A batch whose records refer to a piece with every byte needs 32 times its
+ * size. */
 #define ARENA_MAX    ((size_t)1 << 30)
-/* Size of records at which a commit is made. */
+/* Size of changes at which they are committed. */
 #define COMMIT_BYTES (4u << 20)
 
 static bool fail(struct restore *r, const char *problem)
@@ -26,7 +27,7 @@ static bool fail(struct restore *r, const char *problem)
 
 static bool fail_store(struct restore *r, enum store_result result)
 {
-    return fail(r, result == STORE_NOT_FOUND ? "it has taken too long, and was dropped"
+    return fail(r, result == STORE_NOT_FOUND ? "the restore took too long, and its data was dropped"
                                              : store_result_text(result));
 }
 
@@ -84,7 +85,7 @@ bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct
     r->space = guid_new();
     r->owners = arena_array(r->arena, RESTORE_OWNERS_MAX, sizeof *r->owners);
     *ret_restore = r;
-    return decide(r, attempt_begin) == OK || fail(r, "the store takes no changes");
+    return decide(r, attempt_begin) == OK || fail(r, "the store accepts no changes");
 }
 
 /* ---- one partition ---- */
@@ -117,7 +118,8 @@ static struct changes *changes_of(struct restore *r)
     return r->changes;
 }
 
-/* A partition may be large: its records are committed in several parts. */
+/* Commits the changes if they are large, because the records of a partition may not fit in one
+ * commit. */
 static bool commit_if_much(struct restore *r)
 {
     return !r->changes || changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
@@ -204,7 +206,7 @@ static bool put_record(struct restore *r, struct decoder *in)
         uint64_t number = decode_u64(in);
 
         if (in->bad || number >= r->piece_count)
-            return fail(r, "a record of the backup names a piece that did not come");
+            return fail(r, "a record of the backup refers to a missing piece");
         pieces[i] = r->pieces[number];
     }
     if (functions->without_lease && !r->is_move)
@@ -222,7 +224,7 @@ static bool remove_record(struct restore *r, struct decoder *in)
     struct record record;
 
     if (in->bad)
-        return fail(r, "a batch is cut");
+        return fail(r, "a batch is truncated");
     before =
         read_view_open(r->endpoint->store, (struct partition){ r->space, r->key }, STORE_MAY_BLOCK);
     result = read_view_get(before, family, key, r->batch, &record);
@@ -241,7 +243,7 @@ static bool put_owner(struct restore *r, struct decoder *in)
     if (in->bad || r->owner_count == RESTORE_OWNERS_MAX ||
         key.len + value.len > RESTORE_OWNER_BYTES_MAX ||
         !r->endpoint->service->restore->is_owner(key))
-        return fail(r, "the record of what is restored is malformed");
+        return fail(r, "the record of the restored resource is malformed");
     r->owners[r->owner_count++] =
         (struct record){ .key = arena_copy(r->arena, key), .value = arena_copy(r->arena, value) };
     return true;
@@ -293,7 +295,7 @@ static bool put_entry(struct restore *r, struct decoder *in)
     if (entry == RESTORE_OWNER)
         return put_owner(r, in);
     if (entry != RESTORE_PARTITION && !r->has_partition)
-        return fail(r, "a batch begins with a partition");
+        return fail(r, "a batch does not start with a partition");
     switch (entry) {
     case RESTORE_PARTITION:
     case RESTORE_PIECE:
@@ -313,7 +315,7 @@ static bool put_entry(struct restore *r, struct decoder *in)
     case RESTORE_OWNER:
         break;
     }
-    return fail(r, "a batch has an entry of an unknown kind");
+    return fail(r, "a batch contains an unknown kind of entry");
 }
 
 bool restore_put(struct restore *r, struct bytes batch)
@@ -333,7 +335,7 @@ bool restore_put(struct restore *r, struct bytes batch)
 
 /* ---- completion ---- */
 
-/* Deletes an existing resource of the name, or fails. */
+/* Deletes an existing resource with the name, or fails if it must not be replaced. */
 static enum error clear_owners(struct decision *d, const struct restore *r)
 {
     const struct service *service = r->endpoint->service;
@@ -433,7 +435,7 @@ void restore_free(struct restore *r, bool published)
 {
     close_stage(r);
     if (!published)
-        (void)decide(r, attempt_drop); /* otherwise the deferred task does it */
+        (void)decide(r, attempt_drop); /* if this fails, the deferred task drops the space */
     if (r->is_move)
         store_release_space(r->endpoint->store, r->space);
     arena_free(r->part);

@@ -1,13 +1,12 @@
-/* A container, queue, table or share being restored from a backup, or moved from another cell
- * (move_in.h): its records are put into a space
- * that nothing refers to yet. Internal to admin/.
+/* Restores a container, queue, table or share from a backup, or receives one from another cell
+ * (move_in.h), by writing its records to a space that nothing refers to yet. Internal to admin/.
  *
- * (1) The record that refers to the space is committed last, in one commit with the deletion of
- *     what it replaces; until then nothing of it is visible.
+ * (1) The record that refers to the space is committed last, together with the deletion of the
+ *     resource it replaces. Until then, nothing is visible.
  * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX; the
- *     last one removes it. So a kill leaves nothing behind for longer.
- * (3) Within a partition the pieces come first, then the records that refer to them by number.
- * Used by one thread at a time, which may block. */
+ *     last commit removes the task. If the process is killed, nothing remains for longer.
+ * (3) Within a partition, the pieces precede the records, which refer to them by number.
+ * For one thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 
@@ -22,28 +21,29 @@
 #define RESTORE_OWNERS_MAX      1024u
 #define RESTORE_OWNER_BYTES_MAX (64u << 10)
 
-/* Entries of a batch, each followed by the given data (base/codec.h). */
+/* Entries of a batch, each followed by the data shown (base/codec.h). */
 enum restore_entry {
     RESTORE_OWNER =
-        1, /* key, value: a record of the container's partition in the account's space */
-    RESTORE_PARTITION, /* key: partition of the following entries */
+        1, /* key, value of a record of the container's partition in the account's space */
+    RESTORE_PARTITION, /* key of the partition of the following entries */
     RESTORE_PIECE,     /* bytes */
-    RESTORE_RECORD,    /* u8 family; key, value; number of pieces, index of each in the partition */
-    RESTORE_INDEX,     /* key, value */
-    RESTORE_COUNTER,   /* name; u64: its sum */
-    RESTORE_TASK,      /* u64 due, u64 kind; payload */
-    RESTORE_REMOVE,    /* u8 family; key: of a record that may exist */
-    RESTORE_UNINDEX,   /* key: of an index record that may exist */
+    /* u8 family; key, value; number of pieces, and index of each piece in the partition */
+    RESTORE_RECORD,
+    RESTORE_INDEX,   /* key, value */
+    RESTORE_COUNTER, /* name; u64 value */
+    RESTORE_TASK,    /* u64 due, u64 kind; payload */
+    RESTORE_REMOVE,  /* u8 family; key of a record that may exist */
+    RESTORE_UNINDEX, /* key of an index record that may exist */
 };
 
 struct restore {
-    struct arena *arena; /* for data as long-lived as the restore */
+    struct arena *arena; /* memory with the lifetime of the restore */
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
     struct placement where; /* after E_MisdirectedRequest: the cell that has the name */
-    /* From another cell: leases are retained, and the space is held until the restore is freed, so
-     * that no task changes it. */
+    /* From another cell: retain leases, and hold the space until the restore is freed, so that no
+     * task changes it. */
     bool is_move;
     struct guid id, space;
     struct deferred_task task; /* see (2) */
@@ -52,20 +52,21 @@ struct restore {
     size_t owner_count;
     /* The current partition. */
     bool has_partition;
-    struct arena *part; /* for its key */
+    struct arena *part; /* memory for its key */
     struct bytes key;
     struct stage *stage;
-    const struct piece *pieces; /* of the stage, once it is finished */
+    const struct piece *pieces; /* pieces of the stage, once it is finished */
     size_t piece_count;
-    struct arena *batch;     /* for the changes */
-    struct changes *changes; /* not committed yet; NULL if none */
-    const char *problem;     /* why a function returned false: a static sentence */
+    struct arena *batch;     /* memory for the changes */
+    struct changes *changes; /* changes not committed yet; NULL if none */
+    const char *problem;     /* reason why a function returned false (static) */
 };
 
-/* Starts a restore. account, name: copied. ret_restore: set on failure too, with its problem. */
+/* Starts a restore. account, name: copied. *ret_restore: set even on failure, then with the
+ * problem */
 bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct bytes name,
                    bool replaces, struct restore **ret_restore);
-/* Returns false if the batch is malformed, or cannot be written. */
+/* Writes the entries of a batch. Returns false if it is malformed or cannot be written. */
 bool restore_put(struct restore *restore, struct bytes batch);
 /* Makes the restored resource visible, see (1).
  *
@@ -73,7 +74,7 @@ bool restore_put(struct restore *restore, struct bytes batch);
  * returns  OK; E_ContainerAlreadyExists; E_MisdirectedRequest if the name is in another cell; like
  *          placement_claim() or decision_fail_store() */
 enum error restore_publish(struct restore *restore, uint32_t cell);
-/* Returns true once all that was put is committed. */
+/* Commits everything written so far. Returns false on failure. */
 bool restore_complete(struct restore *restore);
 /* Frees the restore, and drops its data unless published. */
 void restore_free(struct restore *restore, bool published);

@@ -1,5 +1,5 @@
-/* States of the store that tests save by name and restore (docs/fault-injection.md). Used by one thread at
- * a time, which may block. */
+/* States of the store that tests save under a name and restore (docs/fault-injection.md). For one
+ * thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_SAVED_STATES_H
 #define LAGRA_ADMIN_SAVED_STATES_H
 
@@ -13,7 +13,7 @@ struct saved_state {
     char name[SAVED_NAME_MAX + 1];
     struct store_state *state;
     instant at;
-    uint64_t loaded; /* number of times */
+    uint64_t loaded; /* number of times it was restored */
 };
 struct saved_states {
     struct store *store;
@@ -24,17 +24,18 @@ struct saved_states {
 enum saved_result {
     SAVED_DONE,
     SAVED_NONE,     /* no state of that name */
-    SAVED_TOO_MANY, /* there are SAVED_STATES_MAX */
+    SAVED_TOO_MANY, /* there are already SAVED_STATES_MAX states */
     SAVED_NEVER,    /* the store does not support states */
     SAVED_NO_ROOM,  /* not enough disk space */
-    SAVED_TOO_FAR,  /* more than can be written at once */
+    SAVED_TOO_FAR,  /* more has changed than can be written at once */
     SAVED_FAILED,   /* the store has failed, or cannot be read */
 };
 
-/* Saves the state, replacing one of that name. name: 1 to SAVED_NAME_MAX bytes without NUL */
+/* Saves the current state, replacing any state with that name. name: 1 to SAVED_NAME_MAX bytes
+ * without NUL */
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
-/* Restores the state durably. Accounts are not restored: the server has them in memory, and the
- * caller needs its own. */
+/* Restores the state durably, except for accounts: the server has them in memory, and the caller
+ * still needs its account. */
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
 /* Writes a list of objects. */

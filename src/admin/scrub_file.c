@@ -16,7 +16,7 @@
 #define NAME           "scrub"
 #define NAME_NEW       "scrub.new"
 #define BEGIN          "lagra scrub 1\n"
-/* A record's key may be as long as a record. */
+/* Maximum size of the file; a record's key may be as long as a record. */
 #define FILE_MAX_BYTES (16u << 20)
 
 /* ---- reading ---- */

@@ -6,13 +6,15 @@
 
 struct scrub_note {
     struct scrub_state state; /* except `ended` */
-    char *place;              /* from malloc(); where to continue; NULL: from the start */
+    char *place;              /* position to continue at, from malloc(); NULL: from the start */
     size_t place_size;
 };
 
-/* Reads the progress; empty if there is none, or it is corrupt. folder: data directory */
+/* Reads the progress; *ret_note is empty if there is none or it is corrupt. folder: data
+ * directory */
 void scrub_note_read(int folder, struct scrub_note *ret_note);
-/* Writes the progress atomically. A failure is logged; it only means that a pass starts again. */
+/* Writes the progress atomically. A failure is logged; its only effect is that a pass may start
+ * again. */
 void scrub_note_write(int folder, const struct scrub_state *state, struct bytes place);
 
 #endif

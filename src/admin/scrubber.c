@@ -15,9 +15,9 @@
 #include "base/metrics.h"
 
 #define NOTE_EVERY_MS    10000u
-#define POLL_INTERVAL_MS 60000u /* the wall clock may be set */
-#define LOGGED_MAX       1000u  /* errors per pass */
-#define NAME_BYTES       1300u  /* an account, a container, a blob */
+#define POLL_INTERVAL_MS 60000u /* short, because the wall clock may be set */
+#define LOGGED_MAX       1000u  /* maximum number of errors logged per pass */
+#define NAME_BYTES       1300u  /* names of an account, a container, a blob */
 #define MS_PER_SECOND    1000u
 
 struct scrubber {
@@ -28,14 +28,15 @@ struct scrubber {
     pthread_cond_t wake;
     bool stopping; /* under lock, like the next three */
     bool is_asked;
-    uint64_t pending_rate; /* requested and not applied yet; 0 if none */
+    uint64_t pending_rate; /* rate requested but not applied yet; 0 if none */
     /* written only by the scrub thread, which may read it without the lock; other threads need the
      * lock */
     struct scrub_state state;
-    /* used only by the thread, like all following members; NULL: no pass */
+    /* used only by the scrub thread, like all following members; NULL between passes */
     struct scrub *scrub;
-    uint64_t rate;                  /* of the current pass */
-    uint64_t paced_ms, paced_bytes; /* time and bytes since which the rate is measured */
+    uint64_t rate; /* rate of the current pass */
+    /* time and number of bytes at the start of measuring the rate */
+    uint64_t paced_ms, paced_bytes;
     uint64_t noted_ms;
 };
 
@@ -112,7 +113,7 @@ static void take_rate(struct scrubber *scrubber)
     scrubber->paced_bytes = 0;
 }
 
-/* Waits until the rate allows that many bytes. */
+/* Counts bytes read, and waits to stay within the rate. */
 static bool pace(void *context, uint64_t bytes)
 {
     struct scrubber *scrubber = context;
@@ -143,7 +144,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_acquire(&scrubber->lock);
     state->is_running = false;
-    scrubber->pending_rate = 0; /* the request was for the pass that has ended */
+    scrubber->pending_rate = 0; /* the requested rate was for the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
@@ -175,7 +176,7 @@ static void step(struct scrubber *scrubber)
 
 /* ---- starting a pass ---- */
 
-/* A pass that is resumed already has its counts. */
+/* Starts or resumes a pass. A resumed pass already has its counts. */
 static void begin_pass(struct scrubber *scrubber, struct bytes place)
 {
     scrubber->scrub = scrub_open(scrubber->options.store, place);
@@ -185,7 +186,7 @@ static void begin_pass(struct scrubber *scrubber, struct bytes place)
     metric_add(slots.running, 1);
 }
 
-/* Returns when the next periodic pass starts; INSTANT_MAX: never. */
+/* Returns the start of the next periodic pass, or INSTANT_MAX if there is none. */
 static instant due(const struct scrubber *scrubber)
 {
     if (scrubber->options.every_ms == 0)
@@ -274,7 +275,7 @@ struct scrubber *scrubber_start(const struct scrub_options *options)
     lock_condition_init(&scrubber->wake);
     if (scrubber->folder >= 0 && thread_start(&scrubber->thread, scrub_over_and_over, scrubber))
         return scrubber;
-    log_errno("scrub: start the thread");
+    log_errno("scrub: start a thread");
     scrubber_stop(scrubber);
     return NULL;
 }
@@ -297,8 +298,8 @@ void scrubber_stop(struct scrubber *scrubber)
     free(scrubber);
 }
 
-/* Starts a pass, unless one is running. rate: for this pass, or from now on for the running one; 0: unchanged,
- * initially that of the options. */
+/* Starts a pass, unless one is running. rate: rate of the new pass, or of the rest of the running
+ * one; 0: the current rate, which is initially that of the options */
 static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_acquire(&scrubber->lock);
@@ -323,8 +324,8 @@ static struct scrub_state read_state(struct scrubber *scrubber)
 
 #define RATE_MAX_MIB (1u << 20)
 
-/* Returns the total size of a pass: what it has read if it has ended, otherwise an estimate from
- * the current size, since changed data may be read twice, or not at all. */
+/* Returns the total size of a pass: the bytes read if it has ended, otherwise an estimate from the
+ * store's current size, since changed data may be read twice, or not at all. */
 static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
 {
     struct store_figures figures = { 0 };

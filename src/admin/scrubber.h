@@ -2,8 +2,9 @@
  * limited rate, periodically or on request, and logs corruption. Its progress is stored in the data
  * directory, so a pass continues after a restart.
  *
- *   scrub   "lagra scrub 1", began, bytes, records, errors, last end, its errors, place (hex): one
- *           line each; a last line with the CRC-32C of the others. A corrupt file is ignored. */
+ *   scrub   "lagra scrub 1", start, bytes, records, errors, last end, errors then, position
+ *           (hex), one per line; the last line has the CRC-32C of the others. A corrupt file is
+ *           ignored. */
 #ifndef LAGRA_ADMIN_SCRUBBER_H
 #define LAGRA_ADMIN_SCRUBBER_H
 
@@ -27,7 +28,7 @@ struct scrub_options {
 
 struct scrub_state {
     bool is_running;
-    instant began;                   /* start of the current or last pass; 0 if none */
+    instant began;                   /* start of the current or last pass; 0 if there was none */
     uint64_t bytes, records, errors; /* of that pass */
     instant last_end;                /* 0 if none has ended */
     uint64_t last_errors;

@@ -17,7 +17,7 @@ static void write_instant(struct json_writer *out, const char *name, uint64_t se
     char text[INSTANT_ISO_SIZE];
 
     instant_format_iso(INSTANT_UNIX_EPOCH + seconds_since_1970 * TICKS_PER_SECOND, text);
-    text[strlen("2019-05-09T01:19:17")] = 'Z'; /* without fraction */
+    text[strlen("2019-05-09T01:19:17")] = 'Z'; /* remove the fraction */
     json_write_member(out, name, bytes_of(text, strlen("2019-05-09T01:19:17Z")));
 }
 
@@ -84,7 +84,7 @@ static void write_cell(struct json_writer *out, const struct admin *admin, uint3
     json_write_end(out, '}');
 }
 
-/* The cells of the cluster, and the internal endpoints of their owners. */
+/* Writes the cells of the cluster and the internal endpoints of their owners. */
 static void write_cells(struct json_writer *out, const struct admin *admin)
 {
     uint32_t cells[CLUSTER_CELLS_MAX];
@@ -150,7 +150,7 @@ void admin_log_level(struct admin_call *call)
         return;
     }
     log_set_level(level);
-    log_line(LOG_WARN, "log level changed to %s, from %s", log_level_name(level),
+    log_line(LOG_WARN, "log level changed to %s (was %s)", log_level_name(level),
              log_level_name(before));
     json_write_member(&call->out, "level", bytes_from_string(log_level_name(level)));
     json_write_member(&call->out, "before", bytes_from_string(log_level_name(before)));
@@ -191,7 +191,8 @@ void admin_slowest(struct admin_call *call)
     json_write_end(&call->out, ']');
 }
 
-/* Number of first tasks shown: those due, and those that have failed and will be retried. */
+/* Maximum number of tasks shown: the first of the list, and those that have failed and will be
+ * retried. */
 #define SHOWN_MAX 100u
 
 static void write_task(struct admin_call *call, const struct deferred_task *task, instant now)
@@ -261,7 +262,7 @@ void admin_console_link(struct admin_call *call)
     if (!call->admin->console || !listener) {
         admin_fail(
             call, 404, "ConsoleIsNotServed",
-            "The server has no console: it requires --managementPort, and a build with npm.");
+            "The server has no console, which requires --managementPort and a build with npm.");
         return;
     }
     host = host_of(listener);

@@ -68,7 +68,7 @@ static void encode_limits(struct text *out, const struct account_limits *limits)
                                                     : 0);
 }
 
-/* Returns false if they are invalid. */
+/* Decodes limits. Returns false if they are invalid. */
 static bool decode_limits(struct decoder *in, struct account_limits *ret_limits)
 {
     bool makes_sense = true;
@@ -100,7 +100,7 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
     return text_bytes(&out);
 }
 
-/* Returns false if the record is malformed. */
+/* Decodes a record. Returns false if it is malformed. */
 static bool decode(struct bytes key, struct bytes value, struct account_record *ret_record)
 {
     struct account_record record = { .name = bytes_from(key, sizeof KEY_PREFIX - 1) };
@@ -162,7 +162,7 @@ static enum store_result read_record(struct read_view *before, struct arena *are
 struct deciding {
     struct bytes name;
     enum account_change how;
-    account_change_fn *change; /* NULL: only read the record */
+    account_change_fn *change; /* NULL to only read the record */
     void *context;
     struct account_record record;
     struct account_record *all; /* for listing */
@@ -282,8 +282,8 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
     /* If it is unknown whether the record exists, the name remains reserved. */
     if (how == ACCOUNT_ADD && e != E_InternalError)
         accounts_release(accounts, name);
-    assert(put != ACCOUNT_ELSEWHERE); /* reserved, or in the store already */
-    assert(put != ACCOUNT_TOO_MANY);  /* lists leave space for all accounts in the store */
+    assert(put != ACCOUNT_ELSEWHERE); /* reserved, or already in the store */
+    assert(put != ACCOUNT_TOO_MANY);  /* lists always have space for all stored accounts */
     return put == ACCOUNT_PUT ? e : E_InternalError;
 }
 
@@ -346,9 +346,9 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
                           const char **ret_problem)
 {
     static const char *const problems[] = {
-        [ACCOUNT_MALFORMED] = "an account in the store has an invalid key",
+        [ACCOUNT_MALFORMED] = "a stored account has an invalid key",
         [ACCOUNT_TOO_MANY] = "there are too many accounts",
-        [ACCOUNT_ELSEWHERE] = "an account in the list already exists in the store (lagra account)",
+        [ACCOUNT_ELSEWHERE] = "a configured account already exists in the store (lagra account)",
     };
     struct arena *arena = arena_new(ARENA_MAX);
     struct account_record *records;
@@ -356,7 +356,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
 
     if (stored_accounts_list(store, arena, &records, ret_count)) {
         arena_free(arena);
-        *ret_problem = "the accounts in the store cannot be read";
+        *ret_problem = "stored accounts cannot be read";
         return false;
     }
     for (size_t i = 0; i < *ret_count && put == ACCOUNT_PUT; i++)

@@ -2,23 +2,25 @@
  * request and survive restarts.
  *
  *   space      account_space("accounts", "")
- *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one each
+ *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one per
+ *              account
  *     value    u8 1 or 2; varint flags (1: disabled, 2: hierarchical); instants of creation and
  *              last change, varints; varint count of keys; each key's text (base64), bytes
- *              2: limits, varints in the order of enum account_limit: 0: default, 1: none,
- *              else limit + 1. An account without limits of its own is written in version 1, which
+ *              version 2: limits, varints in the order of enum account_limit (0: default, 1: none,
+ *              else limit + 1). An account without limits of its own is written in version 1, which
  *              older servers can read
- *   The partition also has the kinds of accounts of other sources (account_kinds.h).
+ *   The partition also contains the kinds of accounts from other sources (account_kinds.h).
  *
  * Keys are stored in plain text, because they are needed for signing. Anyone who can read the data
- * directory has them, but they give access to nothing beyond that directory. */
+ * directory can read them, but they grant access to nothing beyond that directory. */
 #ifndef LAGRA_ADMIN_STORED_ACCOUNTS_H
 #define LAGRA_ADMIN_STORED_ACCOUNTS_H
 
 #include "auth/account_limits.h"
 #include "store/store.h"
 
-/* The service's rules for names. rest: storage-account-overview "3 and 24 characters" */
+/* Lengths of names that the service allows. rest: storage-account-overview "3 and 24
+ * characters" */
 #define STORED_NAME_MIN 3u
 #define STORED_NAME_MAX 24u
 
@@ -33,21 +35,22 @@ struct account_record {
 };
 
 enum account_change {
-    /* E_AccountAlreadyExists; E_OutOfRangeInput: there are STORED_ACCOUNTS_MAX;
-     * E_ResourceAlreadyExists: the name has containers, or was an account, of the other kind */
+    /* E_AccountAlreadyExists; E_OutOfRangeInput if there are already STORED_ACCOUNTS_MAX accounts;
+     * E_ResourceAlreadyExists if the name has containers, or was an account, of the other kind */
     ACCOUNT_ADD,
     ACCOUNT_CHANGE, /* E_ResourceNotFound if it does not exist */
 };
 
-/* Changes a record: pure, may be repeated. With ACCOUNT_ADD the record has only its name. */
+/* Changes a record. Must be pure, because it may be repeated. With ACCOUNT_ADD, the record has
+ * only its name. */
 typedef void account_change_fn(struct account_record *record, void *context);
 
-/* Changes an account, waits until that is durable, and makes it effective. May block.
+/* Changes an account, waits until the change is durable, and puts it into effect. May block.
  *
  * ret_record  the new record, in the arena
- * returns     OK; errors of `how`; E_ResourceTypeMismatch: the name belongs to another source,
- *             nothing was changed; E_InternalError: it is unknown whether it was changed;
- *             E_ServerBusy and similar errors of the store: nothing was changed */
+ * returns     OK; errors of `how`; E_ResourceTypeMismatch if the name belongs to another source
+ *             and nothing was changed; E_InternalError if it is unknown whether the account was
+ *             changed; E_ServerBusy and similar errors of the store: nothing was changed */
 enum error stored_account_change(struct store *store, struct accounts *accounts,
                                  struct arena *arena, struct bytes name, enum account_change how,
                                  account_change_fn *change, void *context,
@@ -59,17 +62,17 @@ enum error stored_account_read(struct store *store, struct arena *arena, struct 
 enum error stored_accounts_list(struct store *store, struct arena *arena,
                                 struct account_record **ret_records, size_t *ret_count);
 
-/* Loads all stored accounts at startup; *ret_count: their number. Returns false with *ret_problem,
- * a message for the operator. */
+/* Loads all stored accounts at startup. *ret_count: number of accounts. Returns false with
+ * *ret_problem, a message for the operator, on failure. */
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
                           const char **ret_problem);
 
-/* Applies an account as defined by a record of another cell (cell_accounts.h). Returns false if
- * the record is malformed or cannot be applied. Thread-safe. */
+/* Puts an account into effect as defined by a record of the root cell (cell_accounts.h). Returns
+ * false if the record is malformed or cannot be applied. Thread-safe. */
 bool stored_account_follow(struct accounts *accounts, struct bytes key, struct bytes value);
 
-/* Tells `lagra check` whether a record of any partition is an account record or the number of
- * accounts. */
+/* Determines for `lagra check` whether a record of any partition is an account record or the
+ * number of accounts. */
 enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAMAGED };
 enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
                                                 struct bytes value);

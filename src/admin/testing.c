@@ -11,23 +11,23 @@
 #define BODY_MAX_BYTES    ((size_t)32 << 10)
 /* Memory for a rule with its text, and for parsing it. */
 #define RULE_MEMORY_MAX   ((size_t)4 << 20)
-/* How long moving the clock waits for the tasks that become due. */
+/* Maximum time for which moving the clock waits for tasks that become due. */
 #define AWAIT_MS          5000
-/* Maximum total move of the clock, so that years keep four digits. */
+/* Maximum by which the clock can be moved in total, so that years keep four digits. */
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
-/* The target of a request, and its body. */
+/* A request: its target and its body. */
 struct asked {
     struct exchange *exchange;
     const struct management *management;
     enum http_method method;
-    struct bytes name; /* ptr NULL: all */
+    struct bytes name; /* ptr NULL for all */
     struct bytes body;
 };
 
 typedef enum http_step ask_fn(const struct asked *asked);
 
-/* exchange->application. */
+/* State of a request in exchange->application. */
 struct testing_call {
     struct pool_job job; /* for requests that block */
     struct text body;
@@ -43,9 +43,10 @@ static void run_job(struct pool_job *job)
 
     call->step = call->ask_in_pool(&call->asked);
     call->has_run = true;
-    exchange_resume(call->asked.exchange); /* the call may have been freed now */
+    exchange_resume(call->asked.exchange); /* the call may already be freed */
 }
-_Static_assert(offsetof(struct testing_call, job) == 0, "a job is its call");
+_Static_assert(offsetof(struct testing_call, job) == 0,
+               "a pointer to the job is a pointer to its call");
 
 /* Runs the request on a pool thread, which may block. */
 static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
@@ -91,18 +92,18 @@ static enum http_step refuse_method(struct exchange *exchange, unsigned allowed)
     if (allowed & METHOD_DELETE)
         text_add_string(&names, names.len > 0 ? ", DELETE" : "DELETE");
     response_header(&exchange->response, bytes_from_string("Allow"), text_bytes(&names));
-    return refuse(exchange, 405, "there is no such method here");
+    return refuse(exchange, 405, "this method is not supported here");
 }
 
 /* ---- faults ---- */
 
 struct shown {
     struct json_writer out;
-    struct bytes only; /* ptr NULL: all */
+    struct bytes only; /* ptr NULL for all */
     bool found;
 };
 
-/* The rule's text is JSON. */
+/* Writes a rule and its state. The rule's text is JSON. */
 static void show_rule(const struct fault_state *state, void *context)
 {
     struct shown *shown = context;
@@ -121,7 +122,7 @@ static void show_rule(const struct fault_state *state, void *context)
     json_write_end(&shown->out, '}');
 }
 
-/* name: ptr NULL: all */
+/* Shows a rule, or all rules if name.ptr is NULL. */
 static enum http_step show_faults(struct exchange *exchange, int status, struct bytes name)
 {
     struct text text;
@@ -135,7 +136,7 @@ static enum http_step show_faults(struct exchange *exchange, int status, struct 
     }
     faults_each(show_rule, &shown);
     if (name.ptr && !shown.found)
-        return refuse(exchange, 404, "there is no rule of that name");
+        return refuse(exchange, 404, "no rule has that name");
     if (!name.ptr) {
         json_write_end(&shown.out, ']');
         json_write_end(&shown.out, '}');
@@ -157,12 +158,12 @@ static enum http_step put_fault(struct exchange *exchange, const struct manageme
     if (problem)
         step = refuse(exchange, 400, arena_string(exchange->arena, bytes_from_string(problem)));
     else
-        step = refuse(exchange, 409, "there are 64 rules that have not ended");
+        step = refuse(exchange, 409, "there are already 64 rules that have not ended");
     arena_free(arena);
     return step;
 }
 
-/* name: ptr NULL: all */
+/* Drops a rule, or all rules if name.ptr is NULL. */
 static enum http_step drop_faults(struct exchange *exchange, struct bytes name)
 {
     if (!name.ptr)
@@ -215,8 +216,8 @@ static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_s
     return is_good && !reader.bad && count == 1 && *ret_seconds > 0;
 }
 
-/* Completes tasks that have become due before responding, as if the time had passed. Called on the
- * pool thread. */
+/* Waits until tasks that have become due are complete, as if the time had passed, and then
+ * responds. Called on the pool thread. */
 static enum http_step await_tasks(const struct asked *asked)
 {
     task_runner_await(asked->management->tasks, clock_now(), AWAIT_MS);
@@ -229,10 +230,11 @@ static enum http_step move_time(const struct asked *asked)
     uint64_t seconds = 0;
 
     if (!read_forward(exchange->arena, asked->body, &seconds))
-        return refuse(exchange, 400,
-                      "the body is {\"forwardSeconds\": N}, a whole number from 1 to 315360000");
+        return refuse(
+            exchange, 400,
+            "the body must be {\"forwardSeconds\": N}, with an integer from 1 to 315360000");
     if (clock_moved() / TICKS_PER_SECOND + seconds > MOVED_SECONDS_MAX)
-        return refuse(exchange, 409, "the clock has been moved by 10 years in all");
+        return refuse(exchange, 409, "the clock cannot be moved by more than 10 years in total");
     clock_move(seconds * TICKS_PER_SECOND);
     waiters_refresh();
     task_runner_look(asked->management->tasks);
@@ -267,22 +269,23 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
     case SAVED_DONE:
         return show_snapshots(asked);
     case SAVED_NONE:
-        return refuse(asked->exchange, 404, "there is no snapshot of that name");
+        return refuse(asked->exchange, 404, "no snapshot has that name");
     case SAVED_TOO_MANY:
-        return refuse(asked->exchange, 409, "there are 16 snapshots");
+        return refuse(asked->exchange, 409, "there are already 16 snapshots");
     case SAVED_NO_ROOM:
-        return refuse(asked->exchange, 507, "the disk has no room for what has to be written");
+        return refuse(asked->exchange, 507, "not enough free disk space");
     case SAVED_TOO_FAR:
-        return refuse(asked->exchange, 409, "more than 128 MiB of records have changed since");
+        return refuse(asked->exchange, 409,
+                      "more than 128 MiB of records have changed since the snapshot");
     case SAVED_FAILED:
         return refuse(asked->exchange, 500, "the data directory could not be read or written");
     case SAVED_NEVER:
         break;
     }
-    return refuse(asked->exchange, 409, "the store keeps no snapshots");
+    return refuse(asked->exchange, 409, "the store does not support snapshots");
 }
 
-/* Called on the pool thread. Handles NAME and NAME/loaded. */
+/* Handles NAME and NAME/loaded. Called on the pool thread. */
 static enum http_step use_snapshots(const struct asked *asked)
 {
     struct saved_states *saved = asked->management->saved;
@@ -297,7 +300,8 @@ static enum http_step use_snapshots(const struct asked *asked)
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
 }
 
-/* SMB handles may refer to files that do not exist in the snapshot, so SMB excludes snapshots. */
+/* Handles requests for snapshots. Refuses them if SMB is served, because SMB handles may refer to
+ * files that do not exist in a snapshot. */
 static enum http_step ask_snapshots(const struct asked *asked)
 {
     struct bytes name, rest = { NULL, 0 };
@@ -305,9 +309,9 @@ static enum http_step ask_snapshots(const struct asked *asked)
     if (asked->name.ptr)
         bytes_cut(asked->name, '/', &name, &rest);
     if (rest.ptr && (!bytes_is(rest, "loaded") || asked->method != METHOD_PUT))
-        return refuse(asked->exchange, 404, "a snapshot is loaded by PUT /-/snapshots/NAME/loaded");
+        return refuse(asked->exchange, 404, "use PUT /-/snapshots/NAME/loaded to load a snapshot");
     if (asked->name.ptr && asked->management->has_smb)
-        return refuse(asked->exchange, 409, "there are no snapshots where SMB is served");
+        return refuse(asked->exchange, 409, "snapshots are not available while SMB is served");
     return ask_in_pool(asked, use_snapshots);
 }
 
@@ -326,8 +330,8 @@ static const struct place {
     { "/-/snapshots", ask_snapshots, METHOD_GET, METHOD_PUT | METHOD_DELETE, 0 },
 };
 
-/* Returns NULL if there is none. *ret_name: the path after the place's; ptr NULL if there is
- * nothing */
+/* Returns the place for a path, or NULL. *ret_name: rest of the path after the place's; ptr NULL
+ * if there is none */
 static const struct place *find_place(struct bytes path, struct bytes *ret_name)
 {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -376,11 +380,12 @@ enum http_step testing_head(struct exchange *exchange, const struct management *
         return refuse(exchange, 404, "this server was started without --testing");
     if (request->query.ptr || (name.ptr && !is_name(name)))
         return refuse(exchange, 400,
-                      "a name has up to 64 letters, digits, '.', '_' and '-', and no query");
+                      "a name must have up to 64 letters, digits, '.', '_' and '-', and there must "
+                      "be no query");
     if ((method_of(request) & methods) == 0)
         return refuse_method(exchange, methods);
     if (request->content_length != 0 && (request->method & place->with_bodies) == 0)
-        return refuse(exchange, 400, "there is to be no body");
+        return refuse(exchange, 400, "the request must have no body");
     if (request->content_length != HTTP_LENGTH_UNKNOWN && request->content_length > BODY_MAX_BYTES)
         return refuse(exchange, 413, "the body is too long");
     call = arena_alloc(exchange->arena, sizeof *call);

@@ -1,15 +1,15 @@
 /* Requests for tests of clients on the management port of a server started with --testing
  * (docs/fault-injection.md):
  *
- *   GET, DELETE /-/faults            all fault rules (request/faults.h): shows, drops
- *   GET, PUT, DELETE /-/faults/NAME  one of them
- *   GET, PUT /-/time                 the server's clock: shows, moves forward
- *   GET /-/snapshots                 saved states of the store (saved_states.h)
- *   PUT, DELETE /-/snapshots/NAME    saves or drops one
- *   PUT /-/snapshots/NAME/loaded     restores it
+ *   GET, DELETE /-/faults            show or drop all fault rules (request/faults.h)
+ *   GET, PUT, DELETE /-/faults/NAME  show, create or drop a rule
+ *   GET, PUT /-/time                 show the server's clock, or move it forward
+ *   GET /-/snapshots                 list the saved states of the store (saved_states.h)
+ *   PUT, DELETE /-/snapshots/NAME    save or drop a state
+ *   PUT /-/snapshots/NAME/loaded     restore a state
  *
- * Bodies and responses are JSON; an error is {"error":"a sentence"}. There is no POST and no CORS,
- * so that a page in a browser on this machine cannot change anything. */
+ * Bodies and responses are JSON; an error is {"error":"a sentence"}. POST and CORS are not
+ * supported, so that a page in a browser on this machine cannot change anything. */
 #ifndef LAGRA_ADMIN_TESTING_H
 #define LAGRA_ADMIN_TESTING_H
 

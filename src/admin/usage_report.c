@@ -9,7 +9,7 @@
 #include "cluster/peer.h"
 
 #define VERSION        1
-/* A count of a large cell takes minutes. */
+/* Timeout of a request; counting a large cell takes minutes. */
 #define RESPONSE_MS    600000u
 #define ENTRIES_MAX    ((size_t)1 << 20)
 #define TEXT_BYTES_MAX 1024u
@@ -19,7 +19,7 @@ enum { ENTRY_END, ENTRY_TOTAL, ENTRY_CONTAINER };
 /* The usage of all cells. */
 struct merged {
     struct arena *arena;
-    struct survey_container *entries; /* name.ptr is NULL in totals */
+    struct survey_container *entries; /* containers, and totals, whose name.ptr is NULL */
     size_t count, capacity;
 };
 
@@ -56,7 +56,7 @@ static void add_container(void *context, const struct survey_container *containe
     add(m, &copy, arena_copy(m->arena, container->name));
 }
 
-/* Counts this cell. Returns false if something could not be read. */
+/* Counts the usage of this cell. Returns false if a record could not be read. */
 static bool count_own(struct merged *m, struct usage_survey *survey)
 {
     if (!usage_survey_count(survey))
@@ -69,7 +69,7 @@ static bool count_own(struct merged *m, struct usage_survey *survey)
 
 int cell_usage_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
 {
-    static atomic_bool counts; /* takes one thread of the pool at most */
+    static atomic_bool counts; /* occupies at most one thread of the pool */
     struct merged m = { .arena = arena };
     const struct endpoint_set *all = context;
     bool is_done;
@@ -130,7 +130,8 @@ static bool add_response(struct merged *m, const struct endpoint_set *all, struc
 
 /* ---- the command ---- */
 
-/* Orders totals before containers, totals by account and service, the largest containers first. */
+/* Orders totals before containers, totals by account and service, and containers by size, largest
+ * first. */
 static int compare(const void *a, const void *b)
 {
     const struct survey_container *one = a, *two = b;
@@ -204,7 +205,7 @@ static void write_merged(struct json_writer *out, const struct merged *m)
     json_write_end(out, ']');
 }
 
-/* Lists the other cells, if their owners can be reached. Returns their number. */
+/* Lists the other cells, if the server can reach their owners. Returns their number. */
 static unsigned list_others(const struct admin *admin, uint32_t cells[CLUSTER_CELLS_MAX])
 {
     unsigned all = admin->endpoints->endpoints[0].peers ? route_cells(admin->route, cells) : 0;

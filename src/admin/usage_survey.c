@@ -13,9 +13,9 @@
 #define REPORT_MAX_BYTES ((size_t)64 << 20)
 #define TOTALS_MAX       (ACCOUNTS_MAX * ENDPOINTS_MAX)
 #define WANTED_MS        10000u
-#define SERVED_SHARE     9u /* it pauses nine times as long as it works */
+#define SERVED_SHARE     9u /* pauses are nine times as long as work periods */
 
-/* The result of a count; constant once complete. */
+/* Result of a count; constant once complete. */
 struct report {
     struct arena *arena;
     struct survey_total *totals;
@@ -34,7 +34,8 @@ struct usage_survey {
     bool stopping;    /* under lock, like the following members */
     bool is_counting; /* a count is running */
     struct report *newest;
-    size_t readers; /* of `newest`, which the counting thread frees when there are none */
+    /* number of readers of `newest`, which the counting thread frees when there are none */
+    size_t readers;
 };
 
 static void report_free(struct report *report)
@@ -56,7 +57,7 @@ struct counting {
     enum store_result result;
 };
 
-/* Keeps the largest ones, unsorted. */
+/* Adds a container if it is among the largest, which are unsorted. */
 static void show(struct report *report, const struct survey_total *total, struct bytes name,
                  const struct usage *usage)
 {
@@ -141,7 +142,7 @@ static void count_account(const struct account *account, void *context)
         account_usage_found(account, bytes);
 }
 
-/* Caller must not hold the lock. Returns NULL if a record cannot be read. */
+/* Counts everything. Returns NULL if a record cannot be read. Caller must not hold the lock. */
 static struct report *count_all(struct usage_survey *survey, bool rests)
 {
     struct report *report = xcalloc(1, sizeof *report);
@@ -252,7 +253,7 @@ struct usage_survey *usage_survey_start(const struct survey_options *options)
     lock_condition_init(&survey->changed);
     if (options->every_ms == 0 || thread_start(&survey->thread, count_periodically, survey))
         return survey;
-    log_errno("start the thread that counts storage");
+    log_errno("start a thread to count storage");
     usage_survey_stop(survey);
     return NULL;
 }
@@ -274,7 +275,7 @@ void usage_survey_stop(struct usage_survey *survey)
 
 /* ---- reading ---- */
 
-/* Returns NULL if there is none yet. */
+/* Returns the newest report, for reading, or NULL if there is none yet. */
 static const struct report *report_take(struct usage_survey *survey)
 {
     const struct report *report;
@@ -365,8 +366,8 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
                  "Number of blobs, messages, entities or files of an account.", OBJECTS);
     print_totals(report, to, "lagra_account_bytes", "Total size of the objects of an account.",
                  BYTES_KEPT);
-    print_totals(report, to, "lagra_account_quota_bytes",
-                 "Sum of the quotas of an account's shares.", QUOTA);
+    print_totals(report, to, "lagra_account_quota_bytes", "Total quota of an account's shares.",
+                 QUOTA);
     print_shown(report, to, "lagra_container_objects",
                 "Number of objects in each of the largest containers.", OBJECTS);
     print_shown(report, to, "lagra_container_bytes",

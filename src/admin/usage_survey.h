@@ -1,6 +1,6 @@
-/* Storage used by the accounts of a server, as of the last count (service/usage.h): a low-priority
- * thread counts from time to time, and on request. The report supplies metrics, and capacity
- * limits, which also consider bytes received since, so that they are not exceeded by much. */
+/* Storage used by the accounts of a server (service/usage.h). A low-priority thread counts it
+ * periodically and on request. Metrics and capacity limits use its report; the limits also consider
+ * bytes received since then, so that they cannot be exceeded by much. */
 #ifndef LAGRA_ADMIN_USAGE_SURVEY_H
 #define LAGRA_ADMIN_USAGE_SURVEY_H
 
@@ -9,7 +9,7 @@
 #include "service/server.h"
 #include "service/usage.h"
 
-/* Number of largest containers reported individually. */
+/* Maximum number of largest containers reported individually. */
 #define SURVEY_SHOWN_MAX 100u
 
 struct survey_options {
@@ -25,7 +25,7 @@ struct usage_survey *usage_survey_start(const struct survey_options *options);
 /* Stops the thread. Call before closing the store. */
 void usage_survey_stop(struct usage_survey *survey);
 
-/* Holds the usage of one account in one service. */
+/* Usage of one account in one service. */
 struct survey_total {
     struct bytes account;
     const char *service;
@@ -34,7 +34,7 @@ struct survey_total {
 };
 /* One of the largest containers. */
 struct survey_container {
-    struct survey_total of; /* containers: 1 */
+    struct survey_total of; /* its number of containers is 1 */
     struct bytes name;
 };
 struct survey_listener {
@@ -42,10 +42,11 @@ struct survey_listener {
     void (*container)(void *context, const struct survey_container *container);
     void *context;
 };
-/* Runs a survey now; blocks on disk I/O. Calls are serialized. Returns false if something could
- * not be read. */
+/* Counts now; waits for the disk. Concurrent calls run one after another. Returns false if a
+ * record could not be read. */
 bool usage_survey_count(struct usage_survey *survey);
-/* Passes the last report to the listener, valid during the calls; none before the first count. */
+/* Passes the last report to the listener; does nothing before the first count. The data is valid
+ * only during the listener's calls. */
 void usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener);
 
 /* Prints the last report as metrics. */

@@ -362,7 +362,7 @@ static const char *place_entries(struct accounts *accounts, struct list *list)
         if (account->listed == number)
             return "an account is named twice";
         if (is_of_others(accounts, account))
-            return "an account in the list already exists in the store (lagra account)";
+            return "a configured account already exists in the store (lagra account)";
         account->listed = number;
         list->entries[i].account = account;
     }

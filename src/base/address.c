@@ -9,7 +9,7 @@ static const uint8_t mapped[ADDRESS_V4_BEGIN] = { [10] = 0xff, [11] = 0xff };
 
 /* ---- single addresses ---- */
 
-/* Parses an IPv4 or IPv6 address. ret_is_v4: it was written as IPv4. */
+/* Parses an IPv4 or IPv6 address. *ret_is_v4: the text was an IPv4 address */
 static bool parse(struct bytes text, uint8_t to[ADDRESS_SIZE], bool *ret_is_v4)
 {
     char name[INET6_ADDRSTRLEN] = "";
@@ -76,8 +76,8 @@ void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[A
     snprintf(to, ADDRESS_TEXT_MAX, is_v4 ? "%s:%u" : "[%s]:%u", text, port);
 }
 
-/* Splits at the last colon, because an IPv6 address is in brackets. Comparing with what
- * address_write() would produce leaves exactly one valid spelling. */
+/* Splits at the last colon, because an IPv6 address is in brackets. Compares the text with the
+ * output of address_write(), so that only one spelling is valid. */
 bool address_read(struct bytes text, uint8_t ret_address[ADDRESS_SIZE], uint16_t *ret_port)
 {
     char written[ADDRESS_TEXT_MAX];

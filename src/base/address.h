@@ -23,7 +23,7 @@ void address_from_v4(const void *bytes, uint8_t ret_address[ADDRESS_SIZE]);
 /* Writes "192.0.2.1:5000" or "[2001:db8::1]:5000", NUL-terminated. */
 void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[ADDRESS_TEXT_MAX]);
 
-/* Reads what address_write() has written. Returns false if it is anything else. */
+/* Parses the output of address_write(). Returns false for all other text. */
 bool address_read(struct bytes text, uint8_t ret_address[ADDRESS_SIZE], uint16_t *ret_port);
 
 /* A CIDR block. */

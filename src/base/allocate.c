@@ -1,5 +1,5 @@
-/* malloc() and its relatives for memory that outlives an exchange; on failure the process is
- * terminated. */
+/* malloc() and its relatives for memory that outlives an exchange; failure terminates the
+ * process. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Arenas: a list of chunks of doubling size with a bump pointer in the newest, and the text that
- * grows in them.
+/* Arenas: lists of chunks of doubling size, with a bump pointer in the newest chunk. Also growing
+ * text, which is stored in them.
  *
  * The arena itself is stored in its first chunk, so a small request costs one malloc() and one
  * free(). An allocation larger than the next chunk gets a chunk of exactly its size. Chunks are
@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* With its header 16 KiB, a size class of malloc(); most requests need between 8 and 16 KiB. */
+/* Size of the first chunk; with its header it has 16 KiB, a size class of malloc(). Most requests
+ * need between 8 and 16 KiB. */
 #define FIRST_CHUNK_BYTES (16384 - sizeof(struct chunk))
 #define CHUNK_BYTES_MAX   (1u << 20)
 #define ALIGNMENT         alignof(max_align_t)
@@ -24,17 +25,17 @@ struct chunk {
     struct chunk *older;
     size_t size; /* of data */
     size_t used;
-    size_t charged;      /* bytes charged to the memory budget */
+    size_t charged;      /* bytes charged is charged to the memory budget */
     size_t large;        /* bytes charged to the large request */
     size_t uncharged;    /* bytes that the budget refused */
-    enum memory_use use; /* what `charged` is charged for */
+    enum memory_use use; /* use that `charged` is charged for */
     alignas(max_align_t) char data[];
 };
 
 struct arena {
     struct chunk *newest;
     size_t next_chunk_bytes;
-    size_t held_bytes; /* in all chunks */
+    size_t held_bytes; /* bytes in all chunks */
     size_t limit_bytes;
     size_t charged_bytes, uncharged_bytes; /* in all chunks */
     bool is_charged;                       /* to the memory budget */
@@ -96,8 +97,8 @@ bool arena_is_exhausted(const struct arena *arena)
 
 /* ---- chunks ---- */
 
-/* Charges `size` bytes of a chunk to the budget, or to the large request if the arena may be
- * that. */
+/* Charges `size` bytes of a chunk to the budget, or to the large request if the arena may belong
+ * to that. */
 static bool chunk_charge(struct arena *arena, struct chunk *chunk, size_t size)
 {
     enum memory_use use = chunk->charged > 0 ? chunk->use : arena->use;
@@ -241,7 +242,7 @@ bool arena_charge_again(struct arena *arena)
     return !arena_is_exhausted(arena);
 }
 
-/* Moves what is charged to the large request to the budget. */
+/* Moves the chunk's charges from the large request to the budget. */
 static void chunk_end_large(struct arena *arena, struct chunk *chunk)
 {
     size_t size = chunk->large;
@@ -282,7 +283,7 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
     struct chunk *chunk;
 
     if (__builtin_add_overflow(arena->held_bytes, chunk_size, &held) || held > arena->limit_bytes)
-        chunk_size = size; /* near the limit, allocate only what was requested */
+        chunk_size = size; /* near the limit, allocate only the requested size */
     chunk = xmalloc(sizeof *chunk + chunk_size);
     *chunk = (struct chunk){ .older = arena->newest, .size = chunk_size };
     arena->newest = chunk;
@@ -402,8 +403,8 @@ void text_init(struct text *text, struct arena *arena, size_t capacity_hint)
     };
 }
 
-/* Returns true if nothing was allocated after the text, which then ends at its chunk's used
- * bytes. */
+/* Returns true if nothing was allocated after the text; it then ends at the end of its chunk's
+ * used bytes. */
 static bool text_is_newest(const struct text *text)
 {
     const struct chunk *chunk = text->arena->newest;
@@ -411,8 +412,8 @@ static bool text_is_newest(const struct text *text)
     return text->ptr >= chunk->data && text->ptr + text->capacity == chunk->data + chunk->used;
 }
 
-/* Enlarges the text's chunk in place. Only for a chunk that contains nothing but the text, since
- * realloc() may move it; never the first chunk, which contains the arena. */
+/* Enlarges the text's chunk. It must contain nothing but the text, since realloc() may move it,
+ * and must not be the first chunk, which contains the arena. */
 static bool text_grow_chunk(struct text *text, size_t capacity)
 {
     struct arena *arena = text->arena;

@@ -1,16 +1,16 @@
 /* Memory that lives exactly as long as one exchange (or one background step).
  *
- * Allocation is a pointer bump; nothing is freed individually. So there are no ownership questions
- * inside an exchange, but discarded memory is only freed at the end: bulk data does not belong
+ * Allocation is a pointer bump; nothing is freed individually. Code in an exchange need not care
+ * about ownership, but discarded memory is only freed at the end, so bulk data does not belong
  * here.
  *
  * Allocations never fail. Each arena has a limit, which input may reach. An allocation beyond it
- * succeeds, but the arena is then *exhausted*: functions that read from the store into it return
- * STORE_SHORTAGE, so that the attempt ends soon, and the caller of a step checks
- * arena_is_exhausted() before it uses the results, and refuses the request (503,
- * STATUS_INSUFF_SERVER_RESOURCES) or postpones the task. A charged arena, of a client's request or
- * of a background task, also charges its chunks to the memory budget of the process
- * (memory_budget.h), and is exhausted while the budget does not cover them.
+ * succeeds, but the arena is then *exhausted*. Functions that read from the store into it return
+ * STORE_SHORTAGE, so that the attempt ends soon. The caller of a step checks arena_is_exhausted()
+ * before it uses the results, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or
+ * postpones the task. A charged arena (for a client's request or a background task) also charges
+ * its chunks to the memory budget of the process (memory_budget.h), and is exhausted while the
+ * budget does not cover them.
  *
  * An arena belongs to one thread at a time. If malloc() fails, the process is terminated.
  * decision: 960 */
@@ -24,20 +24,21 @@
 
 struct arena;
 
-/* Size up to which a charged arena is not charged to the budget; most requests stay below it. */
+/* Size up to which a charged arena costs no budget; most requests stay below it. */
 #define ARENA_FREE_BYTES ((size_t)64 << 10)
 
 /* Creates an arena with a first chunk of a few KiB. It is exhausted once it holds more than
  * limit_bytes. */
 struct arena *arena_new(size_t limit_bytes);
-/* Like arena_new(), for memory that a client makes the server hold: bytes beyond ARENA_FREE_BYTES
- * are charged to the memory budget, without shares until arena_charge_to() is called. */
+/* Like arena_new(), for memory that the server holds for a client. Bytes beyond ARENA_FREE_BYTES
+ * are charged to the memory budget, but to no share until arena_charge_to() is called. */
 struct arena *arena_new_charged(size_t limit_bytes, enum memory_use use);
 /* Like arena_new_charged(), for a background task. All background tasks have one share. */
 struct arena *arena_new_background(size_t limit_bytes);
 /* Creates an arena that is charged like `model`. */
 struct arena *arena_new_like(const struct arena *model, size_t limit_bytes);
-/* Returns true while it holds more than its limit, or than the memory budget covers. */
+/* Returns true while the arena holds more than its limit, or more than the memory budget
+ * covers. */
 bool arena_is_exhausted(const struct arena *arena);
 void arena_free(struct arena *arena);
 /* Wipes the memory before freeing it, for arenas that have held keys. */
@@ -55,22 +56,22 @@ void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct byt
 /* Returns the number of bytes in all chunks. */
 size_t arena_held(const struct arena *arena);
 
-/* Charges everything that the arena holds, and will hold, to the shares of `holder`. */
+/* Charges everything that the arena holds now or later to the shares of `holder`. */
 void arena_charge_to(struct arena *arena, struct memory_holder holder);
 /* Starts an attempt to decide. Until arena_end_decision(), allocations may be charged to the large
- * request, and in a MEMORY_REQUEST arena they count as MEMORY_DECISION. */
+ * request; in a MEMORY_REQUEST arena they count as MEMORY_DECISION. */
 void arena_begin_decision(struct arena *arena);
 /* Ends the attempts: moves charges from the large request back to the budget. Returns false if the
  * arena is exhausted. */
 bool arena_end_decision(struct arena *arena);
-/* Like arena_end_decision(), but followed by arena_rewind_except() with the same arguments: does
- * not charge what that frees. */
+/* Like arena_end_decision(), for a caller that then calls arena_rewind_except() with the same
+ * arguments: does not charge memory that this call will free. */
 bool arena_end_decision_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
 /* Retries the charges that the budget refused before. Returns false if the arena is still
  * exhausted. */
 bool arena_charge_again(struct arena *arena);
 
-/* Allocates zeroed memory, aligned for any type. Returns a valid pointer for size 0 too. */
+/* Allocates zeroed memory, aligned for any type. Returns a valid pointer even for size 0. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* Like arena_alloc(), but zeroes only the first `zeroed` bytes. */
 void *arena_alloc_head(struct arena *arena, size_t size, size_t zeroed);
@@ -97,7 +98,7 @@ struct text {
     size_t capacity;
 };
 void text_init(struct text *text, struct arena *arena, size_t capacity_hint);
-/* Adds capacity for `more` bytes; call text_reserve() instead. */
+/* Adds capacity for `more` bytes. Callers use text_reserve() instead. */
 void text_grow(struct text *text, size_t more);
 /* The append functions are inline because a listing makes a hundred thousand appends, mostly of
  * literals. */

@@ -74,7 +74,7 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
     *ret_tail = bytes_from(a, before + 1);
 }
 
-/* Any number with this many digits fits in 64 bits. */
+/* Number of decimal digits that always fit in 64 bits. */
 #define DIGITS_THAT_FIT 19
 
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
@@ -214,7 +214,7 @@ size_t bytes_utf16_units(struct bytes utf8)
         utf8 = bytes_from(utf8, ascii);
         if (utf8.len == 0)
             return units;
-        /* Count each lead byte, and twice if the character needs a surrogate pair. */
+        /* Count each lead byte once, or twice if the character needs a surrogate pair. */
         for (size_t i = 0; i < WORD_BYTES && utf8.len > 0; i++, utf8 = bytes_from(utf8, 1)) {
             uint8_t byte = (uint8_t)utf8.ptr[0];
 

@@ -16,7 +16,7 @@ struct bytes {
     size_t len;
 };
 
-/* A string literal as bytes, usable in static initialisers. */
+/* A string literal as bytes, for static initialisers. */
 #define BYTES(literal)                                                                             \
     {                                                                                              \
         (literal), sizeof(literal) - 1                                                             \
@@ -46,8 +46,8 @@ static inline bool bytes_is(struct bytes a, const char *string)
 
 /* ASCII case only. */
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
-/* Inline, like bytes_is(), so that the length of a literal is known and usually settles the
- * result. */
+/* Inline, like bytes_is(), because the length of a literal is then a constant and usually
+ * determines the result. */
 static inline bool bytes_is_nocase(struct bytes a, const char *string)
 {
     return a.len == strlen(string) && bytes_equal_nocase(a, bytes_of(string, a.len));
@@ -71,7 +71,8 @@ static inline struct bytes bytes_from(struct bytes a, size_t from)
         from = a.len;
     return bytes_of(a.ptr + from, a.len - from);
 }
-/* Splits at the first `at` into *ret_head and *ret_tail. Without one, ret_tail->ptr is NULL. */
+/* Splits at the first `at` into *ret_head and *ret_tail. If there is none, ret_tail->ptr is
+ * NULL. */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 
 /* Parses decimal digits: no sign, no space, at least one digit, value at most `max`. Otherwise
@@ -85,17 +86,17 @@ struct bytes bytes_decimal(uint64_t value, char buffer[DECIMAL_DIGITS]);
 /* Returns the value of a hexadecimal digit of either case, or -1 for other characters. */
 int bytes_hex_digit(char c);
 
-/* Compares in time that depends only on the lengths: for signatures and keys. */
+/* Compares signatures and keys, in a time that depends only on the lengths. */
 bool bytes_equal_secret(struct bytes a, struct bytes b);
 
 /* Returns true if a byte is below 0x20. */
 bool bytes_have_control(struct bytes a);
-/* Checks for strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+/* Returns true for strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes a);
 /* Removes and returns the first character of valid, non-empty UTF-8. */
 uint32_t bytes_take_code_point(struct bytes *utf8);
-/* Returns the number of UTF-16 code units of valid UTF-8; limits on names and values are counted in
- * these. */
+/* Returns the number of UTF-16 code units of valid UTF-8; limits on names and values are in these
+ * units. */
 size_t bytes_utf16_units(struct bytes utf8);
 /* Returns true if the string has more than `units` UTF-16 code units. Each takes at least one byte,
  * so short strings need no scan. */

@@ -1,9 +1,8 @@
 /* The clock: a few atomic words. See clock.h for its guarantees.
  *
  * Once a second, the lead of our time over the time since boot is recorded. Between two records,
- * our time is that lead plus the time since boot, adjusted towards the wall clock by at most one
- * part in SLEW of the elapsed time. A larger difference is a step of the wall clock: see
- * observe_wall(). */
+ * our time is that lead plus the time since boot, adjusted towards the wall clock by at most 1/SLEW
+ * of the elapsed time. A larger difference is a step of the wall clock: see observe_wall(). */
 #include "base/clock.h"
 
 #include <assert.h>
@@ -13,17 +12,17 @@
 
 #include "base/log.h"
 
-/* While the clock differs from the wall clock, it gains or loses one part in SLEW of the elapsed
- * time. */
+/* While the clock differs from the wall clock, it gains or loses 1/SLEW of the elapsed time. */
 #define SLEW          16u
 /* Maximum age of the recorded lead. */
 #define NOTE_TICKS    TICKS_PER_SECOND
-/* If two clocks were read further apart than this, they are read again, up to TRIES_MAX times. */
+/* If more time than this has passed between reading two clocks, they are read again, up to
+ * TRIES_MAX times. */
 #define AT_ONCE_TICKS (TICKS_PER_SECOND / 100000)
 #define TRIES_MAX     8u
 /* Minimum interval between warnings about the wall clock. */
 #define WARN_TICKS    (3600 * TICKS_PER_SECOND)
-/* Steps followed per run; each is remembered for clock_after_steps(). */
+/* Maximum number of steps followed by a process; each is stored for clock_after_steps(). */
 #define STEPS_MAX     64
 
 static _Atomic uint64_t newest;   /* newest result of clock_now() */
@@ -31,20 +30,21 @@ static _Atomic uint64_t advance;  /* added by tests, and by clock_move() */
 static _Atomic uint64_t gone_on;  /* the part added by clock_move() */
 static _Atomic int64_t wall_step; /* tests only */
 /* Lead of our time over the time since boot, and when it was recorded (ticks since boot; 0: not
- * yet). Written under `noting` as two words. A reader that sees one old and one new word is off by
- * a fraction of a second once, which `newest` corrects. */
+ * yet). Written under `noting`, as two separate words. A reader that sees one old and one new word
+ * gets a time that is wrong by a fraction of a second; `newest` ensures that the clock still does
+ * not go back. */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
-/* A step of the wall clock that our time has followed. No result of clock_now() lies between
- * `place` and the end of the step. */
+/* A step of the wall clock that our time has followed. No result of clock_now() is between `place`
+ * and the end of the step. */
 struct step {
     _Atomic instant place; /* our time just before the step */
     _Atomic uint64_t size; /* ticks */
 };
 static struct step steps[STEPS_MAX];
 static _Atomic unsigned step_count;
-static _Atomic uint64_t steps_before; /* total ticks followed before this run */
+static _Atomic uint64_t steps_before; /* total ticks followed before this process started */
 static _Atomic unsigned step_changes; /* odd while steps are being changed, under `noting` */
 static _Atomic uint64_t pending;      /* ticks; see struct clock_checkpoint */
 static uint64_t warned_at;            /* ticks since boot, 0 if never; under `noting` */
@@ -139,7 +139,7 @@ static bool may_warn(uint64_t boot)
 }
 
 /* Lets our time jump to the wall clock. All earlier results are at or below the step's place, all
- * later ones above its end. Called under `noting`; clock invariant 5. */
+ * later ones above its end (clock invariant 5). Called under `noting`. */
 static void take_step(unsigned count, uint64_t wall, uint64_t ours)
 {
     uint64_t last = atomic_load(&newest);
@@ -166,7 +166,7 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
         if (may_warn(boot))
             log_line(LOG_WARN,
                      "the wall clock was set forward by %llu s, which is ignored because it is too "
-                     "far; if the new time is right, restart the server",
+                     "far; if the new time is correct, restart the server",
                      size / TICKS_PER_SECOND);
         return ours;
     }
@@ -188,7 +188,7 @@ static uint64_t observe_wall(uint64_t wall, uint64_t boot, uint64_t ours)
     if (atomic_flag_test_and_set(&noting))
         return ours;
     if (atomic_load(&lead_at) == 0) {
-        ours = wall; /* there is no other source of the time yet */
+        ours = wall; /* there is no other source of time yet */
         set_lead(ours, boot);
     }
     ours = by_lead(wall, boot);
@@ -212,9 +212,10 @@ static bool is_far(uint64_t a, uint64_t b)
 }
 
 /* Returns the wall clock, and the time since boot just before it. The process may be stopped
- * between two reads, so the pair read closest together is used. A delay between the reads makes our
- * time later, which it compensates by running slower; a clock that is behind would run faster and
- * end timeouts too early. decision: 893 */
+ * between the two reads, so several pairs are read and the closest pair is used. The time since
+ * boot is read first, because a delay between the reads then makes our clock fast, which it
+ * corrects by running slower. A slow clock would run faster and end timeouts too early. decision:
+ * 893 */
 static uint64_t read_at_once(uint64_t *ret_boot)
 {
     uint64_t wall = 0, apart = UINT64_MAX, before = since_boot();
@@ -235,7 +236,7 @@ static uint64_t read_at_once(uint64_t *ret_boot)
 /* Clock invariants 1, 3 and 4. */
 instant clock_now(void)
 {
-    uint64_t boot = since_boot(); /* first, like in read_at_once() */
+    uint64_t boot = since_boot(); /* read first, like in read_at_once() */
     uint64_t wall = clock_wall();
     uint64_t last = atomic_load(&newest);
     uint64_t at, ours, now;
@@ -259,7 +260,7 @@ void clock_not_before(instant floor)
 {
     uint64_t last;
 
-    clock_now(); /* ensures that a lead is recorded */
+    clock_now(); /* records a lead if there is none yet */
     last = atomic_load(&newest);
     while (last < floor && !atomic_compare_exchange_weak(&newest, &last, floor))
         ;
@@ -274,7 +275,8 @@ void clock_not_before(instant floor)
 
 /* ---- converting times across steps ---- */
 
-/* Readers of the steps retry if the steps were changed while being read; changes are short. */
+/* Starts a read of the steps. Readers retry if the steps were changed during the read; changes are
+ * short. */
 static unsigned begin_look(void)
 {
     return atomic_load(&step_changes);
@@ -343,8 +345,8 @@ bool clock_is_behind(void)
     return atomic_load(&pending) > 0;
 }
 
-/* If the wall clock is not followed now, no time was skipped, because this process has run the
- * store before. */
+/* If a step is still pending in this process, the process has run the store before without
+ * following that step, so no time was skipped. */
 void clock_resume(const struct clock_checkpoint *checkpoint)
 {
     uint64_t passed, left_out = 0;

@@ -106,7 +106,7 @@ static uint64_t pack(uint64_t bytes)
     return (bytes & 0x0FFFFFFF) | (bytes & 0x0FFFFFFF00000000) >> 4;
 }
 
-/* Instants and ETags take nine bytes; the first eight are decoded at once. */
+/* Decodes the first eight bytes at once, because instants and ETags take nine. */
 uint64_t decode_varint(struct decoder *d)
 {
     const uint8_t *at = d->at, *end = d->bad ? d->at : d->end;

@@ -12,8 +12,8 @@
 /* Encoders append to a struct text. */
 void encode_u8(struct text *out, uint8_t value);
 void encode_u64(struct text *out, uint64_t value); /* varint */
-/* Encodes 8 bytes: for instants and other large integers, whose varints take 9 and are slow to
- * decode. */
+/* Encodes 8 bytes, for instants and other large integers, whose varints take 9 bytes and are slow
+ * to decode. */
 void encode_long(struct text *out, uint64_t value);
 void encode_fixed(struct text *out, const void *from, size_t size);
 /* Keeps absent (NULL ptr) and empty distinct. */
@@ -51,14 +51,14 @@ static inline uint64_t decode_long(struct decoder *d)
 }
 void decode_fixed(struct decoder *d, void *to, size_t size);
 struct bytes decode_bytes(struct decoder *d); /* points into the value */
-/* Returns true if the whole value was read and it was not too short. */
+/* Returns true if the entire value was read and it was not too short. */
 bool decoder_ok(const struct decoder *d);
 
 /* Writes a varint to a buffer and returns its length. */
 #define VARINT_BYTES_MAX 10
 size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value);
-/* Removes a varint from the front like RocksDB does, dropping bits above the 64th. Returns false if
- * it is truncated. */
+/* Removes a varint from the front like RocksDB, dropping bits above the 64th. Returns false if it
+ * is truncated. */
 bool varint_take(struct bytes *from, uint64_t *ret_value);
 
 #endif

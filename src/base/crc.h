@@ -1,7 +1,7 @@
 /* Checksums. CRC-32C (Castagnoli) protects pieces on disk; CRC-64 is Azure's x-ms-content-crc64
  * (reflected polynomial 0x9A6C9329AC4BC9B5, initial and final complement; sent as 8 little-endian
- * bytes in base64). Both use CPU instructions where available (SSE4.2, PCLMULQDQ), chosen at start,
- * otherwise tables. Thread-safe. */
+ * bytes in base64). Both use CPU instructions if available (SSE4.2, PCLMULQDQ; checked at
+ * startup), otherwise tables. Thread-safe. */
 #ifndef LAGRA_BASE_CRC_H
 #define LAGRA_BASE_CRC_H
 

@@ -30,7 +30,8 @@ static uint32_t shift_over_run(uint32_t crc)
            tables.shift[2][crc >> 16 & 0xFF] ^ tables.shift[3][crc >> 24];
 }
 
-/* Advances a CRC byte by byte. Needed only for single bits, since the CRC is linear. */
+/* Advances a CRC over RUN_BYTES zero bytes, byte by byte. Called only for single bits, since the
+ * CRC is linear. */
 static uint32_t move_over_run(uint32_t crc)
 {
     for (size_t n = 0; n < RUN_BYTES; n++)
@@ -38,7 +39,7 @@ static uint32_t move_over_run(uint32_t crc)
     return crc;
 }
 
-/* Runs before main(), so that no thread has to check whether the tables are ready. */
+/* Runs before main(), so that threads need not check whether the tables are ready. */
 __attribute__((constructor)) static void fill_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {

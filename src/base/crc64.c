@@ -1,7 +1,7 @@
-/* CRC-64 as in x-ms-content-crc64. With PCLMULQDQ the data is folded: four remainders of 128 bits,
- * side by side, are multiplied by x^n mod P to align with the data that follows. The final 16
- * bytes, which have the same CRC as all the data, go through the tables. Without PCLMULQDQ, eight
- * tables process eight bytes a step.
+/* CRC-64 as in x-ms-content-crc64. With PCLMULQDQ the data is folded: four parallel remainders of
+ * 128 bits are multiplied by x^n mod P to align them with the following data. The final 16 bytes,
+ * which have the same CRC as all the data, go through the tables. Without PCLMULQDQ, eight tables
+ * process eight bytes a step.
  *
  * The folding constants are computed at start from the polynomial. Bits are reflected: the highest
  * bit of a word is x^0. The carry-less product of two reflected words is reflected in 127 bits, so
@@ -33,7 +33,7 @@ static uint64_t power_of_x(unsigned n)
 }
 #endif
 
-/* Runs before main(), so that no thread has to check whether the tables are ready. */
+/* Runs before main(), so that threads need not check whether the tables are ready. */
 __attribute__((constructor)) static void fill_tables(void)
 {
     for (uint64_t i = 0; i < 256; i++) {

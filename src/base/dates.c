@@ -14,8 +14,8 @@ struct civil {
     unsigned year, month, day; /* month and day from 1 */
 };
 
-/* Returns the days since 0001-01-01. Years are counted from 1 March of year 0, so that the leap day
- * is the last day of its year; that is 306 days before 0001-01-01. */
+/* Returns the days since 0001-01-01. Years are counted from 1 March of year 0, which is 306 days
+ * before 0001-01-01, so that the leap day is the last day of its year. */
 static uint64_t days_from_civil(struct civil c)
 {
     uint64_t year = c.month <= 2 ? c.year - 1 : c.year;
@@ -132,7 +132,7 @@ static bool next_is(const struct cursor *at, char c)
     return at->left.len > 0 && at->left.ptr[0] == c;
 }
 
-/* Inline, so that the length of a literal is known. */
+/* Inline, because the length of a literal is then a constant. */
 static inline void skip(struct cursor *at, const char *expected)
 {
     size_t length = strlen(expected);
@@ -162,7 +162,8 @@ static inline unsigned take_digits(struct cursor *at, size_t digits)
     return value;
 }
 
-/* Consumes a three-letter name and returns its index in `names`, or `count` if it is not there. */
+/* Consumes a three-letter name and returns its index in `names`, or `count` if it is not one of
+ * them. */
 static inline unsigned take_name(struct cursor *at, const char *names, unsigned count)
 {
     for (unsigned i = 0; i < count && at->left.len >= 3; i++)
@@ -182,7 +183,8 @@ static unsigned take_month(struct cursor *at)
     return month + 1;
 }
 
-/* Returns the seconds of the day. A leap second counts as the second before it. */
+/* Parses a time of day and returns its seconds since midnight. A leap second counts as the second
+ * before it. */
 static unsigned take_time(struct cursor *at)
 {
     unsigned hour, minute, second;
@@ -236,8 +238,8 @@ static bool parse_imf(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
-/* Parses the rest of "Sunday, 06-Nov-94 08:49:37 GMT". A year more than 50 years ahead is the most
- * recent past year with the same last digits. rfc: 9110 5.6.7 */
+/* Parses the rest of "Sunday, 06-Nov-94 08:49:37 GMT". A year that appears to be more than 50
+ * years ahead means the most recent past year with the same last digits. rfc: 9110 5.6.7 */
 static bool parse_rfc850(struct cursor at, instant *ret_instant)
 {
     instant now = INSTANT_UNIX_EPOCH + (uint64_t)time(NULL) * TICKS_PER_SECOND;
@@ -281,7 +283,7 @@ static bool parse_asctime(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
-/* Skips "Sunday" and so on. */
+/* Skips the full name of a day. */
 static bool skip_long_day(struct cursor *at)
 {
     static const struct bytes days[7] = { BYTES("Monday"),   BYTES("Tuesday"), BYTES("Wednesday"),

@@ -36,7 +36,7 @@ struct bytes base64_encode(struct arena *arena, struct bytes from)
     return bytes_of(text, groups * 4);
 }
 
-/* Value of a digit plus 1. */
+/* Values of base64 digits plus 1; 0 for other characters. */
 /* clang-format off */
 static const uint8_t base64_values[256] = {
     ['A'] = 1, ['B'] = 2, ['C'] = 3, ['D'] = 4, ['E'] = 5, ['F'] = 6, ['G'] = 7, ['H'] = 8,
@@ -72,8 +72,8 @@ static char *put_group(char *to, uint32_t group)
     return to + 3;
 }
 
-/* Strict: complete groups of four, padding only at the end, and unused bits zero, so that every
- * byte string has exactly one encoding. rfc: 4648 3.5 */
+/* Accepts only complete groups of four, padding only at the end, and zeros as unused bits, so that
+ * every byte string has exactly one encoding. rfc: 4648 3.5 */
 struct bytes base64_decode(struct arena *arena, struct bytes from)
 {
     size_t padding = 0, len;
@@ -182,7 +182,7 @@ struct bytes query_decode(struct arena *arena, struct bytes from)
     return decode_url(arena, from, ' ');
 }
 
-/* rfc: 3986 2.3 */
+/* Returns true for unreserved characters. rfc: 3986 2.3 */
 static bool is_unreserved(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||

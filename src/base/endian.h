@@ -1,5 +1,5 @@
-/* Integers with a fixed byte order at any address: be for keys (whose bytewise order is then their
- * numeric order), le for files and values. Thread-safe. */
+/* Reads and writes integers with a fixed byte order at any address: big-endian (be) for keys, so
+ * that bytewise order is numeric order; little-endian (le) for files and values. Thread-safe. */
 #ifndef LAGRA_BASE_ENDIAN_H
 #define LAGRA_BASE_ENDIAN_H
 

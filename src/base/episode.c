@@ -1,4 +1,4 @@
-/* Counters, each with the time of its last event. */
+/* Counts refusals per episode, with the time of the last one. */
 #include "base/episode.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static const char *const begins[EPISODES] = {
     [EPISODE_CONNECTIONS] =
         "all connections are in use and none is idle: new ones are refused (503)",
     [EPISODE_ADDRESS] = "an address has reached its connection limit: new ones are refused (503)",
-    [EPISODE_DESCRIPTORS] = "no file descriptor for a new connection: it waits",
+    [EPISODE_DESCRIPTORS] = "no file descriptors are left: new connections wait",
     [EPISODE_GATHER] =
         "too many requests wait for the source of a copy: new ones are refused (503)",
     [EPISODE_JOBS] = "too many copies are running in the background: new ones wait",
@@ -81,8 +81,8 @@ void episodes_look(void)
 
         if (!atomic_load(&states[i].goes_on) || now < noted + EPISODE_QUIET_MS)
             continue;
-        /* In this order, an event that arrives now starts another episode, whose count may include
-         * refusals of this one. */
+        /* The order matters: an event that is reported now then starts a new episode, whose count
+         * may include refusals of this one. */
         atomic_store(&states[i].goes_on, false);
         say_end(ends[i], atomic_exchange(&states[i].refused, 0));
     }

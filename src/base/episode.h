@@ -1,6 +1,7 @@
-/* Periods in which requests are refused because a resource is exhausted. The start is logged once,
- * and so is the end with the number of refusals; a line per refusal would let clients fill the
- * disk. Code that refuses for lack of a resource reports it here under one of the classes below.
+/* Periods in which requests are refused because a resource is exhausted. Only the start, and the
+ * end with the number of refusals, are logged, because clients could fill the disk with a line per
+ * refusal. Code that refuses a request for lack of a resource reports it here, as one of the
+ * classes below.
  *
  * An episode starts with the first report and ends after EPISODE_QUIET_MS without another.
  * Thread-safe. */

@@ -1,6 +1,6 @@
-/* The protocol's error responses: every wire error code as plain data (errors.def), one row per
+/* Error responses of the protocols: every wire error code as plain data (errors.def), one row per
  * code. OK is 0. rest: Common-REST-API-Error-Codes, Blob-Service-Error-Codes, and the pages of the
- * other services; messages as recorded from the real service where a recording exists. */
+ * other services; messages are those recorded from the real service, if there is a recording. */
 #ifndef LAGRA_BASE_ERRORS_H
 #define LAGRA_BASE_ERRORS_H
 
@@ -12,12 +12,13 @@ enum error {
 #include "base/errors.def"
 #undef ERROR
     ERROR_COUNT,
-    /* Never sent to clients: what a decision reports to its caller (request/exchange.c). */
-    DECIDE_BLOCKING, /* data is not in memory: decide again on a thread that may block */
-    DECIDE_AGAIN,    /* the state that was read has changed: decide on a newer one */
-    DECIDE_GONE,     /* the container of the change was deleted: decide again from above it */
-    DECIDE_WAITS,    /* another change must come first: decide again after it */
-    DECIDE_PREPARED, /* the changes only prepare the operation: commit them, then decide again */
+    /* Never sent to clients: results of a decision for its caller (request/exchange.c). */
+    DECIDE_BLOCKING, /* data is not in memory; decide again on a thread that may block */
+    DECIDE_AGAIN,    /* the state that was read has changed; decide again on a newer one */
+    /* the container of the change was deleted; decide again, starting above the container */
+    DECIDE_GONE,
+    DECIDE_WAITS,    /* another change must be made first; decide again after it */
+    DECIDE_PREPARED, /* the changes only prepare the operation; commit them and decide again */
 };
 
 /* Returns the code, such as "LeaseIdMissing"; "" for OK. */
@@ -25,8 +26,8 @@ const char *error_code(enum error e);
 /* Returns the HTTP status. ConditionNotMet is 412 here; a read's 304 is E_ConditionNotMetOnRead. */
 int error_status(enum error e);
 const char *error_message(enum error e);
-/* Finds the first error with that wire code, the most general if there are several. Returns false
- * if there is none. */
+/* Finds the error with that wire code; if there are several, the first and most general one.
+ * Returns false if there is none. */
 bool error_find(struct bytes code, enum error *ret_error);
 
 #endif

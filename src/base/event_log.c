@@ -1,5 +1,5 @@
-/* See event_log.h. A ring has one writer, its thread, and one reader, the log thread. The positions
- * only grow. An event is contiguous, so the end of a ring may be skipped. */
+/* See event_log.h. A ring has one writer, its thread, and one reader, the log thread. Positions
+ * only grow. An event is contiguous, so bytes at the end of a ring may be skipped. */
 #include "base/event_log.h"
 
 #include <assert.h>
@@ -18,20 +18,20 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 
-/* Lasts a twelfth of a second at 30,000 requests/s of 400 bytes, several times the interval between
- * two rounds. */
+/* Size of a ring: enough for a twelfth of a second at 30,000 requests/s of 400 bytes, which is
+ * several times the interval between two rounds. */
 #define RING_BYTES     ((size_t)1 << 20)
-/* Pause after a round that found events: the events of that time go into one write, and their
- * threads need not wake the log thread. */
+/* Pause after a round that found events. Events recorded during the pause go into one write, and
+ * their threads need not wake the log thread. */
 #define ROUND_MS       5
-/* Lines that are written together. */
+/* Size of the buffer for lines that are written together. */
 #define WRITE_BYTES    ((size_t)64 * 1024)
 #define LINE_BYTES_MAX ((size_t)32 * 1024)
-/* Time after which a stalled pipe loses the pending output. */
+/* Time after which the pending output for a stalled pipe is dropped. */
 #define PIPE_MS        1000
 
 struct event_head {
-    uint32_t size; /* of the event; 0: the rest of the ring is skipped */
+    uint32_t size; /* size of the event; 0: skip the rest of the ring */
     uint32_t logs;
 };
 
@@ -42,14 +42,14 @@ struct ring {
     _Alignas(64) _Atomic uint64_t end; /* end of the events; written by the owning thread */
     uint64_t begun;                    /* next `end`, while an event is being filled */
     uint64_t known_begin;              /* `begin` as last read by the owning thread */
-    /* first event not written yet; written by the log thread */
+    /* position of the first unwritten event; written by the log thread */
     _Alignas(64) _Atomic uint64_t begin;
 };
 
 struct sink {
     const char *path;
     event_format *format;
-    event_take *take; /* NULL if the log consists of lines */
+    event_take *take; /* NULL for a log of lines */
     int fd;
     bool is_torn; /* its last line was truncated */
     struct text lines;
@@ -150,7 +150,7 @@ static void leave_out(unsigned logs)
         if (logs & 1u << i)
             metric_add(all.sinks[i].left_out, 1);
     }
-    episode_goes_on(EPISODE_LOGS, "there is no room for them");
+    episode_goes_on(EPISODE_LOGS, "the ring buffer is full");
 }
 
 static bool has_room(struct ring *ring, uint64_t end)
@@ -192,8 +192,9 @@ static void wake(void)
         log_errno("write an eventfd");
 }
 
-/* The log thread checks for events after announcing that it sleeps, and is woken by any thread that
- * records an event after that: on both sides the store comes before the load. */
+/* The log thread announces that it will sleep and then checks for events; a thread that records an
+ * event then checks whether the log thread sleeps, and wakes it. On both sides, the store precedes
+ * the load, so no event is missed. */
 void event_finish(void)
 {
     assert(mine && mine->begun > 0);
@@ -207,7 +208,8 @@ void event_finish(void)
 
 static int open_sink(const char *path)
 {
-    /* Fails for a pipe without a reader; a slow reader cannot block the thread. */
+    /* Fails for a pipe without a reader. With O_NONBLOCK, a slow reader cannot block the
+     * thread. */
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, LOG_FILE_MODE);
 }
 
@@ -259,7 +261,7 @@ static void hand(const struct sink *sink, struct bytes event)
 
     metric_add(is_taken ? sink->written : sink->left_out, 1);
     if (!is_taken)
-        episode_goes_on(EPISODE_LOGS, "there is no room for them");
+        episode_goes_on(EPISODE_LOGS, "the receiver has no space");
 }
 
 void event_log_lost(enum event_log log, size_t count, const char *why)
@@ -292,7 +294,7 @@ static void write_line(enum event_log log, struct bytes event)
     sink->line_count = 0;
 }
 
-/* Returns true if there was an event. */
+/* Writes or passes on the events of a ring. Returns true if there were any. */
 static bool drain(struct ring *ring)
 {
     uint64_t begin = atomic_load_explicit(&ring->begin, memory_order_relaxed);
@@ -330,7 +332,7 @@ static bool drain_all(void)
     return found;
 }
 
-/* A file that cannot be reopened stays in use. */
+/* Reopens all files. A file that cannot be reopened remains in use. */
 static void reopen_all(void)
 {
     for (unsigned i = 0; i < EVENT_LOGS; i++) {

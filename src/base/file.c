@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 
-/* Pages per mincore(2) call: 4 MiB. */
+/* Number of pages per mincore(2) call, for 4 MiB. */
 #define PAGES_ASKED 1024u
 
 /* cachestat(2) */
@@ -81,7 +81,7 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
     return true;
 }
 
-/* The parent may not be readable for us. */
+/* Syncs the entire file system if the parent is not readable for this process. */
 bool file_sync_name(int folder)
 {
     int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

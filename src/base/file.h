@@ -1,5 +1,5 @@
-/* Files: reads at an offset that restart after signals, page cache residency, directory listing,
- * paths and names. */
+/* Files: reads at an offset, page cache residency, durable replacement, directory listing,
+ * paths. */
 #ifndef LAGRA_BASE_FILE_H
 #define LAGRA_BASE_FILE_H
 
@@ -10,12 +10,13 @@
 
 #include "base/bytes.h"
 
-/* Reads `size` bytes at the offset, or as many as the file has there. Returns the number of bytes
- * read, or -1 on error (errno). */
+/* Reads `size` bytes at the offset, or fewer at the end of the file; restarts after signals.
+ * Returns the number of bytes read, or -1 with errno. */
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/* Returns true if all these bytes of one of our files are in the page cache, so that reading them
- * does not wait for a disk. Returns false if that is not known. */
+/* Returns true if all these bytes of a file are in the page cache, so that reading them does
+ * not wait for a disk. Returns false if that is unknown. The file must belong to this process's
+ * user. */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 /* System call number of cachestat(2), from Linux 6.5, which is missing in Debian 12's headers. */
 #define FILE_CACHESTAT 451
@@ -27,11 +28,13 @@ bool file_make_folders(const char *folder);
 /* Makes a directory's own entry in its parent durable. Returns false with errno on failure. */
 bool file_sync_name(int folder);
 
-/* Replaces a small file, durably and at once: a reader finds the old contents or the new ones, also after a crash. Only the owner
- * may read it. The name is at most NAME_MAX - 4 bytes long; NAME.new is used on the way. Returns false with errno on failure. */
+/* Replaces a small file durably and atomically: a reader finds the old or the new contents, even
+ * after a crash. Only the owner may read the file. Its name has at most NAME_MAX - 4 bytes; the
+ * temporary file is NAME.new. Returns false with errno on failure. */
 bool file_replace(int folder, const char *name, struct bytes contents);
 
-/* Identifies the contents of a file as last seen. All zero if it did not exist. */
+/* Identifies the contents that a file had when it was last checked. All zeros if it did not
+ * exist. */
 struct file_mark {
     uint64_t device, inode, size;
     int64_t changed_ns;

@@ -1,4 +1,5 @@
-/* Gates of test builds: which requests are waiting where. Compiled only with -Dgates=true. */
+/* Gates of test builds: tracks which requests are waiting at which gate. Compiled only with
+ * -Dgates=true. */
 #include "base/gate.h"
 
 #ifdef LAGRA_GATES
@@ -123,7 +124,7 @@ void gate_go(enum gate gate)
     lock_release(&gates_lock);
 
     while (waiter) {
-        struct waiter *next = waiter->next; /* wake() may hand the node to another owner */
+        struct waiter *next = waiter->next; /* wake() may pass the node to another owner */
 
         waiter->wake(waiter);
         waiter = next;

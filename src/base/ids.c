@@ -17,7 +17,8 @@ struct pool {
 
 static _Thread_local struct pool pool;
 
-/* A forked child must not repeat its parent's ids. It has only the thread that forked. */
+/* Called in a forked child, which must not repeat its parent's ids. Only the thread that forked
+ * exists in the child. */
 static void pool_forget(void)
 {
     pool.is_filled = false;

@@ -13,13 +13,13 @@ struct guid {
 /* Creates a random GUID (RFC 9562 version 4). Cheap: uses a per-thread pool of getrandom()
  * bytes. */
 struct guid guid_new(void);
-/* Parses any .NET form: N, D, B, P (32 digits, dashes, braces, parentheses); case is ignored.
+/* Parses all .NET forms: N, D, B, P (32 digits, dashes, braces, parentheses); ignores case.
  * rest: Lease-Blob "x-ms-proposed-lease-id" */
 bool guid_parse(struct bytes text, struct guid *ret_guid);
-/* Writes the lower-case form with dashes, NUL included. */
+/* Writes the lower-case form with dashes, and a NUL. */
 void guid_format(const struct guid *guid, char buffer[GUID_TEXT_SIZE]);
-/* Hashes a GUID for tables of GUIDs chosen by clients. Clients that choose colliding GUIDs only
- * slow down their own. */
+/* Hashes a GUID for tables of GUIDs chosen by clients. A client that chooses colliding GUIDs only
+ * slows down its own requests. */
 unsigned guid_hash(const struct guid *guid);
 static inline bool guid_is_zero(const struct guid *guid)
 {

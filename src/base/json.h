@@ -1,8 +1,9 @@
 /* JSON (RFC 8259). The reader yields the members of one object or list in order, with numbers as
  * written; the writer formats strings like the Table service.
  *
- * (1) The reader builds no tree. Reading takes time proportional to the text for each level that is
- *     entered, and memory only for names and strings with escapes, whose unescaped form is shorter.
+ * (1) The reader builds no tree. Reading takes time proportional to the text for each level that
+ *     the caller enters, and memory only for names and strings with escapes, whose unescaped form
+ *     is shorter.
  * (2) The text must be exactly one UTF-8 value, nested at most `depth` levels.
  * Thread-safe. */
 #ifndef LAGRA_BASE_JSON_H
@@ -29,7 +30,8 @@ struct json_member {
     const char *at; /* start of the member in the reader's text */
 };
 
-/* Returns the maximum arena size needed to read a whole text once, names and strings included. */
+/* Returns the maximum arena size needed to read an entire text once, including names and
+ * strings. */
 static inline size_t json_memory_max(struct bytes text)
 {
     return 16 * text.len + (64u << 10);
@@ -85,14 +87,14 @@ void json_write_member(struct json_writer *writer, const char *name, struct byte
 void json_write_number(struct json_writer *writer, const char *name, uint64_t number);
 void json_write_bool(struct json_writer *writer, const char *name, bool is_true);
 
-/* Writes UTF-8 text as a quoted string; everything except printable ASCII becomes \uxxxx, as in
+/* Writes UTF-8 text as a quoted string; everything except printable ASCII becomes \uxxxx, like in
  * the real service. */
 void json_write_string(struct text *out, struct bytes text);
-/* Like json_write_string(), without the quotes: for strings built from several parts. */
+/* Like json_write_string(), but without the quotes, for strings built from several parts. */
 void json_write_text(struct text *out, struct bytes text);
 
-/* Reads a JSON object with a fixed set of members, each at most once, described by table rows. For
- * files that people write, so errors are reported as sentences. Thread-safe. */
+/* Reads a JSON object with a fixed set of members, each at most once, described by table rows.
+ * Meant for files that people write, so errors are reported as sentences. Thread-safe. */
 
 struct json_row {
     const char *name;
@@ -106,7 +108,7 @@ struct json_row {
  * reader   at the start of the object
  * name     name of the object for messages: "match"
  * problem  set by read(), or here, in the reader's arena: `match has no member "x"`
- * returns  the position in the reader's text of a problem found here; else NULL */
+ * returns  position in the reader's text of a problem found by this function, else NULL */
 const char *json_rows_read(struct json_reader *reader, const char *name,
                            const struct json_row *rows, size_t count, void *context,
                            const char **problem);

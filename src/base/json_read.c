@@ -1,4 +1,4 @@
-/* Reading JSON: see json.h. */
+/* Reads JSON: see json.h. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/* Numbers are copied for conversion; this is far more than any clock's seconds have. */
+/* Maximum length of a number, which is copied for conversion. */
 #define NUMBER_MAX 32
 
 static void init(struct json_reader *reader, struct arena *arena, struct bytes text, unsigned depth,
@@ -97,7 +97,8 @@ static int take_unit(struct json_reader *o)
     return unit;
 }
 
-/* Reads what follows \u: a character, or a surrogate pair. A single surrogate is an error. */
+/* Reads the rest of an escape sequence after \u, and the second one of a surrogate pair. A single
+ * surrogate is an error. */
 static bool take_character(struct json_reader *o, struct text *out)
 {
     int first = take_unit(o), second;
@@ -117,7 +118,7 @@ static bool take_character(struct json_reader *o, struct text *out)
     return true;
 }
 
-/* Reads what follows a backslash. */
+/* Reads an escape sequence after its backslash. */
 static bool take_escape(struct json_reader *o, struct text *out)
 {
     static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -142,7 +143,7 @@ static struct bytes plain_text(const struct json_reader *o)
     return bytes_of(left.ptr, word_run(left, special));
 }
 
-/* Reads a string whose opening quote was consumed. */
+/* Reads a string after its opening quote. */
 static bool take_string(struct json_reader *o, struct bytes *ret_text)
 {
     struct bytes plain = plain_text(o);
@@ -209,7 +210,7 @@ static bool take_number(struct json_reader *o, struct bytes *ret_text)
     return true;
 }
 
-/* Skips a string whose opening quote was consumed, with the checks of take_string(). */
+/* Skips a string after its opening quote, with the checks of take_string(). */
 static bool skip_string(struct json_reader *o)
 {
     char scratch[4];
@@ -247,7 +248,8 @@ static bool take_plain(struct json_reader *o, struct json_member *to)
 
 /* ---- nested values ---- */
 
-/* The open objects and lists while a value is skipped: one bit per level, set for an object. */
+/* Open objects and lists while a value is skipped, as one bit per level, which is set for an
+ * object. */
 struct levels {
     uint32_t objects;
     unsigned count, max;
@@ -290,7 +292,7 @@ static bool skip_value(struct json_reader *o, unsigned depth)
 {
     struct levels levels = { .max = depth };
     struct json_member scalar;
-    bool is_complete; /* the skipped value has ended; else its members follow */
+    bool is_complete; /* the skipped value has ended; otherwise its members follow */
 
     for (;;) {
         bool entered = peek(o) == '{' || peek(o) == '[';

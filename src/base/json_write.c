@@ -1,4 +1,4 @@
-/* Writing JSON: see json.h. */
+/* Writes JSON: see json.h. */
 #include "base/json.h"
 #include "base/words.h"
 
@@ -45,7 +45,8 @@ static void write_escaped(struct text *out, struct bytes *text)
     write_unit(out, c);
 }
 
-/* Quotes, backslashes, and everything but printable ASCII; U+007F counts as printable. */
+/* Tests for quotes, backslashes, and everything except printable ASCII; U+007F counts as
+ * printable. */
 static word_bytes not_plain(word_bytes text)
 {
     return word_not_visible_ascii(text) | word_equal(text, '"') | word_equal(text, '\\');

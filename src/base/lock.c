@@ -1,6 +1,6 @@
-/* Ranked mutexes. With LAGRA_DEBUG_LOCKS each thread records the ranks it holds, lowest first, and
- * asserts that a newly acquired lock ranks above all of them, and that the thread has not been
- * given a lower scheduling priority than threads that may wait for the lock. */
+/* Ranked mutexes. With LAGRA_DEBUG_LOCKS, each thread records the ranks it holds, lowest first,
+ * and asserts that a newly acquired lock has a higher rank than all of them, and that the thread's
+ * scheduling priority is not lower than that of threads that may wait for the lock. */
 #include "base/lock.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ static _Thread_local enum lock_rank held[HELD_MAX];
 static _Thread_local int held_count;
 static _Thread_local uint64_t looked_at; /* bit per rank: thread_has_full_share() was checked */
 
-/* Checked once per rank, because each check takes three system calls. decision: 280 */
+/* Checks once per rank, because each check takes three system calls. decision: 280 */
 static void look_at_share(enum lock_rank rank)
 {
     if (looked_at & UINT64_C(1) << rank)
@@ -32,7 +32,7 @@ static void remember(enum lock_rank rank)
     assert(rank > 0); /* lock_init() was called */
     look_at_share(rank);
     assert(held_count < HELD_MAX);
-    /* locks are acquired only in rising rank */
+    /* locks are acquired only in order of rank */
     assert(held_count == 0 || held[held_count - 1] < rank);
     held[held_count++] = rank;
 }
@@ -52,7 +52,7 @@ static bool remembers(enum lock_rank rank)
     return false;
 }
 
-/* Locks may be released in any order. */
+/* Removes a rank from those held. Locks may be released in any order. */
 static void forget(enum lock_rank rank)
 {
     int at = held_count - 1;

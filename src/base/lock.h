@@ -1,4 +1,4 @@
-/* Mutexes with ranks. A thread acquires locks only in rising rank, and has the same scheduling
+/* Mutexes with ranks. A thread acquires locks only in order of rank, and has the same scheduling
  * priority as the threads that may wait for it (base/thread.h). Debug builds (and all sanitizer
  * builds) assert both. No lock is held while waiting for disk or network, nor during a callback,
  * unless the rank's comment says so. */
@@ -10,8 +10,8 @@
 
 enum lock_rank {
     RANK_STATE_SET = 1, /* embedded store: saved states; held while one is restored */
-    RANK_LAG,           /* embedded store: which states a lagging view shows */
-    RANK_PARTITION,     /* store: a stripe of partitions; held over the engine's write call */
+    RANK_LAG,           /* embedded store: the states that a lagging view shows */
+    RANK_PARTITION,     /* store: a stripe of partitions; held during the engine's write call */
     RANK_RECORD_SET,    /* embedded store: a set of cached records */
     RANK_MEMORY_TREE,   /* memory store: the root */
     RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
@@ -26,7 +26,7 @@ enum lock_rank {
     RANK_TASK_RUNNER,   /* service: whether the deferred task runner sleeps */
     RANK_WAITING,       /* service: requests that wait for other requests' changes */
     RANK_FAULTS,        /* service: faults requested by tests */
-    RANK_NEWS,          /* file: listeners of breaks and changes; held while they are called */
+    RANK_NEWS,          /* opens: listeners of breaks and changes; held while they are called */
     RANK_BREAK,         /* smb: the break that a lease or oplock must send */
     RANK_SLEEPER,       /* a thread that waits for a single event */
     RANK_SMB,           /* smb: sessions of the service */
@@ -40,11 +40,12 @@ enum lock_rank {
     RANK_ANALYTICS,     /* analytics: events not written yet */
     RANK_TRANSFER,      /* transfer: items that wait for a worker, errors */
     RANK_ACCOUNTS,      /* auth: changes to accounts */
-    RANK_CONNECTIONS,   /* http: list of connections */
+    RANK_CONNECTIONS,   /* net: lists of connections, credentials */
     RANK_GATES,         /* test builds: gates */
-    RANK_EVENTS,        /* the first event of a thread */
+    RANK_EVENTS,        /* base: rings of the event log; acquired at a thread's first event */
     RANK_SLOWEST,       /* service: the slowest requests */
-    RANK_METRICS,       /* the first update by a thread, a new series, a scrape */
+    /* base: metrics; acquired at a thread's first update, for a new series, by a scrape */
+    RANK_METRICS,
 };
 
 struct lock {
@@ -56,8 +57,8 @@ struct lock {
 void lock_init(struct lock *lock, enum lock_rank rank);
 void lock_destroy(struct lock *lock);
 void lock_acquire(struct lock *lock);
-/* Acquires another lock of the most recently acquired rank. Locks of one rank are in one array and
- * are acquired by rising address. */
+/* Acquires another lock of the most recently acquired rank. Locks of one rank are elements of one
+ * array and are acquired in order of address. */
 void lock_acquire_next(struct lock *lock, const struct lock *last);
 void lock_release(struct lock *lock);
 /* Asserts that the lock is held; in debug builds, that this thread holds a lock of its rank. For

@@ -91,7 +91,8 @@ void log_console(enum log_level least)
     console_least = least;
 }
 
-/* Keeps the same descriptor: a concurrent writer writes to the old file or to the new one. */
+/* Keeps the descriptor's number, so that a concurrent writer writes either to the old or to the
+ * new file. */
 bool log_reopen(void)
 {
     int fd = log_path ? open_file(log_path) : STDERR_FILENO;
@@ -165,7 +166,7 @@ static void write_out(enum log_level level, const char *text, size_t size)
         write_to(STDERR_FILENO, level, text, size);
 }
 
-/* problem: appended after ": ", or NULL. */
+/* problem: text to append after ": ", or NULL */
 static __attribute__((format(printf, 2, 0))) void write_line(enum log_level level,
                                                              const char *format, va_list args,
                                                              const char *problem)
@@ -189,7 +190,7 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
     write_out(level, line, used);
 }
 
-/* Calls only async-signal-safe functions. */
+/* Writes a last line to the log. Calls only async-signal-safe functions. */
 static void write_last_line(int signal_number)
 {
     static const char text[] =

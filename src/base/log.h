@@ -8,10 +8,10 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* Opens the log; path NULL: stderr. Returns false, with errno, if the file cannot be opened.
- * Start-up only. */
+/* Opens the log in a file, or on stderr if path is NULL. Returns false, with errno, if the file
+ * cannot be opened. Startup only. */
 bool log_open(enum log_level least, const char *path);
-/* Mode of log files that are created, whatever the umask. decision: 1036 */
+/* Mode of new log files, regardless of the umask. decision: 1036 */
 #define LOG_FILE_MODE 0600
 /* Copies lines of this level and above to stderr in addition to the file. Start-up only. */
 void log_console(enum log_level least);

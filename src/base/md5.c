@@ -1,5 +1,5 @@
-/* MD5 of several streams in SIMD lanes, with the vector types of gcc and clang, so that the same
- * code suits every register width. A single stream uses nettle. */
+/* Computes the MD5 of several streams in SIMD lanes. Uses the vector types of gcc and clang, so
+ * that the same code works with every register width. A single stream uses nettle. */
 #include "base/md5_private.h"
 
 #include <assert.h>
@@ -21,8 +21,8 @@ static const uint32_t sines[64] = {
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
 
-/* rfc: 1321 3.4, the functions F, G, H, I, arranged so that little depends on x, the newest
- * value. */
+/* The functions F, G, H, I of rfc: 1321 3.4, arranged so that few operations depend on x, the
+ * newest value. */
 #define F(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 #define G(x, y, z) (((y) & ~(z)) + ((x) & (z)))
 #define H(x, y, z) ((x) ^ ((y) ^ (z)))
@@ -110,7 +110,7 @@ md5_lanes_fn *md5_lanes(void)
     return md5_lanes_portable;
 }
 
-/* Unused lanes repeat the first stream into a discarded state. */
+/* Unused lanes hash the first stream again into a discarded state. */
 static void hash_streams(uint32_t *const states[], const uint8_t *const data[], size_t count,
                          size_t blocks)
 {
@@ -135,7 +135,7 @@ void md5_stream_init(struct md5_stream *stream)
     *stream = (struct md5_stream){ .state = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 } };
 }
 
-/* Completes a started block; returns the remaining data. */
+/* Completes the partial block; returns the remaining data. */
 static struct bytes fill_partial(struct md5_stream *stream, struct bytes data)
 {
     size_t begun = stream->length % MD5_BLOCK_BYTES;
@@ -152,8 +152,8 @@ static struct bytes fill_partial(struct md5_stream *stream, struct bytes data)
     return bytes_from(data, more);
 }
 
-/* Hashes the blocks that all streams with at least one block have in common; returns false if there
- * are none. */
+/* Hashes as many blocks of each stream as the shortest one has, among the streams with at least
+ * one block. Returns false if there are none. */
 static bool hash_common(struct md5_stream *const streams[], struct bytes rest[], size_t count)
 {
     uint32_t *states[MD5_LANES];

@@ -1,6 +1,6 @@
 /* MD5 of many streams at once. Each step of MD5 depends on the previous one, so a single stream
- * leaves most of the CPU idle; one step of MD5_LANES streams in vector registers costs little more
- * than that of one. rfc: 1321 3 */
+ * leaves most of the CPU idle; a step for MD5_LANES streams in vector registers costs little more
+ * than a step for one. rfc: 1321 3 */
 #ifndef LAGRA_BASE_MD5_H
 #define LAGRA_BASE_MD5_H
 
@@ -21,7 +21,7 @@ struct md5_stream {
 
 void md5_stream_init(struct md5_stream *stream);
 /* Adds data[i] to *streams[i]; a stream appears at most once in the list. Lengths may differ, but
- * the excess of longer ones is hashed with fewer lanes. Thread-safe. */
+ * the ends of longer data are hashed with fewer lanes in use. Thread-safe. */
 void md5_update_many(struct md5_stream *const streams[], const struct bytes data[], size_t count);
 /* Returns the digest. The stream must be initialized again before further use. */
 void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);

@@ -1,5 +1,5 @@
-/* Counters; see memory_budget.h. Shares are slots of tables, chosen by hashing addresses. A slot
- * outlives its account or client, so that memory can be released at any time. */
+/* The budget's counters; see memory_budget.h. Shares are slots in tables, chosen by hashing
+ * addresses. A slot outlives its account or client, so memory can be released at any time. */
 #include "base/memory_budget.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 #include "base/episode.h"
 
-/* An account may hold this multiple of what its charge leaves free. */
+/* An account or a client may hold this multiple of the memory that its charge leaves free. */
 #define ACCOUNT_TIMES     3u
 #define CLIENT_TIMES      1u
 #define ACCOUNT_SLOT_BITS 10u
@@ -41,7 +41,7 @@ const char *memory_use_name(enum memory_use use)
 
 static size_t slot_of(const void *address, unsigned bits)
 {
-    /* Fibonacci hashing: addresses differ in their middle bits. */
+    /* Fibonacci hashing, because addresses differ in their middle bits. */
     return (size_t)(((uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits));
 }
 
@@ -79,7 +79,7 @@ static void share_subtract(struct memory_share *share, size_t bytes)
 
 /* ---- the budget ---- */
 
-/* Returns true if `bytes` more fit next to `before` bytes that are held. */
+/* Returns true if `bytes` more may be charged while `before` bytes are held. */
 static bool fits(struct memory_holder holder, size_t before, size_t bytes)
 {
     size_t left;
@@ -158,7 +158,7 @@ bool memory_large_charge(const void *request, size_t bytes)
         return false;
     before = atomic_load_explicit(&large_held, memory_order_relaxed);
     if (bytes > MEMORY_LARGE_BYTES - before)
-        return false; /* it has charged before, and remains the large request */
+        return false; /* it has other charges, and remains the large request */
     atomic_store_explicit(&large_held, before + bytes, memory_order_relaxed);
     return true;
 }

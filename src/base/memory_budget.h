@@ -1,17 +1,17 @@
 /* One budget per process for the memory that clients' requests need: buffered request bodies,
- * decisions, unread responses, SMB messages, and background tasks. A charge beyond the budget fails
- * before the memory is used for long (503, STATUS_INSUFF_SERVER_RESOURCES), so that many clients
- * together cannot exhaust the machine's memory.
+ * decisions, unread responses, SMB messages, and background tasks. A charge beyond the budget
+ * fails (503, STATUS_INSUFF_SERVER_RESOURCES), so that many clients together cannot exhaust the
+ * machine's memory.
  *
  * (1) The total charge never exceeds MEMORY_BUDGET_BYTES.
- * (2) An account may hold up to three times what its charge leaves free, and a client (a
- *     connection) as much as its charge leaves free. So a greedy account leaves a quarter of the
- *     budget to others, and several greedy accounts take less each.
- * (3) One request at a time may hold MEMORY_LARGE_BYTES more than its shares allow. So the largest
- *     legal request succeeds however full the budget is, if not at once, then when it is retried.
- *     It holds them only while it runs, never while it waits for its client.
+ * (2) An account may hold up to three times the memory that its charge leaves free, and a client
+ *     (a connection) up to the memory that its charge leaves free. A greedy account therefore
+ *     leaves a quarter of the budget to others, and several greedy accounts get less each.
+ * (3) One request at a time may hold MEMORY_LARGE_BYTES more than its shares allow. Thus the
+ *     largest legal request succeeds regardless of how much of the budget is in use, possibly only
+ *     after a retry. It holds this memory only while it runs, never while it waits for its client.
  *
- * Arenas charge what they hold (arena.h). Thread-safe. decision: 970 */
+ * Arenas charge the memory that they hold (arena.h). Thread-safe. decision: 970 */
 #ifndef LAGRA_BASE_MEMORY_BUDGET_H
 #define LAGRA_BASE_MEMORY_BUDGET_H
 
@@ -21,9 +21,9 @@
 #define MEMORY_BUDGET_BYTES ((size_t)128 << 20)
 #define MEMORY_LARGE_BYTES  ((size_t)256 << 20)
 
-/* What memory is charged for, for metrics. */
+/* Use that memory is charged for, for metrics. */
 enum memory_use {
-    MEMORY_REQUEST,  /* HTTP: head and body, as received and parsed */
+    MEMORY_REQUEST,  /* HTTP: header section and body, as received and parsed */
     MEMORY_DECISION, /* HTTP: records read, changes, and the response while it is rendered */
     MEMORY_SMB_REQUEST,
     MEMORY_SMB_RESPONSE,
@@ -35,7 +35,7 @@ const char *memory_use_name(enum memory_use use);
 
 /* Number of bytes that an account or a client holds. */
 struct memory_share;
-/* The account and client that memory is charged to. NULL: not limited by a share. */
+/* The account and client that memory is charged to; NULL if no share limits it. */
 struct memory_holder {
     struct memory_share *account, *client;
 };
@@ -46,19 +46,19 @@ struct memory_share *memory_share_of_client(const void *client);
 /* Returns false, and charges nothing, if the budget or a share does not allow it. */
 bool memory_budget_charge(struct memory_holder holder, enum memory_use use, size_t bytes);
 void memory_budget_release(struct memory_holder holder, enum memory_use use, size_t bytes);
-/* Returns true if memory_budget_charge() would succeed now: for arenas, which charge after
+/* Returns true if memory_budget_charge() would succeed now. For arenas, which charge after
  * allocating. */
 bool memory_budget_covers(struct memory_holder holder, size_t bytes);
 /* Moves a charge of `bytes` to another holder, regardless of its share. */
 void memory_budget_move(struct memory_holder from, struct memory_holder to, size_t bytes);
 /* Counts a request that is refused because a charge failed. */
 void memory_budget_refused(void);
-/* Returns true while more than half of the budget is used: stalled connections that hold memory are
- * then closed sooner. */
+/* Returns true while more than half of the budget is used; stalled connections that hold memory
+ * are then closed sooner. */
 bool memory_budget_is_short(void);
 
-/* Charges `bytes` to the one large request, which `request` becomes if there is none. Returns false
- * if there is another one, or if it would hold more than MEMORY_LARGE_BYTES. */
+/* Charges `bytes` to the large request; `request` becomes the large request if there is none.
+ * Returns false if another request is, or if it would hold more than MEMORY_LARGE_BYTES. */
 bool memory_large_charge(const void *request, size_t bytes);
 /* Releases `bytes`. `request` is no longer the large request once it has released everything. */
 void memory_large_release(const void *request, size_t bytes);

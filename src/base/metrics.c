@@ -1,4 +1,4 @@
-/* Per-thread counters, summed by a scrape: see metrics.h. */
+/* Per-thread counters, which a scrape adds up: see metrics.h. */
 #include "base/metrics.h"
 
 #include <assert.h>
@@ -9,7 +9,8 @@
 
 #include "base/lock.h"
 
-/* A page of slots is allocated when its thread first adds to one: most threads use few. */
+/* A page of slots is allocated when its thread first adds to one of them, because most threads use
+ * few slots. */
 #define PAGE_SLOTS   512u
 #define PAGES        (METRIC_SLOTS_MAX / PAGE_SLOTS)
 #define SERIES_MAX   8192u
@@ -30,7 +31,7 @@ static const struct {
  * ns. */
 #define HISTOGRAM_SLOTS (BUCKETS + 2)
 #define SUM_SLOT        (BUCKETS + 1)
-_Static_assert(METRIC_BUCKETS == BUCKETS + 1, "with that of what took longer");
+_Static_assert(METRIC_BUCKETS == BUCKETS + 1, "METRIC_BUCKETS includes the bucket +Inf");
 
 struct page {
     _Atomic int64_t of[PAGE_SLOTS]; /* written only by the block's thread */
@@ -144,7 +145,8 @@ void metric_observe_ns(metric_slot slot, uint64_t duration_ns)
 
 /* ---- series ---- */
 
-/* Called under the lock. Returns false if there are too many families. */
+/* Adds a family unless it is known. Caller holds the lock. Returns false if there are too many
+ * families. */
 static bool know_family(const struct metric_family *family)
 {
     for (size_t i = 0; i < all.family_count; i++) {
@@ -157,7 +159,7 @@ static bool know_family(const struct metric_family *family)
     return true;
 }
 
-/* Called under the lock. Returns 0 if the series does not exist. */
+/* Returns the slot of a series, or 0 if it does not exist. Caller holds the lock. */
 static metric_slot find_series(const struct metric_family *family, const char *labels)
 {
     for (size_t i = 0; i < all.count; i++) {
@@ -185,7 +187,7 @@ metric_slot metric_series(const struct metric_family *family, const char *labels
     return slot;
 }
 
-/* Called under the lock. */
+/* Returns the sum of a slot over all blocks. Caller holds the lock. */
 static int64_t sum_of(unsigned slot)
 {
     int64_t sum = 0;

@@ -1,14 +1,14 @@
 /* Metrics: counters that threads update and a scrape reads; updates take no lock and share no cache
  * line. Exposed in Prometheus' format. source: prometheus.io/docs/instrumenting/exposition_formats
  *
- * (1) A family is a static struct with a name and kind; a series is one set of labels of it, and
- *     has a slot (a histogram several consecutive ones) as long as the process lives.
+ * (1) A family is a static struct with a name and kind. A series is a family with one set of
+ *     labels; it has a slot (a histogram has several consecutive slots) for the lifetime of the
+ *     process.
  * (2) Each thread updates its own block. When a thread ends, its block keeps its numbers and is
- *     given to the next thread, so no count is lost.
- * (3) A scrape sums the blocks. It may see a request in one series and not yet in another; no
- *     counter goes back.
- * Labels consist of our own names (services, operations, codes), never of client input, so the
- * program bounds their number. Thread-safe. */
+ *     passed to the next new thread, so no count is lost.
+ * (3) A scrape sums the blocks. It may include a request in one series and not yet in another; no
+ * counter ever decreases. Labels consist of our own names (services, operations, codes), never of
+ * client input, so the program limits their number. Thread-safe. */
 #ifndef LAGRA_BASE_METRICS_H
 #define LAGRA_BASE_METRICS_H
 
@@ -30,7 +30,7 @@ typedef uint16_t metric_slot;
  * callers save the result. family: static. labels: "a=\"b\",c=\"d\"", or ""; copied. */
 metric_slot metric_series(const struct metric_family *family, const char *labels);
 
-/* Adds to a counter, or to a gauge, for which the number may be negative. */
+/* Adds to a counter or a gauge; for a gauge, the number may be negative. */
 void metric_add(metric_slot slot, int64_t number);
 /* Adds a duration to a histogram. */
 void metric_observe_ns(metric_slot slot, uint64_t duration_ns);
@@ -39,8 +39,8 @@ void metric_observe_ns(metric_slot slot, uint64_t duration_ns);
 int64_t metric_value(metric_slot slot);
 /* Returns the sum of all series of the named family whose labels have the given prefix. */
 int64_t metric_sum(const char *family, const char *labels);
-/* Calls `found` for each series of the named family under the lock, so it must not call these
- * functions. */
+/* Calls `found` for each series of the named family, with the lock held, so it must not call
+ * functions of this module. */
 void metric_each(const char *family,
                  void (*found)(const char *labels, int64_t value, void *context), void *context);
 
@@ -52,7 +52,7 @@ void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS])
 uint64_t metric_bucket_ns(unsigned bucket);
 /* Prints all families and their series in the order of creation. */
 void metrics_print(struct text *to);
-/* Prints a value that has no slot, as a family of one series without labels. */
+/* Prints a value that has no slot, as a family with one series without labels. */
 void metric_print_value(struct text *to, const struct metric_family *family, double value);
 
 #endif

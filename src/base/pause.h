@@ -1,5 +1,5 @@
-/* A waiter for an owner that waits without a thread. It may be woken before the owner is suspended; the state makes
- * sure that each suspend is followed by exactly one resume. */
+/* A waiter for an owner that waits without a thread. It may be woken before the owner is
+ * suspended; the state ensures that exactly one resume follows each suspend. */
 #ifndef LAGRA_BASE_PAUSE_H
 #define LAGRA_BASE_PAUSE_H
 
@@ -15,7 +15,7 @@ struct pause {
     atomic_int state;
 };
 
-/* wake: calls pause_end() */
+/* wake: must call pause_end() */
 static inline void pause_init(struct pause *pause, void (*wake)(struct waiter *waiter))
 {
     pause->waiter = (struct waiter){ .wake = wake };
@@ -32,14 +32,14 @@ static inline void pause_wake(struct pause *pause)
 {
     pause->waiter.wake(&pause->waiter);
 }
-/* Starts the wait of a suspended owner. Returns true if it has been woken since pause_arm(), so that the owner has to resume
- * itself. */
+/* Starts the wait of a suspended owner. Returns true if it has been woken since pause_arm(); the
+ * owner must then resume itself. */
 static inline bool pause_begin(struct pause *pause)
 {
     return atomic_exchange(&pause->state, PAUSE_SUSPENDED) == PAUSE_WOKEN;
 }
-/* Ends the wait; called by wake(). Returns true if the owner is suspended, so that the caller has to resume it. The owner may
- * free the pause as soon as this has returned. */
+/* Ends the wait; called by wake(). Returns true if the owner is suspended; the caller must then
+ * resume it. The owner may free the pause as soon as this has returned. */
 static inline bool pause_end(struct pause *pause)
 {
     return atomic_exchange(&pause->state, PAUSE_WOKEN) == PAUSE_SUSPENDED;

@@ -1,4 +1,4 @@
-/* Showing progress: see progress.h. */
+/* Prints progress: see progress.h. */
 #include "base/progress.h"
 
 #include <inttypes.h>

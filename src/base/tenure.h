@@ -1,12 +1,12 @@
-/* A tenure: the right to send responses made from data that another machine may take over. It is
- * the owner's lease on a cell (cluster/owner.h), under a name of its own because "lease" means the
- * leases of blobs everywhere else.
+/* A tenure is the right to send responses made from data that another machine may take over. It is
+ * the owner's lease on a cell (cluster/owner.h); it has another name because "lease" means leases
+ * of blobs everywhere else.
  *
- * It is checked after a request was decided and before each byte of its response is sent. That is
- * enough, although a process may be stopped between the check and the send: the decision was made
- * while the tenure held and the client was already waiting, so the response is as correct as one
- * that was delayed by the network. What must not happen is that a request is decided on old data
- * after another machine has started to serve. */
+ * It is checked after a request was decided and before each byte of its response is sent. A
+ * process may be stopped between the check and the send, but the decision was made while the tenure
+ * held and the client was already waiting, so the response is as correct as one that was delayed by
+ * the network. A request must not, however, be decided on old data after another machine has
+ * started to serve. */
 #ifndef LAGRA_BASE_TENURE_H
 #define LAGRA_BASE_TENURE_H
 
@@ -15,7 +15,8 @@
 #include "base/clock.h"
 
 struct tenure {
-    _Atomic uint64_t ends_ns; /* by clock_boot_ns(); 0 before it starts and after it is given up */
+    /* end by clock_boot_ns(); 0 before the tenure starts and after it is given up */
+    _Atomic uint64_t ends_ns;
 };
 
 /* Returns true if the tenure holds now, or if it is NULL (data that no other machine can take

@@ -1,4 +1,4 @@
-/* Starting and joining threads. */
+/* Starts and joins threads. */
 #include "base/thread.h"
 
 #include <assert.h>
@@ -37,15 +37,15 @@ void thread_give_way(void)
 {
     const struct sched_param none = { .sched_priority = 0 };
 
-    /* If refused, the thread just keeps its priority. */
+    /* If this fails, the thread keeps its priority. */
     if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
         log_errno("lower a thread's priority");
 }
 
 bool thread_has_full_share(void)
 {
-    /* Linux has a niceness per thread. That of the process is its first thread's, which an operator
-     * may have set. */
+    /* Linux has a niceness per thread; that of the process is its first thread's, which an
+     * operator may have set. */
     return getpriority(PRIO_PROCESS, 0) <= getpriority(PRIO_PROCESS, (id_t)getpid()) &&
            sched_getscheduler(0) != SCHED_IDLE;
 }

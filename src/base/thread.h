@@ -1,4 +1,4 @@
-/* Threads of a module. */
+/* Starts, joins and yields threads. */
 #ifndef LAGRA_BASE_THREAD_H
 #define LAGRA_BASE_THREAD_H
 
@@ -17,12 +17,12 @@ bool thread_start(struct thread *thread, void *(*run)(void *argument), void *arg
 void thread_join(struct thread *thread);
 /* Sleeps for `ns`; signals do not end the sleep early. */
 void thread_sleep_ns(uint64_t ns);
-/* Makes the calling thread yield to those that serve clients: it does not preempt them when it
- * wakes. Its share of a core is unchanged, since it takes locks that they wait for.
+/* Makes the calling thread yield to threads that serve clients: it does not preempt them when it
+ * wakes. Its share of a core is unchanged, because those threads wait for locks that it acquires.
  * decision: 280 */
 void thread_give_way(void);
 /* Returns true unless the calling thread has a smaller share of a core than the process's first
- * one. */
+ * thread. */
 bool thread_has_full_share(void);
 
 #endif

@@ -96,7 +96,7 @@ bool url_parse(struct bytes text, struct url *ret_url)
     return true;
 }
 
-/* Returns where path and query start, or the length of the text without them. */
+/* Returns the offset of path and query, or the length of the text if it has neither. */
 static size_t authority_end(struct bytes text)
 {
     struct bytes scheme, rest;
@@ -153,8 +153,8 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
     return text_bytes(&out);
 }
 
-/* Returns true if normalizing may change the path: it contains '\\' or a segment that ends in a
- * dot. */
+/* Returns true if normalizing may change the path, because it contains '\\' or a segment that ends
+ * in a dot. */
 static bool is_unusual(struct bytes path)
 {
     for (size_t i = 0; i < path.len; i++) {
@@ -216,7 +216,8 @@ bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct byte
     return true;
 }
 
-/* "127.0.0.1.example" is a name that can resolve to any address. */
+/* Returns true if the host is a loopback address. Parses it completely, because
+ * "127.0.0.1.example" is a name that can resolve to any address. */
 static bool is_loopback_address(struct bytes host)
 {
     uint8_t address[ADDRESS_SIZE];

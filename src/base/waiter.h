@@ -1,7 +1,8 @@
-/* Waits for an event without holding a thread: a node that its owner embeds, and a function that is
- * called once, from any thread, when the event has happened. The function must be short and must
- * not block: it usually resumes a suspended exchange. Between arming and wake() the node belongs to
- * the module that it was passed to; wake() may run before the arming call has returned. */
+/* Waits for an event without occupying a thread: a node that its owner embeds, with a function
+ * that is called once, on any thread, when the event has happened. The function must be short
+ * and must not block; it usually resumes a suspended exchange. Between arming and wake() the
+ * node belongs to the module that it was passed to; wake() may run before the arming call has
+ * returned. */
 #ifndef LAGRA_BASE_WAITER_H
 #define LAGRA_BASE_WAITER_H
 
@@ -9,11 +10,12 @@
 
 struct waiter {
     void (*wake)(struct waiter *waiter);
-    /* ---- of the module that the waiter was passed to ---- */
+    /* ---- owned by the module that the waiter was passed to ---- */
     struct waiter *next;
-    struct waiter **link; /* points to the pointer to this waiter; NULL if it is in no such list */
-    void *place;          /* the list, if there are several */
-    uint64_t sequence;    /* what is waited for */
+    /* points to the pointer to this waiter; NULL if it is not in a doubly linked list */
+    struct waiter **link;
+    void *place;       /* the list, if there are several */
+    uint64_t sequence; /* what is waited for: a sequence, or a time */
 };
 
 #endif

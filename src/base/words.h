@@ -23,8 +23,8 @@ static inline word_bytes word_load(const char *at)
     return loaded;
 }
 
-/* Loads fewer than WORD_BYTES bytes and pads with zeros. Two overlapping loads cover all lengths
- * from 4 to 8. */
+/* Loads fewer than WORD_BYTES bytes and pads them with zeros. Two overlapping loads cover all
+ * lengths from 4 to 8. */
 static inline word_bytes word_load_part(struct bytes part)
 {
     uint64_t halves[2] = { 0, 0 };
@@ -67,8 +67,7 @@ static inline word_bytes word_not_ascii(word_bytes bytes)
     return (word_bytes)((word_signed)bytes < 0);
 }
 
-/* Tests for control characters except U+007F, and for bytes that are not ASCII, with one
- * comparison. */
+/* Tests for control characters (except U+007F) and non-ASCII bytes with one comparison. */
 static inline word_bytes word_not_visible_ascii(word_bytes bytes)
 {
     return (word_bytes)((word_signed)bytes < 0x20);

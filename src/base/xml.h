@@ -1,6 +1,6 @@
-/* XML output: a writer of elements into a growing text. XML input: a small tree in an arena, parsed
- * with expat; no DTD, no entities beyond the predefined five, nothing external. Thread-safe (each
- * object belongs to one thread). */
+/* XML output: writes elements to a growing text. XML input: a small tree in an arena, parsed with
+ * expat; no DTD, no entities except the predefined five, nothing external. Thread-safe (each object
+ * belongs to one thread). */
 #ifndef LAGRA_BASE_XML_H
 #define LAGRA_BASE_XML_H
 
@@ -10,14 +10,14 @@
 /* Writes a UTF-8 byte order mark and `<?xml version="1.0" encoding="utf-8"?>`, like the real
  * service. */
 void xml_begin(struct text *out);
-/* Write "<name>" and "</name>"; the name given to xml_open() may include attributes. */
+/* Write "<name>" and "</name>"; the name passed to xml_open() may include attributes. */
 void xml_open(struct text *out, const char *name);
 void xml_close(struct text *out, const char *name);
 /* Writes <name>escaped value</name>, or <name /> for an empty value, as Azure does. */
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);
-/* Writes the date as instant_format_http() does; the second as instant_format_iso() does. */
+/* Write the date like instant_format_http(), and like instant_format_iso(). */
 void xml_element_http_date(struct text *out, const char *name, instant date);
 void xml_element_iso_date(struct text *out, const char *name, instant date);
 /* Writes character data, or an attribute value without line feeds, escaping & < > ". The output is
@@ -27,7 +27,7 @@ void xml_escape(struct text *out, struct bytes value);
 
 struct xml_node {
     struct bytes name;
-    struct bytes text; /* all character data directly inside, concatenated */
+    struct bytes text; /* concatenated character data directly inside the element */
     struct xml_node *first_child;
     struct xml_node *next; /* sibling */
     /* number of elements of the document that have ended, including this one */
@@ -41,7 +41,7 @@ struct xml_limits {
 };
 
 struct xml_error {
-    unsigned long line; /* 1-based, as InvalidXmlDocument's LineNumber */
+    unsigned long line; /* 1-based, like LineNumber in InvalidXmlDocument */
     unsigned long position;
     const char *reason; /* static text */
 };
@@ -50,9 +50,9 @@ struct xml_error {
  * it is not well-formed or exceeds a limit. */
 struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
                            struct xml_error *ret_error);
-/* Finds the position of the name in an element's end tag, where the service locates a fault in the
- * element (recorded). Parses the document again, because counting lines in the first pass would
- * cost as much. */
+/* Finds the position of the name in an element's end tag, which the service reports for a fault in
+ * the element (recorded). Parses the document again, because counting lines during the first parse
+ * would cost as much. */
 void xml_find_end(struct bytes document, const struct xml_node *node, unsigned long *ret_line,
                   unsigned long *ret_position);
 /* Returns the first child with that name, or NULL. */

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 
 #define DEPTH_LIMIT   64
-/* Debian 13 has newer functions and deprecates those of Debian 12. */
+/* Version of expat. Debian 13 has newer functions and deprecates those of Debian 12. */
 #define EXPAT_VERSION (100 * XML_MAJOR_VERSION + XML_MINOR_VERSION)
 
 /* An open element. */
@@ -28,7 +28,7 @@ struct building {
     size_t depth;
     size_t node_count;
     size_t ended_count;
-    const char *refused; /* static text: why we stopped the parser, or NULL */
+    const char *refused; /* reason why we stopped the parser (static), or NULL */
 };
 
 static void refuse(struct building *b, const char *reason)
@@ -112,9 +112,9 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
         b->root->is_empty_tag = XML_GetCurrentByteCount(b->parser) == 0;
 }
 
-/* Protects against names chosen to collide in the hash table. Without a salt, expat would ask the
- * kernel and the environment for one with each document. Never 0, which expat reads as no salt,
- * because a GUID contains a version. */
+/* Sets a hash salt, so that names cannot be chosen to collide in expat's hash table. Without a
+ * salt, expat would get one from the kernel and the environment for each document. The salt is
+ * never 0, which expat would treat as none, because a GUID contains a version. */
 static void set_salt(XML_Parser parser)
 {
     struct guid random = guid_new();
@@ -185,7 +185,7 @@ struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xm
 
 struct finding {
     XML_Parser parser;
-    size_t ends_left; /* elements left to end before the requested one */
+    size_t ends_left; /* number of elements that end before the requested one */
     unsigned long line, position;
 };
 
@@ -209,7 +209,7 @@ void xml_find_end(struct bytes document, const struct xml_node *node, unsigned l
     XML_SetUserData(f.parser, &f);
     XML_SetEndElementHandler(f.parser, on_end_passed);
     (void)XML_Parse(f.parser, document.ptr, (int)document.len, XML_TRUE);
-    assert(f.ends_left == 0); /* the document was parsed before */
+    assert(f.ends_left == 0); /* the document was parsed successfully before */
     *ret_line = f.line;
     *ret_position = f.position;
     XML_ParserFree(f.parser);

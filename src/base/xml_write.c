@@ -62,7 +62,7 @@ static void escape_ascii(struct text *out, struct bytes value)
     text_add(out, bytes_from(value, plain_from));
 }
 
-/* Decodes header values as Latin-1, so that a blob with non-UTF-8 header values does not make the
+/* Decodes a header value as Latin-1, so that a blob with non-UTF-8 header values does not make the
  * listing invalid XML. */
 static struct bytes from_latin1(struct arena *arena, struct bytes value)
 {
@@ -79,7 +79,7 @@ static struct bytes from_latin1(struct arena *arena, struct bytes value)
     return text_bytes(&utf8);
 }
 
-/* U+FFFE and U+FFFF are not XML characters. */
+/* Escapes valid UTF-8. U+FFFE and U+FFFF are not XML characters. */
 static void escape_utf8(struct text *out, struct bytes value)
 {
     struct bytes rest = value;

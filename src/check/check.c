@@ -1,5 +1,5 @@
-/* Visits all records twice: the first pass learns the names of containers and verifies the index of
- * pieces against the records, the second reads every byte of every blob. */
+/* Visits all records twice. The first pass collects the names of containers and verifies the index
+ * of pieces against the records; the second reads every byte of all contents. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static void say_damaged(struct check *check, const struct record_place *place, c
     check_report(FINDING_DAMAGED, ": %s", what);
 }
 
-/* ---- the first round ---- */
+/* ---- the first pass ---- */
 
 static bool is_blob(const struct record_place *place, const struct record *record)
 {
@@ -64,7 +64,7 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
 }
 
-/* Adds the space unless it was added last: records of a space follow each other. */
+/* Adds the space unless it was the last one added; the records of a space are adjacent. */
 static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
 {
     if (*count > 0 && guid_equal(&(*spaces)[*count - 1], space))
@@ -98,7 +98,7 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
 }
 
-/* Drops entities that happened to look like the record of a queue. */
+/* Removes entities that looked like the record of a queue. */
 static void forget_entities(struct check *check)
 {
     size_t kept = 0;
@@ -117,10 +117,10 @@ static void forget_entities(struct check *check)
     check->container_count = kept;
 }
 
-/* ---- the second round ---- */
+/* ---- the second pass ---- */
 
-/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of
- * the program before decision 39 stored such names. It is not damage. */
+/* Reports a blob that no request can reach, because a URL with its name refers to another blob.
+ * Old versions of the program stored such names (decision 39). This is not damage. */
 static void check_blob_name(const struct check *check, const struct record_place *place)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -128,7 +128,7 @@ static void check_blob_name(const struct check *check, const struct record_place
 
     if (!bytes_equal(reached, place->partition_key)) {
         check_report_blob(check, &place->space, place->partition_key);
-        check_report_part(": URLs with this name mean \"");
+        check_report_part(": URLs with this name refer to \"");
         check_report_name(reached);
         check_report(FINDING_UNREACHABLE, "\"");
     }
@@ -145,7 +145,7 @@ static void check_blob(struct check *check, const struct record_place *place,
 
     if (bytes_equal(place->record_key, snapshot_marks_key)) {
         if (!snapshot_marks_decode(record->value, &marks))
-            say_damaged(check, place, "the marks of its snapshots make no sense");
+            say_damaged(check, place, "the marks of its snapshots are corrupt");
         return;
     }
     check->counts[CONTAINER] += is_base;
@@ -178,7 +178,7 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
     }
 }
 
-/* Checks a record of a queue, a table or a share. */
+/* Checks a record in the space of a queue, a table or a share. */
 static void check_part(struct check *check, struct known_container *of,
                        const struct record_place *place, const struct record *record)
 {
@@ -225,7 +225,7 @@ static bool check_account(struct check *check, const struct record_place *place,
 
     if (kind == ACCOUNT_RECORD_DAMAGED) {
         check->findings++;
-        check_report(FINDING_DAMAGED, "the record of an account of the store is corrupt");
+        check_report(FINDING_DAMAGED, "the record of a stored account is corrupt");
     }
     return kind != NO_ACCOUNT_RECORD;
 }
@@ -269,7 +269,7 @@ static void check_record(void *context, const struct record_place *place,
     }
 }
 
-/* Checks the totals that the quota of each share depends on. */
+/* Checks the byte totals of all shares, which quotas depend on. */
 static void check_totals(struct check *check)
 {
     for (size_t i = 0; i < check->container_count; i++) {
@@ -280,7 +280,7 @@ static void check_totals(struct check *check)
         check->findings++;
         check_report_account(&share->account, SHARE);
         check_report_name(bytes_from_string(share->name));
-        check_report(FINDING_DAMAGED, ": it counts other bytes than its files have");
+        check_report(FINDING_DAMAGED, ": its byte total differs from the length of its files");
     }
 }
 
@@ -316,8 +316,7 @@ static void say_put_off(const struct check *check, const struct task_try *try)
                  try->failures, try->failures == 1 ? "" : "s");
 }
 
-/* Lists deferred tasks that failed and will be retried. Their existence is not damage. decision:
- * 246 */
+/* Lists deferred tasks that have failed and will be retried. They are not damage. decision: 246 */
 static enum store_result list_put_off(struct check *check)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -342,7 +341,7 @@ static enum store_result list_put_off(struct check *check)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* ---- the whole ---- */
+/* ---- all passes ---- */
 
 /* Opens the store and verifies it. ret_bytes: size of all contents */
 static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)

@@ -4,14 +4,17 @@
 
 #include <stdbool.h>
 
-/* Reads everything in a data directory and verifies it. Opens the directory like a start (which repairs
- * what it can), and prints a line for each corrupted or lost item and each failed deferred task.
- * Creates nothing if there is no data directory.
+/* Reads everything in a data directory and verifies it. Opens the directory like the server does
+ * at startup (which repairs what it can), and prints a line for each corrupted or lost item and
+ * each failed deferred task. Creates nothing if there is no data directory.
  *
- * salvage_to  new directory that receives everything readable of a directory that is refused, with a
- *             list by name of what is lost; NULL: check only
- * json        prints lines of JSON, with progress every second; otherwise progress on a terminal only
- * returns     exit status: 0, or 1 if something is corrupted or lost, or the directory is refused */
+ * salvage_to  new directory for everything readable in a directory that the server refuses to
+ *             open; lost items are listed by name. NULL: check only
+ * json        print lines of JSON, with progress every second; otherwise progress is printed only
+ *             on a terminal
+ * returns     exit status: 0; 1 if something is corrupted or lost, or the directory cannot be
+ *             opened
+ */
 int check_run(const char *location, const char *salvage_to, bool json);
 
 #endif

@@ -77,7 +77,7 @@ static const char *account_list(void)
     return text && *text ? text : DEVELOPMENT_ACCOUNT;
 }
 
-/* Tries the accounts that are served, since a space does not contain its account's name. */
+/* Tries all served accounts, since an account's name cannot be derived from its space. */
 struct bytes check_find_account(const struct guid *space, enum kind kind)
 {
     struct bytes list = bytes_from_string(account_list());
@@ -99,7 +99,7 @@ void check_report_account(const struct guid *space, enum kind kind)
     if (name.ptr)
         check_report_part("%.*s/", BYTES_ARG(name));
     else
-        check_report_part("(an account that AZURITE_ACCOUNTS does not name)/");
+        check_report_part("(an account not in AZURITE_ACCOUNTS)/");
 }
 
 struct known_container *check_find_container(const struct check *check, const struct guid *space)
@@ -123,7 +123,7 @@ void check_report_blob(const struct check *check, const struct guid *space, stru
 
     if (container) {
         check_report_account(&container->account, container->kind);
-        if (container->kind == SHARE) /* partitions of shares are numbered */
+        if (container->kind == SHARE) /* partitions of shares have numbers instead of names */
             name = bytes_of("", 0);
         report_in(container->name, name);
     } else {

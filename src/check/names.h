@@ -57,35 +57,36 @@ struct check {
 
 /* ---- names.c ---- */
 
-/* Returns the account that has the space; ptr NULL if none of the served ones has. */
+/* Returns the account that has the space; ptr NULL if no served account has it. */
 struct bytes check_find_account(const struct guid *space, enum kind kind);
-/* Returns the first account that is served. */
+/* Returns the first served account. */
 struct bytes check_first_account(void);
-/* Prints the account's name and a slash as a part of a sentence (report.h). */
+/* Prints the account's name and a slash, as part of a sentence (report.h). */
 void check_report_account(const struct guid *space, enum kind kind);
 /* Adds a container and takes ownership of its name. */
 void check_add_container(struct check *check, struct known_container container);
 /* Returns the added container with this space, or NULL. */
 struct known_container *check_find_container(const struct check *check, const struct guid *space);
-/* Prints the name of a blob, or of another resource that has a partition in the space, likewise. */
+/* Prints the name of a blob, or of another resource with a partition in the space, as part of a
+ * sentence. */
 void check_report_blob(const struct check *check, const struct guid *space, struct bytes name);
 /* Copies a string into memory from malloc(). */
 char *check_copy_text(struct bytes text);
 
 /* ---- salvage.c ---- */
 
-/* Callback in struct salvage_listener; the context is the check. Records the range until names are
- * known. */
+/* Callback in struct salvage_listener; context: the check. Stores the range, to print it once
+ * names are known. */
 void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
 /* Prints the recorded ranges. */
 void check_report_lost(const struct check *check);
-/* Creates a container for each space that has blobs but no container, and a share for each tree
- * without one; rebuilds the trees of all shares. */
+/* Creates a container for each space that has blobs but no container record, and a share for each
+ * tree without a share record. Rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);
 
-/* Finds the name of the resource that a stored record belongs to, for logging corruption found by a
- * scrub. */
+/* Finds the name of the resource that a stored record belongs to; used to log corruption that a
+ * scrub has found. */
 
 struct resource_names {
     struct store *store;

@@ -33,7 +33,7 @@ static const char *check_order(struct read_view *snapshot, struct arena *arena,
     if (!message_read_order(record, &message))
         return "the record of a message is corrupt";
     if (message_read_text(snapshot, arena, &message))
-        return about(arena, &message.id, "has no text that could be read");
+        return about(arena, &message.id, "has an unreadable text");
     return NULL;
 }
 

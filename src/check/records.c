@@ -4,7 +4,7 @@
 #include "content/content.h"
 #include "check/report.h"
 
-/* Ranges of sparse data that are listed at a time. */
+/* Number of ranges of sparse data to list at a time. */
 #define RANGES_MAX 100
 
 /* Reads a range, and closes the snapshot. */

@@ -1,5 +1,5 @@
-/* Internal to check/: checks of single records. Those of queues, tables and shares have files of
- * their own, because the headers of the services share names. */
+/* Internal to check/: checks of single records. Records of queues, tables and shares are checked
+ * in separate files, because the headers of the services declare the same names. */
 #ifndef LAGRA_CHECK_RECORDS_H
 #define LAGRA_CHECK_RECORDS_H
 
@@ -23,9 +23,9 @@ bool check_share(struct bytes value, struct guid *ret_space);
 /* Returns true for the key of a share's record, including soft-deleted shares. */
 bool check_is_of_share(struct bytes record_key);
 
-/* Check a record of a queue's messages, or of a table's entities.
+/* Check a record of a message, or of an entity.
  *
- * ret_counts  set if it is a message, or an entity
+ * ret_counts  set if the record counts as a message, or an entity
  * returns     what is wrong, in the arena, or NULL */
 const char *check_message(struct store *store, struct arena *arena,
                           const struct record_place *place, const struct record *record,
@@ -42,19 +42,19 @@ bool check_usage(struct store *store, struct guid space, uint64_t bytes);
 
 /* ---- after a salvage: restore.c, share.c ---- */
 
-/* Returns true if a record can only belong to the tree of a share. */
+/* Returns true if the record can only belong to the tree of a share. */
 bool check_is_of_tree(const struct record_place *place, struct bytes value);
 /* Creates the record of a share that has lost its own. Returns false if it exists, or the commit
  * failed. */
 bool check_adopt_share(struct store *store, struct bytes account, const char *name,
                        struct guid space);
-/* Rebuilds the tree of a share from what a salvage left, and prints what was lost. account: space
- * of the share's record
+/* Rebuilds the tree of a share from the records that a salvage could save, and prints what was
+ * lost. account: space of the share's record
  * returns  number of lost items */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);
-/* Partitions that have directory entries but no node record. Only a pass over all records finds
- * them, so each is recorded when the pass reaches it. */
+/* Partitions with directory entries but without a node record. They can only be found by a pass
+ * over all records, which records each one. */
 struct check_leftovers {
     struct check_leftover {
         struct guid space;
@@ -69,7 +69,7 @@ void check_record_leftover(struct check_leftovers *left, struct store *store,
  * shares, which have these spaces. */
 void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
                             const struct guid *spaces, size_t count);
-/* Recounts the snapshots of a share, and retains what they refer to. newest: latest generation
+/* Recounts the snapshots of a share, and retains the data they refer to. newest: newest generation
  * written */
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
                              struct guid space, uint64_t newest);

@@ -15,10 +15,10 @@
 
 static struct {
     bool json;
-    bool shows; /* shows progress */
+    bool shows; /* whether to show progress */
     struct progress progress;
     struct progress_count count;
-    struct arena *arena; /* of the unfinished sentence, or NULL */
+    struct arena *arena; /* contains the unfinished sentence, or NULL */
     struct text sentence;
 } said;
 
@@ -109,7 +109,7 @@ void check_report(enum check_finding kind, const char *format, ...)
     said.arena = NULL;
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static void show(void)
 {

@@ -13,18 +13,17 @@ enum check_finding {
     FINDING_UNREACHABLE
 };
 
-/* Starts the output; called first. json: for scripts */
+/* Starts the output; called first. json: print JSON */
 void check_report_begin(bool json);
 /* Prints a sentence. The caller has escaped names from outside. */
 void check_report(enum check_finding kind, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Print a sentence in parts, which check_report() finishes. name: unescaped */
+/* Print a part of a sentence, which check_report() finishes. name: unescaped */
 void check_report_part(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void check_report_name(struct bytes name);
 
-/* Advance the progress, shown on terminals and to scripts, by one record, or by this many bytes of
- * data. */
+/* Advance the progress by one record, or by this many bytes of data. */
 void check_report_record(void);
 void check_report_bytes(uint64_t bytes);
 /* Starts the second pass over all records. bytes: size of all contents */

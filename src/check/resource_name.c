@@ -1,5 +1,5 @@
-/* Finds the name of a record's resource: see names.h. A space does not contain a name, so
- * the records that name spaces are searched. */
+/* Finds the name of a record's resource: see names.h. A name cannot be derived from a space, so
+ * the records of containers are searched for the space. */
 #include "check/names.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 #include "service/names.h"
 
-/* Names of accounts, copied first so that the store is not accessed under their lock. */
+/* Copy of the names of accounts, so that the store is not accessed while the accounts are
+ * locked. */
 struct account_names {
     char **names;
     size_t count;
@@ -21,8 +22,8 @@ static void add_name(const struct account *account, void *context)
     all->names[all->count++] = check_copy_text(account_name(account));
 }
 
-/* Searches an account with space `own` for the container (or queue ..) that has the space `wanted`;
- * writes "account/name". Returns false if there is none. */
+/* Searches the account with space `own` for the container (or queue ..) with the space `wanted`,
+ * and writes "account/name". Returns false if there is none. */
 static bool find_in(struct store *store, const char *account, const struct guid *own,
                     enum kind kind, const struct guid *wanted, char *name, size_t size)
 {
@@ -83,7 +84,7 @@ void resource_name(void *context, const struct record_place *place, char *name, 
     if (!find(names, &all, &place->space, &kind, name, size))
         snprintf(name, size, "(nobody's)");
     length = strlen(name);
-    /* partitions of shares are numbered */
+    /* partitions of shares have numbers instead of names */
     if (place->partition_key.len > 0 && kind != SHARE)
         snprintf(name + length, size - length, "/%.*s", BYTES_ARG(place->partition_key));
     hide_controls(name);

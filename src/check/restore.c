@@ -1,12 +1,15 @@
-/* Rebuilds the tree of a share from what a salvage left: see records.h. Its partitions may have
- * been salvaged in different states, and some are lost.
+/* Rebuilds the tree of a share from the records that a salvage could save: see records.h. Its
+ * partitions may have been salvaged in states of different times, and some are lost.
  *
- * (1) A node exists if its node record does; the record has its name and its directory. A file also
- *     needs its own record, without which its bytes are unknown; a directory gets a new one.
- * (2) Entries follow from that: entries without a node are deleted, missing ones are created.
- * (3) A node whose directory is lost, that would be below itself, or that has a name already taken
- *     moves to the directory "lost+found" in the root, named by its id and its name.
- * (4) Numbers of entries, the share's totals and its snapshots are recounted. */
+ * (1) A node exists if its node record does; the record contains its name and its directory. A
+ *     file also needs a file record, without which its bytes are unknown; a directory gets a new
+ *     record.
+ * (2) Entries are adapted to the nodes: entries without a node are deleted, missing ones are
+ *     created.
+ * (3) A node whose directory is lost, that would be in its own subtree, or whose name is already
+ *     used moves to the directory "lost+found" in the root; its new name is its id and its old
+ *     name.
+ * (4) The numbers of entries, the share's totals and its snapshots are recounted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -75,7 +78,7 @@ static void read_nodes(struct restore *r)
     space_iterator_close(iterator);
 }
 
-/* ---- where they are ---- */
+/* ---- locations of nodes ---- */
 
 static const struct restore_node *directory_of(const struct restore *r,
                                                const struct restore_node *node)
@@ -85,7 +88,7 @@ static const struct restore_node *directory_of(const struct restore *r,
     return directory && directory->at.kind == TREE_DIRECTORY ? directory : NULL;
 }
 
-/* Returns true if a directory is below itself. */
+/* Returns true if a directory is in its own subtree. */
 static bool is_in_circle(const struct restore *r, const struct restore_node *node)
 {
     const struct restore_node *at = directory_of(r, node);
@@ -110,7 +113,7 @@ static void find_lost(struct restore *r)
     }
 }
 
-/* ---- records of directories, and the place for what is lost ---- */
+/* ---- records of directories, and "lost+found" ---- */
 
 static struct file new_directory(instant now)
 {
@@ -191,7 +194,8 @@ static void restore_records(struct restore *r)
         if (node->has_record)
             continue;
         restore_report(r, node,
-                       node->is_unreadable ? "its record, and so the file" : "its properties");
+                       node->is_unreadable ? "its record, and with it the file's contents"
+                                           : "its properties");
         if (!node->is_unreadable) {
             (void)make_directory(&(struct making){ .restore = r, .id = node->id });
             continue;

@@ -9,24 +9,24 @@ struct restore_node {
     struct tree_node at;
     uint64_t id, length;
     bool has_record;
-    bool is_unreadable; /* a file without a record, which is unreadable */
+    bool is_unreadable; /* a file without a file record */
     bool is_lost;       /* see (3) in restore.c */
 };
 
 struct restore {
     struct store *store;
-    struct arena *arena; /* of the nodes' strings */
+    struct arena *arena; /* contains the nodes' strings */
     struct guid space;
     const char *share;          /* name, escaped for printing */
     struct restore_node *nodes; /* ordered by id */
     size_t count;
     uint64_t findings;
-    uint64_t newest; /* latest generation written */
+    uint64_t newest; /* newest generation written */
     uint64_t place;  /* id of "lost+found" */
     bool has_lost_found;
 };
 
-/* ---- restore_parts.c ---- */
+/* ---- parts: restore_entries.c ---- */
 
 void restore_report(struct restore *r, const struct restore_node *node, const char *what);
 /* Returns the node with this id, or NULL. */
@@ -47,8 +47,8 @@ void restore_close(const struct restore *r, struct restore_part *part);
 
 /* ---- restore_entries.c ---- */
 
-/* Rewrites the entries of each directory, and their number, from its nodes. Of two nodes with one
- * name, one becomes lost. */
+/* Rewrites the entries of each directory, and their number, from its nodes. If two nodes have one
+ * name, one of them is marked as lost. */
 void restore_entries(struct restore *r);
 /* Recounts the totals of the share. */
 void restore_totals(const struct restore *r);

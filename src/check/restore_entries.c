@@ -1,4 +1,4 @@
-/* Entries of a share whose tree is being rebuilt: see restore.h. */
+/* Rebuilds the directory entries of a share: see restore.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,7 +84,7 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     for (size_t i = 0; i < count; i++) {
         if (!children.has_entry[i]) {
             restore_put_entry(part.changes, r, items[i]);
-            restore_report(r, items[i], "its name, which it has again");
+            restore_report(r, items[i], "its directory entry, which was restored");
         }
     }
     if (tree_count_read(part.before, part.arena, &counted) || counted != count)
@@ -93,8 +93,8 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     restore_close(r, &part);
 }
 
-/* Sorts the nodes by directory and name. Of two with one name in a directory, the newer one, with
- * the greater id, keeps it. */
+/* Sorts the nodes by directory and name. If two have one name in a directory, the newer one, which
+ * has the greater id, keeps it. */
 static size_t sort_children(struct restore *r, struct restore_node **sorted)
 {
     size_t count = 0, kept = 0;
@@ -110,7 +110,7 @@ static size_t sort_children(struct restore *r, struct restore_node **sorted)
 
         sorted[i]->is_lost = is_taken;
         if (is_taken)
-            restore_report(r, sorted[i], "another has its name");
+            restore_report(r, sorted[i], "another node has its name");
         else
             sorted[kept++] = sorted[i];
     }
@@ -123,7 +123,7 @@ void restore_entries(struct restore *r)
     size_t count = sort_children(r, sorted), at = 0;
 
     for (size_t i = 0; i <= r->count;
-         i++) { /* the root first; nodes and children are in the same order */
+         i++) { /* starts with the root; nodes and children are in the same order */
         uint64_t id = i == 0 ? TREE_ROOT : r->nodes[i - 1].id;
         size_t from = at;
 
@@ -136,7 +136,7 @@ void restore_entries(struct restore *r)
     free(sorted);
 }
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
 void restore_totals(const struct restore *r)
 {
@@ -161,7 +161,7 @@ void restore_totals(const struct restore *r)
     }
 }
 
-/* ---- what is left of directories that are lost: entries alone ---- */
+/* ---- entries of lost directories ---- */
 
 static bool is_of_share(const struct guid *spaces, size_t count, const struct guid *space)
 {

@@ -46,7 +46,7 @@ void check_report_lost(const struct check *check)
     }
 }
 
-/* Creates a container for blobs whose container's record is lost, so that they can be read. */
+/* Creates a container for blobs whose container record is lost, so that they can be read. */
 static bool adopt(struct check *check, const struct guid *space, const char *name)
 {
     struct partition partition = { blob_account_space(check_first_account()),
@@ -96,7 +96,7 @@ static bool adopt_share(struct check *check, const struct guid *space, const cha
 
 typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
 
-/* Creates it under the first free name. */
+/* Creates a container or share for the space, under the first free name. */
 static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
                        const char *what, const char *in)
 {

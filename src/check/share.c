@@ -86,7 +86,8 @@ static bool find_record(struct read_view *before, struct arena *arena, struct gu
     return found;
 }
 
-/* Reads the generations of existing snapshots, in order, and the share's record of them. */
+/* Reads the generations of existing snapshots, in order, and updates their number and the newest
+ * date in *share. */
 static void read_snapshots(struct read_view *before, struct arena *arena, instant deleted,
                            struct tree_kept *ret_kept, struct share *share)
 {
@@ -107,8 +108,8 @@ static void read_snapshots(struct read_view *before, struct arena *arena, instan
     share->snapshots = (uint32_t)ret_kept->count;
 }
 
-/* Writes a tree state that retains everything snapshots refer to, and in which later writes get a
- * newer generation. */
+/* Writes a tree state that retains everything that snapshots refer to, and that gives later writes
+ * a newer generation. */
 static void put_state(struct read_view *before, struct arena *arena, const struct tree_kept *kept,
                       uint64_t newest, struct changes *changes)
 {

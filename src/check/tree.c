@@ -1,5 +1,5 @@
 /* Checks records in the tree of a share: see records.h. Verifies each record against the records
- * that must exist with it: tree invariants 1, 3 and 4 (tree/tree.h). */
+ * that must exist with it (tree invariants 1, 3 and 4, tree/tree.h). */
 #include "base/endian.h"
 #include "file/pending_file.h"
 #include "check/records.h"
@@ -22,8 +22,8 @@ static struct read_view *open_id(const struct node *node, uint64_t id)
 
 /* ---- names ---- */
 
-/* Returns a node's path with what is wrong with it. A directory without a record is shown as
- * "?". */
+/* Returns a message with the node's path and what is wrong. A directory without a record appears
+ * as "?" in the path. */
 static const char *about(const struct node *node, const char *what)
 {
     struct bytes path = BYTES("");
@@ -56,7 +56,7 @@ static const char *check_count(const struct node *node)
         count++;
     scan_close(scan);
     return tree_count_read(node->snapshot, node->arena, &counted) || counted != count
-               ? about(node, "the number of its entries is wrong")
+               ? about(node, "its number of entries is wrong")
                : NULL;
 }
 
@@ -76,9 +76,9 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
     named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
     read_view_close(parent);
     if (named || entry.id != node->id || entry.kind != at.kind)
-        return about(node, "its directory does not have it");
+        return about(node, "its parent directory has no entry for it");
     if (file_read(&tree, node->snapshot, node->arena, &file) || file.kind != at.kind)
-        return about(node, "it has no record that makes sense");
+        return about(node, "its record is missing or corrupt");
     *ret_bytes = file.content.length;
     return at.kind == TREE_DIRECTORY ? check_count(node) : NULL;
 }
@@ -97,7 +97,7 @@ static const char *check_entry(const struct node *node, const struct record *rec
     found = tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
     read_view_close(snapshot);
     return found || at.parent != node->id || !bytes_equal(at.name.key, entry.name.key)
-               ? about(node, "it has a name without a file or directory")
+               ? about(node, "it has an entry for a file or directory that does not exist")
                : NULL;
 }
 
@@ -151,7 +151,7 @@ static const char *check_version(const struct node *node, const struct record *r
                : about(node, "an entry in a snapshot is corrupt");
 }
 
-/* ---- the tree's own ---- */
+/* ---- records of the tree ---- */
 
 static const char *check_state(const struct node *node)
 {
@@ -177,7 +177,8 @@ static const char *check_record(const struct node *node, const struct record *re
         return check_contents(node, 0);
     if (bytes_equal(key, pending_record_key))
         return check_pending(node);
-    if (bytes_is(key, "E")) /* others are counted with their node record */
+    /* the entries of other directories are counted with their node record */
+    if (bytes_is(key, "E"))
         return node->id == TREE_ROOT ? check_count(node) : NULL;
     if (key.len > 1 && key.ptr[0] == TREE_ENTRY_PREFIX)
         return check_entry(node, record);

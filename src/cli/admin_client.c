@@ -33,11 +33,11 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
         return true;
     if (error == ENOENT || error == ENOTDIR)
         return complain(location,
-                        "no server runs on this data directory; --location names another. One with "
-                        "--inMemoryPersistence has no\n"
-                        "       folder to be asked by: `lagra health --running` finds it, "
-                        "--managementPort shows its figures,\n"
-                        "       and AZURITE_ACCOUNTS or --accountsFile name its accounts");
+                        "no server runs on this data directory; use --location for another one. A "
+                        "server with --inMemoryPersistence has no\n"
+                        "       data directory to call it through: `lagra health --running` finds "
+                        "it, --managementPort serves its metrics,\n"
+                        "       and AZURITE_ACCOUNTS or --accountsFile define its accounts");
     return complain(location,
                     error == EACCES
                         ? "permission denied: run the command as the server's user or root"
@@ -142,7 +142,7 @@ bool client_call(const struct command_call *call, const char *operation,
     return asked;
 }
 
-/* ---- what is in an answer ---- */
+/* ---- response members ---- */
 
 static struct json_member pick(struct arena *arena, struct bytes object, const char *name)
 {
@@ -197,7 +197,7 @@ void client_print_line(const char *what, struct bytes text)
     printf("\n");
 }
 
-/* The cells of all lines, in order. */
+/* Cells of a table to print, row by row. */
 struct cells {
     struct bytes *of;
     size_t count, capacity;
@@ -228,7 +228,7 @@ static void print_cells(const struct cells *cells, size_t columns)
     }
 }
 
-/* Returns a member of a line as it is printed, or "-" if it is missing. */
+/* Returns the member of an object to print in this column, or "-" if it is missing. */
 static struct bytes cell_of(struct arena *arena, struct bytes line,
                             const struct client_column *column)
 {

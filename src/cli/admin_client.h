@@ -13,20 +13,21 @@
 
 struct client_argument {
     const char *name;
-    const char *value; /* or NULL if it is not given */
+    const char *value; /* NULL if not given */
 };
 
 struct client_response {
-    struct arena *arena; /* freed by the caller, whatever admin_call() returns */
+    struct arena *arena; /* freed by the caller, even if the call fails */
     struct bytes body;   /* a JSON object */
 };
 
-/* Calls an operation by POST. Returns false after printing why on stderr. */
+/* Calls an operation with POST. Returns false after printing why on stderr. */
 bool client_call(const struct command_call *call, const char *operation,
                  const struct client_argument *arguments, size_t count,
                  struct client_response *ret_answer);
 
-/* Calls an operation whose body is not JSON. Returns false after printing why on stderr. */
+/* Calls an operation whose request body is not JSON. Returns false after printing why on
+ * stderr. */
 bool client_call_bytes(const struct command_call *call, const char *operation, struct bytes body,
                        struct client_response *ret_answer);
 
@@ -43,7 +44,8 @@ int client_call_and_print(const struct command_call *call, const char *operation
 
 /* ---- for people ---- */
 
-/* Prints a name and its value in a column; nothing if the value is missing. */
+/* Prints a name and, aligned in a second column, its value; prints nothing if the value is
+ * missing. */
 void client_print_line(const char *what, struct bytes text);
 
 #define ASK_COLUMNS_MAX 8
@@ -59,7 +61,8 @@ struct client_column {
     const char *member; /* name of the member in each object */
     enum ask_form form;
 };
-/* Prints a line for each object of a JSON list, under titles; nothing if the list is empty. */
+/* Prints a table with a row for each object of a JSON list; prints nothing if the list is
+ * empty. */
 void client_print_table(struct arena *arena, struct bytes list, const struct client_column *columns,
                         size_t count);
 

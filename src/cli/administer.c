@@ -272,7 +272,7 @@ int administer_delete(const struct command_call *call)
 
 /* ---- lists ---- */
 
-/* Adds the items of a page's list. */
+/* Appends the items of a page, a JSON list. */
 static void add_page(struct text *items, struct bytes page)
 {
     if (page.len <= 2)
@@ -282,7 +282,8 @@ static void add_page(struct text *items, struct bytes page)
     text_add(items, bytes_of(page.ptr + 1, page.len - 2));
 }
 
-/* Lists all pages into `items`, without brackets. Returns false after printing why it cannot. */
+/* Requests all pages and collects their items, without the brackets of the lists. Returns false
+ * after printing why it cannot. */
 static bool ask_pages(const struct command_call *call, struct arena *arena, struct text *items)
 {
     char operation[CLIENT_OPERATION_MAX];
@@ -327,7 +328,7 @@ int administer_list(const struct command_call *call)
     asked = ask_pages(call, arena, &items);
     if (asked && call->json)
         printf("{\"items\":[%.*s]}\n", (int)items.len, items.ptr);
-    else if (asked && is_share) /* without the access column, for containers */
+    else if (asked && is_share) /* only containers have an access column */
         client_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr),
                            (const struct client_column[]){ columns[0], columns[1], columns[3] }, 3);
     else if (asked)

@@ -18,11 +18,11 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
-/* For containers, queues, tables and shares, depending on the row's name. */
+/* Create, list or delete containers, queues, tables or shares; the row's name gives the kind. */
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);
-/* Creates the kind of SAS in the row's name. */
+/* Creates a SAS of the kind in the row's name. */
 int administer_sas(const struct command_call *call);
 
 /* ---- backup.c ---- */
@@ -37,7 +37,7 @@ int back_up_restore(const struct command_call *call);
 /* ---- restore.c ---- */
 
 /* Restores part of a backup into a running server (admin/restore_state.h). This process reads the
- * backup, so that it can be where the server cannot read. docs/backup.md */
+ * backup, so the backup can be in a place that the server cannot read. docs/backup.md */
 extern const struct command_option restore_options[], restore_all_options[];
 /* Restore a container, queue, table or share, as named by the row; or everything in an account.
  * Each returns an exit status. */
@@ -46,7 +46,7 @@ int restore_all(const struct command_call *call);
 
 /* ---- import.c ---- */
 
-/* Copies an account into a server, or from one: docs/import.md */
+/* Copy an account into a server, or from a server to files. docs/import.md */
 extern const struct command_option import_options[], export_options[];
 /* Each returns an exit status: 0 if everything was copied and matches the source. */
 int import_run(const struct command_call *call);

@@ -23,8 +23,8 @@
 
 /* ---- the fields ---- */
 
-/* Options and the query fields that they become, in the order of the SDKs. The fields of a key and
- * of the signed resource are inserted between them. */
+/* Options and the query fields that they set, in the SDKs' order. The fields of a user delegation
+ * key and of the signed resource are inserted between the two lists. */
 static const struct field {
     const char *option, *field;
 } first_fields[] = {
@@ -45,11 +45,11 @@ static const struct field last_fields[] = {
     { "end-rk", "erk" },
 };
 
-/* Kind of SAS that a command creates: its service, and the field that names the resource. */
+/* Kind of SAS that a command creates. */
 static const struct form {
     const char *command;
     char service;
-    const char *resource; /* value of sr, or NULL */
+    const char *resource; /* signed resource (sr), or NULL */
 } forms[] = {
     { "sas account", 'b', NULL }, { "sas container", 'b', "c" }, { "sas directory", 'b', "d" },
     { "sas blob", 'b', "b" },     { "sas queue", 'q', NULL },    { "sas table", 't', NULL },
@@ -84,7 +84,7 @@ struct delegated {
     struct bytes value;    /* in base64 */
 };
 
-/* False after saying why. */
+/* Returns false after printing why. */
 static bool read_delegation(const struct command_call *call, struct arena *arena,
                             struct delegated *ret_key)
 {
@@ -180,7 +180,7 @@ static void add_depth(struct text *query, struct bytes directory)
     add_field(query, "sdd", bytes_decimal(depth, digits));
 }
 
-/* Creates all fields except the signature. */
+/* Writes all query fields except the signature. */
 static struct bytes make_fields(const struct command_call *call, struct arena *arena,
                                 const struct delegated *key)
 {
@@ -250,7 +250,7 @@ static struct bytes from_environment(const char *variable, const char *member)
     return connection_member(connection ? connection : "", member);
 }
 
-/* False after saying why. */
+/* Returns false after printing why. */
 static bool find_signing(const struct command_call *call, struct arena *arena,
                          const struct delegated *delegated, struct signing *ret_signing)
 {
@@ -298,7 +298,7 @@ static bool sign_here(struct arena *arena, const struct signing *signing, struct
     return has_key;
 }
 
-/* Lets the server sign. Returns false after printing why it cannot. */
+/* Has the server sign. Returns false after printing why it cannot. */
 static bool sign_there(const struct command_call *call, struct arena *arena,
                        const struct signing *signing, struct bytes text,
                        struct bytes *ret_signature)
@@ -333,7 +333,7 @@ static void print_sas(const struct command_call *call, struct arena *arena, stru
     printf("%.*s\n", BYTES_ARG(text_bytes(&text)));
 }
 
-/* False after saying why. */
+/* Returns false after printing why. */
 static bool make_sas(const struct command_call *call, struct arena *arena)
 {
     struct delegated delegated;

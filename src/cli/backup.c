@@ -1,6 +1,6 @@
-/* Creates, verifies and restores backups. The server holds the snapshot, on request over its admin
- * socket; this process copies, so that it can write where the server cannot, and yields to the
- * server. */
+/* Creates, verifies and restores backups. At a request over its admin socket, the server pins a
+ * snapshot. This process copies it, at low priority and a limited rate, and can therefore write to
+ * places that the server cannot. */
 #include "cli/administer.h"
 
 #include <errno.h>
@@ -22,12 +22,12 @@
 #include "cli/admin_client.h"
 #include "base/progress.h"
 
-/* Interval of reporting progress, without which the server drops the snapshot
+/* Interval of progress reports; without them, the server releases the snapshot
  * (admin/backup_hold.h). */
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
-/* Default rate of a backup, at which a server keeps most of its speed: docs/backup.md */
+/* Default rate of a backup; it costs a server little of its throughput. docs/backup.md */
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
@@ -45,10 +45,10 @@ const struct command_option back_up_copy_options[] = {
 struct back_up {
     const struct command_call *call;
     struct progress progress;
-    char id[GUID_TEXT_SIZE]; /* id of the snapshot held by the server, or "" */
+    char id[GUID_TEXT_SIZE]; /* id of the snapshot that the server holds, or "" */
     uint64_t renewed_ms;
     struct store *store; /* data directory of a stopped server, or NULL to call a running server */
-    int lock;            /* excludes other backups of the directory, or -1 */
+    int lock;            /* locked file that excludes other backups of the directory, or -1 */
 };
 
 static bool fail(struct backup_work *work, const char *what)
@@ -91,10 +91,10 @@ static bool ask_begin(struct backup_work *work, struct back_up *back_up,
 
     arena_free(answer.arena);
     back_up->renewed_ms = progress_ms(&back_up->progress);
-    return begun || fail(work, "the server holds no state");
+    return begun || fail(work, "the server holds no snapshot");
 }
 
-/* Calls backup-hold or backup-end. extent: copied up to here; 0 if unchanged */
+/* Calls backup-hold or backup-end. extent: last extent copied; 0 if unchanged */
 static bool ask_held(struct backup_work *work, struct back_up *back_up, const char *operation,
                      uint32_t extent)
 {
@@ -108,10 +108,10 @@ static bool ask_held(struct backup_work *work, struct back_up *back_up, const ch
     held = client_call(back_up->call, operation, arguments, 2, &answer);
     arena_free(answer.arena);
     back_up->renewed_ms = progress_ms(&back_up->progress);
-    return held || fail(work, "the server has let go of the state");
+    return held || fail(work, "the server has released the snapshot");
 }
 
-/* ---- who holds the state ---- */
+/* ---- the snapshot ---- */
 
 static bool begin(struct backup_work *work, void *context, struct backup_state *ret_state)
 {
@@ -160,7 +160,8 @@ static bool step(struct backup_work *work)
 
 /* ---- the commands ---- */
 
-/* Starts copying. mib: default rate; 0: no limit. Returns false after printing why it cannot. */
+/* Prepares for copying. mib: default rate, or 0 for no limit. Returns false after printing why it
+ * cannot. */
 static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
@@ -168,7 +169,9 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
 
     *back_up = (struct back_up){ .call = call, .lock = -1 };
     if (rate && (!bytes_parse_u64(bytes_from_string(rate), RATE_MAX_MIB, &mib))) {
-        fprintf(stderr, "lagra: --rate takes MiB a second, up to %u; 0: no limit\n", RATE_MAX_MIB);
+        fprintf(stderr,
+                "lagra: --rate requires a number of MiB per second up to %u, or 0 for no limit\n",
+                RATE_MAX_MIB);
         return false;
     }
     log_open(LOG_WARN, NULL);
@@ -179,8 +182,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     return true;
 }
 
-/* Locks the directory for its only backup. A snapshot that the server still holds then belongs to a
- * process that has ended. The file is never written. */
+/* Locks the data directory, so that only one backup of it runs at a time. A snapshot that the
+ * server still holds then belongs to a process that has ended. The locked file is never written. */
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;
@@ -194,7 +197,7 @@ static bool take_lock(struct back_up *back_up)
         fprintf(stderr, "lagra: another backup of %s is running\n", location);
     else
         fprintf(stderr,
-                "lagra: %s is not a readable data directory: %s; --location names another\n",
+                "lagra: %s is not a readable data directory: %s; use --location for another one\n",
                 location, strerror(errno));
     return false;
 }

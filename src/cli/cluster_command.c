@@ -19,7 +19,7 @@
 #include "cluster/pins.h"
 
 #define OUTPUT_MAX          ((size_t)1 << 20)
-/* Limit on the time in which owners read a changed key; they need 3 s. */
+/* Time to wait for owners to read a changed key; they normally need 3 s. */
 #define READERS_PATIENCE_MS 60000u
 #define READERS_MARGIN_MS   500u
 #define READERS_POLL_MS     100u
@@ -67,7 +67,7 @@ int cluster_add_cell_run(const struct command_call *call)
 
     if (cell == 0)
         return refuse(path, problem);
-    printf("cell %04u is added; a front end that owns no cell takes it\n", cell);
+    printf("added cell %04u; a front end that owns no cell acquires it\n", cell);
     return EXIT_SUCCESS;
 }
 
@@ -98,7 +98,7 @@ int cluster_place_run(const struct command_call *call)
         problem = "it has no such cell";
     else if (cluster_folder_read(path, &cluster, &problem) &&
              (is_any || has_cell(path, cell, &problem)) && pins_read(path, pins, &problem)) {
-        problem = "that is no name of an account, or there are too many pins";
+        problem = "invalid account name, or too many pins";
         is_done = pins_set(pins, account, (uint32_t)cell) && pins_write(path, pins, &problem);
     }
     free(pins);
@@ -116,7 +116,8 @@ int cluster_place_run(const struct command_call *call)
 
 enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };
 
-/* Reads the state of a cell. ret_self: our identity as passed to the fence command, or NULL */
+/* Reads the state of a cell. ret_self: NULL, or receives our identity as passed to the fence
+ * command */
 static enum found read_cell(const char *path, const struct guid *cluster, unsigned cell,
                             struct owner_record *ret_record, struct owner_identity *ret_self)
 {
@@ -147,7 +148,7 @@ struct shown {
     bool is_silent;
     bool is_drained; /* nothing new is created there */
     struct owner_record record;
-    uint64_t age_ms; /* since the last renewal, by the wall clocks of two machines */
+    uint64_t age_ms; /* since the last renewal; compares the wall clocks of two machines */
 };
 
 static const char *state_of(const struct shown *shown)
@@ -221,7 +222,7 @@ static void read_again(const char *path, const struct guid *cluster, struct show
     shown->age_ms = now > again.renewed ? (now - again.renewed) / (TICKS_PER_SECOND / 1000) : 0;
 }
 
-/* Finds silent owners: waits for the duration of a lease, during which live owners renew theirs. */
+/* Finds silent owners: waits for one lease duration, in which live owners renew their leases. */
 static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
                         unsigned count)
 {
@@ -274,8 +275,8 @@ int cluster_status_run(const struct command_call *call)
 
 /* ---- rotate-key ---- */
 
-/* Prevents two rotations at the same time, on any machine. Returns a descriptor to close, or -1
- * with *ret_problem. */
+/* Locks the cluster's key, so that no machine rotates it at the same time. Returns a descriptor to
+ * close, or -1 with *ret_problem. */
 static int lock_cluster(const char *path, const char **ret_problem)
 {
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -305,8 +306,9 @@ static bool has_read(const char *path, const struct guid *cluster, unsigned cell
     return true;
 }
 
-/* Waits until all front ends have read the file: owners say so in their records, and others read it
- * as often. Returns false after printing which cell is late. */
+/* Waits until all front ends have read the file. Owners write the ids of their keys to their
+ * records; other front ends reread the file at the same interval. Returns false after printing
+ * which cell is late. */
 static bool await_readers(const char *path, const struct guid *cluster,
                           const struct net_secrets *secrets)
 {
@@ -352,8 +354,9 @@ static bool write_key(const char *path, int folder, const struct guid *cluster,
     return false;
 }
 
-/* Drops the second secret, if an earlier run has left one: either it was never used to connect, or
- * all owners connect with the first one by now. */
+/* Adds a secret, makes it the first, and drops the old one, waiting for all front ends after each
+ * step. If an earlier run has left a second secret, drops that first: either it was never used to
+ * connect, or all owners now connect with the first one. */
 static bool rotate(const char *path, int folder, const struct guid *cluster,
                    struct net_secrets *secrets)
 {
@@ -388,7 +391,7 @@ int cluster_rotate_key_run(const struct command_call *call)
         problem = NULL;
     }
     if (is_done)
-        printf("the key of %s is replaced: front ends use key %08x\n", path,
+        printf("replaced the key of %s; front ends now use key %08x\n", path,
                net_key_id(secrets.of[0]));
     explicit_bzero(&secrets, sizeof secrets);
     if (lock >= 0)

@@ -93,7 +93,7 @@ static enum options_result parse_printing(const struct printing *printing, int a
     for (int i = 2; i < argc; i++) {
         if (read_form(printing, argv[i], &line->form))
             continue;
-        fprintf(stderr, "lagra: %s takes %s\n", printing->name, printing->takes);
+        fprintf(stderr, "lagra: %s expects %s\n", printing->name, printing->takes);
         return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;
@@ -168,7 +168,7 @@ static enum options_result parse_health(int argc, char **argv, struct command_li
         options->listen[i].wanted =
             !any || settings_name_service(&settings, i, ORIGIN_COMMAND_LINE);
         if (options->listen[i].wanted && options->listen[i].port == 0) {
-            fprintf(stderr, "lagra: health needs a port other than 0\n");
+            fprintf(stderr, "lagra: health requires a port other than 0\n");
             result = OPTIONS_WRONG;
         }
     }

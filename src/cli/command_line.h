@@ -1,8 +1,8 @@
 /* Parses the command line into the command to run and its options. Options are Azurite's where they
  * apply, plus our own; they may also be set in the environment and a configuration file
- * (option_sources.h). The name of the program counts, too: run as azurite, azurite-blob,
- * azurite-queue or azurite-table it behaves like Azurite's command of that name; azurite-file does
- * the same for the File service, which Azurite does not have. */
+ * (option_sources.h). The program's name matters too: run as azurite, azurite-blob, azurite-queue
+ * or azurite-table, it behaves like Azurite's command of that name; azurite-file does the same for
+ * the File service, which Azurite does not have. */
 #ifndef LAGRA_CLI_COMMAND_LINE_H
 #define LAGRA_CLI_COMMAND_LINE_H
 
@@ -24,12 +24,12 @@ struct command_call;
 struct command_line {
     enum command command;
     const struct command_call *call; /* set for COMMAND_CALL */
-    enum print_form form;            /* of commands that print a table */
+    enum print_form form;            /* output format of commands that print a table */
     bool json;                       /* check, health: output for scripts */
     const char *salvage_to;          /* check: new data directory, or NULL to check only */
-    bool asks_running;               /* health: of all servers on this machine */
-    bool asks_live;                  /* health: liveness instead of readiness */
-    struct options options;          /* of the server that is started, checked or called */
+    bool asks_running;               /* health: check all servers on this machine */
+    bool asks_live;                  /* health: check liveness instead of readiness */
+    struct options options;          /* options of the server to start, check or call */
 };
 
 enum options_result command_line_parse(int argc, char **argv, struct command_line *ret_line);

@@ -27,10 +27,11 @@ static const struct command_option account_settings[] = {
     { "state", "STATE", "enabled or disabled; all requests for a disabled account are rejected" },
     { "key1-file", "FILE", "use the base64 key in FILE as key 1" },
     { "key2-file", "FILE", "use the base64 key in FILE as key 2" },
-    { "requests", "N", "limit of requests per second; none; default: the server's option" },
-    { "bandwidth", "MIB", "limit of MiB per second in each direction; none; default" },
-    { "capacity", "MIB", "limit of stored MiB; none; default" },
-    { "containers", "N", "limit of containers, of queues, of tables and of shares; none; default" },
+    { "requests", "N", "maximum requests per second, none, or default (the server's option)" },
+    { "bandwidth", "MIB", "maximum MiB per second in each direction, none, or default" },
+    { "capacity", "MIB", "maximum stored MiB, none, or default" },
+    { "containers", "N",
+      "maximum number each of containers, queues, tables and shares, none, or default" },
     { NULL, NULL, NULL },
 };
 
@@ -74,7 +75,7 @@ static const struct command_option new_share[] = {
 #define OF_SAS                                                                                     \
     { "account", "NAME", "account name (AZURE_STORAGE_ACCOUNT)" },                                 \
         { "key-file", "FILE", "sign with the key in FILE (AZURE_STORAGE_KEY)" },                   \
-        { "key", "1|2", "account key that a running server signs with (1)" },                      \
+        { "key", "1|2", "number of the account key that a running server signs with (1)" },        \
         { "permissions", "LETTERS", "permissions, in the order of the REST reference" },           \
         { "start", "TIME", "start time, such as 2030-01-02T03:04Z" },                              \
         { "expiry", "TIME", "expiry time" },                                                       \
@@ -130,7 +131,7 @@ const struct command_row command_rows[] = {
     { "slowest", "",                      "print the slowest requests of the last hour", 0, 0, NULL, administer_slowest },
     { "log-level", "LEVEL",               "set the log level of a running server: debug, info, warn or error", 1, 1, NULL, administer_log_level },
     { "console", "",                      "print a sign-in link to the web console of a running server; valid for one sign-in within five minutes", 0, 0, NULL, administer_console },
-    { "usage", "",                        "measure and print the storage that accounts use, with the largest containers", 0, 0, NULL, administer_usage },
+    { "usage", "",                        "measure and print the storage used by each account, and the largest containers", 0, 0, NULL, administer_usage },
     { "backup verify", "DIR",             "verify a backup, or the newest backup in DIR, against its checksums", 1, 1, back_up_copy_options, back_up_verify },
     { "backup restore", "DIR NEW-DIR",    "create a data directory from a backup, or from the newest backup in DIR", 2, 2, back_up_copy_options, back_up_restore },
     { "backup", "DIR",                    "back up a running server to a new directory in DIR, as a consistent snapshot", 1, 1, back_up_options, back_up },

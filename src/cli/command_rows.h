@@ -18,14 +18,14 @@ struct command_option {
 
 struct command_call;
 
-/* Way to call the program. Several rows may share a name. */
+/* Command in one of its forms. Several rows may share a name. */
 struct command_row {
     const char *name;  /* one or two words: "account add" */
     const char *takes; /* arguments, for the help */
     const char *help;
     unsigned words_least, words_most;     /* arguments besides name and options */
-    const struct command_option *options; /* ends with an unnamed one; or NULL */
-    /* returns the exit status; NULL if command_line.c parses the command */
+    const struct command_option *options; /* ends with an option without a name; or NULL */
+    /* returns the exit status; NULL for commands that command_line.c parses */
     int (*run)(const struct command_call *call);
 };
 extern const struct command_row command_rows[];
@@ -65,7 +65,7 @@ bool command_has_run(const char *word);
 struct bytes command_nearest(struct bytes word);
 /* Prints the commands that start with this word, and their options. */
 void command_print_help(const char *word);
-/* Prints all commands and the options of a server, a line each. */
+/* Prints all commands and the options of a server, one per line. */
 void command_print_all_help(void);
 /* Parses the arguments after the program's name; the first one starts a command with `run`. Sets
  * the location in `options`. */
@@ -86,7 +86,7 @@ unsigned suggestion_distance(struct bytes word, struct bytes name);
 struct suggestion {
     struct bytes word;
     struct bytes name; /* most similar name so far; ptr NULL if none is similar */
-    unsigned limit;    /* a name must be nearer than this */
+    unsigned limit;    /* distance that a name must be below */
 };
 /* Starts a search. A name is similar if at most a third of the word's letters differ. */
 struct suggestion suggestion_begin(struct bytes word);

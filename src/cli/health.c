@@ -29,8 +29,8 @@ static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
     reason[strcspn(reason, "\r\n")] = '\0';
 }
 
-/* Checks a service (request/health.c) and returns its problem, or NULL if it is healthy. path: of
- * the check */
+/* Checks a service (request/health.c) and returns its problem, or NULL if it is healthy. path: URL
+ * path of the check */
 static const char *ask(struct fetcher *fetcher, const struct running_service *service,
                        const char *path, char *problem, size_t problem_size)
 {
@@ -43,7 +43,7 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
     char reason[REASON_MAX + 1];
 
     if (strlen(host) > HOST_MAX)
-        return "does not answer: the host is too long";
+        return "does not respond: the host name is too long";
     snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u%s" : "%s://%s:%u%s", scheme, host,
              service->listen.port, path);
     asked.url = bytes_from_string(url);
@@ -51,7 +51,8 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
         snprintf(problem, problem_size, "does not respond: %s: %s", url, fetch_problem(fetch));
         why = problem;
     } else if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/"))) {
-        snprintf(problem, problem_size, "does not respond: %s: another program does", url);
+        snprintf(problem, problem_size,
+                 "does not respond: %s: the response is not from a Lagra server", url);
         why = problem;
     } else if (fetch_status(fetch) != HEALTHY) {
         read_reason(fetch, reason);
@@ -67,7 +68,7 @@ struct asking {
     struct fetcher *fetcher;
     const char *path;
     struct json_writer *writer; /* for JSON output, or NULL */
-    const char *well;           /* name of the JSON member */
+    const char *well;           /* name of the JSON member with the result: "ready" or "live" */
     size_t count;
     int code;
 };
@@ -122,7 +123,7 @@ static void ask_all(struct asking *asking, const struct command_line *line)
         ask_named(asking, &line->options);
 }
 
-/* {"ready":true,"services":[{"service":"blob","ready":true},..]} */
+/* Prints {"ready":true,"services":[{"service":"blob","ready":true},..]} */
 static void print_all(struct asking *asking, const struct command_line *line)
 {
     struct arena *arena = arena_new(PRINTED_MAX);

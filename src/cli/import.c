@@ -47,14 +47,14 @@ const struct command_option import_options[] = {
 };
 const struct command_option export_options[] = { FROM, OF_BOTH, { NULL, NULL, NULL } };
 
-/* ---- places ---- */
+/* ---- source and destination ---- */
 
 struct side_options {
     const char *url, *key_file, *connection_file; /* values of the options */
     const char *key, *connection;                 /* environment variables */
 };
 
-/* False after saying why. */
+/* Returns false after printing why. */
 static bool read_secret(struct arena *arena, const char *path, struct bytes *ret_text)
 {
     char *text = path ? read_small_line(path) : NULL;
@@ -93,7 +93,7 @@ static bool read_url(struct arena *arena, const struct side_options *endpoint,
     return key.ptr || complain_of("the URL", "it is not signed and there is no key");
 }
 
-/* False after saying why. */
+/* Returns false after printing why. */
 static bool read_place(struct arena *arena, const struct side_options *endpoint,
                        struct account_endpoint *ret_place)
 {
@@ -140,7 +140,7 @@ static bool read_to(const struct command_call *call, struct arena *arena,
     return read_place(arena, &endpoint, ret_place);
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 static void show(void *context, const struct transfer_count *count)
 {
@@ -180,16 +180,16 @@ static void list_figures(const struct transfer_result *result, struct figure of[
     memcpy(of, figures, sizeof figures);
 }
 
-/* Names in JSON, and in text. */
+/* Names in JSON output and in text. */
 static const struct figure_name {
     const char *member, *words;
 } left_out_names[LEFT_OUT_KINDS] = {
-    [LEFT_OUT_DELETED] = { "deletedStates", "versions and snapshots of blobs that are deleted" },
+    [LEFT_OUT_DELETED] = { "deletedStates", "versions and snapshots of deleted blobs" },
     [LEFT_OUT_SHARE_SNAPSHOTS] = { "shareSnapshots", "snapshots of shares" },
     [LEFT_OUT_LEASES] = { "leases", "leases" },
     [LEFT_OUT_POLICIES] = { "policies",
-                            "sets of access policies, which a signature does not open" },
-    [LEFT_OUT_OWN_CONTAINERS] = { "ownContainers", "containers of the service's own" },
+                            "sets of access policies, which cannot be read with a SAS" },
+    [LEFT_OUT_OWN_CONTAINERS] = { "ownContainers", "system containers" },
 };
 
 static void print_json(struct arena *arena, const struct progress *progress,
@@ -253,11 +253,11 @@ static void print_words(const struct progress *progress, const struct transfer_r
 
 /* ---- the commands ---- */
 
-/* Options that require or exclude each other are refused. decision: 613 */
+/* Options that require or exclude another one. decision: 613 */
 #define FOLDER "a folder"
 static const struct {
     const char *option;
-    bool needs; /* requires; otherwise excludes */
+    bool needs; /* `option` requires `other`; otherwise excludes it */
     const char *other;
 } rules[] = {
     { "from", false, "from-connection-file" },
@@ -283,7 +283,7 @@ static bool check_options(const struct command_call *call, bool is_from_folder)
 
         if (command_value(call, rules[i].option) && is_other != rules[i].needs) {
             fprintf(stderr, "lagra: --%s has no effect %s %s%s\n", rules[i].option,
-                    rules[i].needs ? "without" : "beside",
+                    rules[i].needs ? "without" : "with",
                     strcmp(rules[i].other, FOLDER) == 0 ? "" : "--", rules[i].other);
             return false;
         }

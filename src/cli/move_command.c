@@ -300,7 +300,7 @@ static bool cancel_one(struct mover *m, struct move *move, struct arena *arena)
     if (status != 200)
         fprintf(stderr, "lagra: %s\n",
                 status == 409 || status == 503
-                    ? "the move cannot be cancelled any more"
+                    ? "the move can no longer be cancelled"
                     : "there is nothing to cancel, or its owner cannot be reached");
     return status == 200;
 }

@@ -20,8 +20,9 @@ static size_t index_of(const struct option_row *row)
 
 /* ---- the command line ---- */
 
-/* Values that getopt_long() returns for rows. They differ, since it would accept an ambiguous
- * prefix of options that share one. Short options are converted to rows likewise. */
+/* First of the values that getopt_long() returns for rows. Each row has its own value:
+ * getopt_long() would accept an ambiguous prefix if the options it matches had the same. row_of()
+ * maps short options to rows as well. */
 #define ROW_FIRST 256
 
 static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
@@ -77,7 +78,7 @@ static enum options_result refuse_name(const char *word, const char *kind, const
     return OPTIONS_WRONG;
 }
 
-/* Refuses an argument that is neither an option nor, where one is allowed, a command.
+/* Refuses an argument that is neither an option nor, in the place of a command, a command.
  *
  * program  the preceding argument: the program's name, or that of a command */
 static enum options_result refuse_word(const char *program, const char *word)
@@ -116,7 +117,7 @@ static enum options_result refuse_option(const char *program, const char *word)
     return OPTIONS_WRONG;
 }
 
-/* Refuses a repeated list: for other options the last one wins, as scripts expect, but for lists
+/* Refuses a repeated list. For other options the last value wins, as scripts expect; for a list
  * that would be ambiguous. */
 static enum options_result refuse_repeated(const struct option_row *row)
 {
@@ -286,7 +287,8 @@ static enum options_result read_setting(struct option_settings *settings, const 
     setting = &settings->of[index_of(row)];
     if (setting->origin >= ORIGIN_FILE)
         return OPTIONS_RUN;
-    ((char *)value.ptr)[value.len] = '\0'; /* overwrites the line's end or a space in our copy */
+    /* overwrites a space or the end of the line in our copy */
+    ((char *)value.ptr)[value.len] = '\0';
     *setting = (struct option_setting){ .origin = ORIGIN_FILE, .value = value.ptr, .line = line };
     return OPTIONS_RUN;
 }
@@ -323,7 +325,7 @@ enum options_result settings_read_elsewhere(struct option_settings *settings)
     return read_file(settings, config_path(settings));
 }
 
-/* ---- what comes of them ---- */
+/* ---- results ---- */
 
 void setting_describe(const struct option_settings *settings, size_t i,
                       char named[SETTING_DESCRIPTION_MAX])

@@ -6,8 +6,8 @@
  *   environment   LAGRA_BLOB_PORT=11000
  *   command line  --blobPort 11000
  *
- * In the first two, a switch is "true" or "false". The file is named by --config or LAGRA_CONFIG;
- * there is no default. decision: 342 */
+ * In the first two, a switch is "true" or "false". --config or LAGRA_CONFIG names the file; there
+ * is no default file. decision: 342 */
 #ifndef LAGRA_CLI_OPTION_SOURCES_H
 #define LAGRA_CLI_OPTION_SOURCES_H
 
@@ -15,7 +15,7 @@
 
 enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };
 
-/* Maximum length of an option's variable, with its NUL. */
+/* Size of the longest name of an option's environment variable, with its NUL. */
 #define OPTION_VARIABLE_MAX 128u
 
 struct option_setting {

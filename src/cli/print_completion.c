@@ -14,7 +14,7 @@ static bool is_new(size_t i)
                                   command_first_word(&command_rows[i - 1]));
 }
 
-/* Uses no printf(): under UBSan the compiler assumes that the word may be NULL. */
+/* Does not use printf(), because with UBSan the compiler assumes that the word may be NULL. */
 static void print_first_word(const char *before, const struct command_row *row, const char *after)
 {
     struct bytes word = command_first_word(row);

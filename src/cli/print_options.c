@@ -117,12 +117,10 @@ static void print_manual(void)
             printf(" [%s]", variable);
         printf("\n");
     }
-    printf(".SH EXIT STATUS\n0 after SIGTERM or SIGINT; 1: the server could not start; 2: wrong "
-           "options; 3: a "
-           "disk write or sync failed, and the next start recovers.\n"
-           ".SH SIGNALS\nSIGTERM and SIGINT finish requests in progress, sync and exit. SIGHUP "
-           "rereads "
-           "accounts, keys and roles, and reopens logs.\n");
+    printf(".SH EXIT STATUS\n0 after SIGTERM or SIGINT; 1: the server could not start; 2: invalid "
+           "options; 3: a disk write or sync failed; the next start recovers.\n"
+           ".SH SIGNALS\nOn SIGTERM or SIGINT, the server completes requests in progress, syncs "
+           "and exits. On SIGHUP, it rereads accounts, keys and roles, and reopens logs.\n");
 }
 
 void print_options(enum print_form form)

@@ -79,8 +79,8 @@ static const char *letters_of(const char *letters)
     return strcmp(letters, RIGHTS_ANY) == 0 ? "any" : letters;
 }
 
-/* Prints permissions: joined by '+' if all are required, in parentheses if required only while the
- * resource does not exist. */
+/* Prints permission letters. always: joined by '+' if all of them are required; create: printed in
+ * parentheses, since they suffice only if the resource does not exist */
 static void print_letters(const char *always, bool all, const char *create)
 {
     if (all)
@@ -196,8 +196,9 @@ void print_operations(const struct service *const *services, size_t count, enum 
         "  letters suffices, unless they are joined by +, which requires all of them. Letters in\n"
         "  parentheses suffice only if the blob or file does not exist yet.\n"
         "- **Service SAS**: the permission letters of a service or user delegation SAS.\n"
-        "- **Bearer**: the action that a role of the token's owner must include. For a user\n"
-        "  delegation SAS, a role of the user who requested its key must include it, too.\n"
+        "- **Bearer**: the action that a role of the principal must include. For a user "
+        "delegation\n"
+        "  SAS, a role of the user who requested its key must also include it.\n"
         "- **Public**: the public access level that the container needs for anonymous requests.\n\n"
         "The account key permits every operation except Get User Delegation Key.\n");
     for (size_t i = 0; i < count; i++)
@@ -222,7 +223,7 @@ static const char *const needs_names[] = {
 static const char *const compounding_names[] = {
     [ALONE] = "no",
     [COMPOUND] = "yes",
-    [LAST] = "last, if it has to wait",
+    [LAST] = "last, if it must wait",
 };
 static const char *const lasting_names[] = {
     [COMMITTED] = "once it is committed",

@@ -55,7 +55,7 @@ struct restorer {
     uint64_t restored, records, bytes;
 };
 
-/* ---- whose ---- */
+/* ---- the account ---- */
 
 /* Finds the server's only account. */
 static bool find_account(struct restorer *r)
@@ -82,7 +82,7 @@ static bool find_account(struct restorer *r)
     return count == 1;
 }
 
-/* ---- one of them ---- */
+/* ---- one resource ---- */
 
 static bool send_batch(struct restoring *restoring, struct bytes batch)
 {
@@ -132,7 +132,7 @@ static bool begin(struct restorer *r, const struct kind *kind, const char *as)
     return begun;
 }
 
-/* False: said why. */
+/* Returns false after printing why. */
 static bool restore_one(struct restorer *r, const struct kind *kind, const char *name,
                         const char *as)
 {

@@ -14,7 +14,8 @@
 const struct command_option scrub_options_of_command[] = {
     { "rate", "MIB",
       "limit of MiB read per second in this pass (default: --scrubRate of the server)" },
-    { "state", NULL, "print the progress and the result of the last pass, without starting one" },
+    { "state", NULL,
+      "print the progress, and the result of the last pass, without starting a pass" },
     { NULL, NULL, NULL },
 };
 

@@ -24,18 +24,20 @@ static enum options_result check_oauth(const struct options *options)
     const char *problem = NULL;
 
     if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
-        problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
+        problem = "--oauthIssuer and --oauthKeys require each other; the other --oauth.. options "
+                  "require both";
     else if (uses_keys && options->oauth_basic)
-        problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
+        problem = "--oauth basic checks no signatures; omit --oauthIssuer and --oauthKeys";
     else if ((uses_keys || options->oauth_basic) && !may_be_secure(options) && !options->is_azurite)
-        problem = "bearer tokens are taken over HTTPS only: give --cert and --key, or --trustProxy";
+        problem =
+            "bearer tokens are accepted only over HTTPS; specify --cert and --key, or --trustProxy";
     if (!problem)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: %s\n", problem);
     return OPTIONS_WRONG;
 }
 
-/* Checks the range of a time; 0 if it was not given. */
+/* Checks the range of a time, which is 0 if it was not given. */
 static enum options_result check_time(const char *option, unsigned ms, unsigned least_ms,
                                       unsigned most_ms, const char *says)
 {
@@ -92,8 +94,8 @@ static bool check_referral_host(const char *host)
     return false;
 }
 
-/* Refuses options that conflict with --cluster: a front end must be able to end at once, and learns
- * its data directory only later. */
+/* Refuses options that conflict with --cluster: a front end must be able to terminate at any time,
+ * and has no data directory until it owns a cell. */
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
@@ -118,8 +120,8 @@ static enum options_result check_cluster(const struct option_settings *settings,
     return OPTIONS_WRONG;
 }
 
-/* As `azurite`, serves files only if asked to. Scripts that start several Azurites assign three
- * ports each, so a fourth would collide. decision: 320 */
+/* Under the name `azurite`, serves files only if an option requests it. Scripts that start several
+ * Azurites assign three ports to each, so a fourth port would collide. decision: 320 */
 static void omit_file_service(struct options *options, const struct option_settings *settings)
 {
     if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
@@ -138,8 +140,8 @@ enum options_result serve_options_read(int argc, char **argv, struct option_sett
     return result ? result : settings_apply(settings, options);
 }
 
-/* Checks the options of the management port, which is optional if none of them is given. decision:
- * 923 */
+/* Checks the options of the management port. If none is given, the server starts even if
+ * the port is in use. decision: 923 */
 static enum options_result check_management(const struct option_settings *settings,
                                             struct options *options)
 {

@@ -4,11 +4,12 @@
 
 #include "cli/option_sources.h"
 
-/* Reads the command line behind argv[0], the environment and the configuration file, without checking
- * combinations. */
+/* Reads the command line after argv[0], the environment and the configuration file, without
+ * checking combinations. */
 enum options_result serve_options_read(int argc, char **argv, struct option_settings *settings,
                                        struct options *options);
-/* Reads them likewise, and checks combinations. name: under which the program was called */
+/* Like serve_options_read(), but also checks combinations. name: name under which the program was
+ * called */
 enum options_result serve_options_read_checked(const char *name, int argc, char **argv,
                                                struct option_settings *settings,
                                                struct options *options);

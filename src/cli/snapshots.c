@@ -22,7 +22,7 @@ const struct command_option snapshots_options[] = {
     { NULL, NULL, NULL },
 };
 
-/* Request and response. */
+/* A request and its response. */
 struct asking {
     const struct command_call *call;
     struct arena *arena;

@@ -1,4 +1,4 @@
-/* Response helpers and session check shared by all parts of the console. */
+/* Response helpers and the session check, shared by all parts of the console. */
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/guard.h"

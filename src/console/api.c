@@ -1,19 +1,19 @@
-/* Requests of the console's pages to the server: POST /console/api/OPERATION with a JSON object of
- * strings. The response is a JSON object, or {"code": "...", "error": "a sentence"}. Nothing here
- * blocks. docs/console.md */
+/* Handles requests of the console's pages to the server: POST /console/api/OPERATION with a JSON
+ * object of strings. The response is a JSON object, or {"code": "...", "error": "a sentence"}.
+ * These functions do not block. docs/console.md */
 #include <string.h>
 
 #include "console/console_private.h"
 #include "console/guard.h"
 
-/* One row per operation. */
+/* An operation of the table below. */
 struct api_operation {
     const char *name;
     const char *const arguments[API_ARGUMENTS_MAX];
     enum {
         BY_NOBODY, /* no session required */
-        BY_USER,   /* in a session; extends it unless a timer sent the request */
-        BY_CLOCK,  /* in a session; always sent by a timer of a page */
+        BY_USER,   /* requires a session; extends it unless a timer sent the request */
+        BY_CLOCK,  /* requires a session; always sent by a timer of a page */
     } by;
     enum http_step (*run)(struct api_call *call);
 };
@@ -79,7 +79,7 @@ static enum http_step show_figures(struct api_call *call)
     uint64_t since = 0;
 
     if (call->given[0].ptr && !bytes_parse_u64(call->given[0], UINT64_MAX, &since))
-        return api_fail(call, 400, "InvalidArgument", "\"since\" is a number.");
+        return api_fail(call, 400, "InvalidArgument", "\"since\" must be a number.");
     history_write_codes(call->exchange->arena, &call->out);
     lock_acquire(&console->lock);
     history_write(&console->history, &call->out, since);
@@ -135,7 +135,7 @@ enum http_step api_head(struct exchange *exchange, struct console *console)
     struct api_call *call;
 
     if (!operation)
-        return console_refuse(exchange, 404, "NoSuchOperation", "There is no such operation.");
+        return console_refuse(exchange, 404, "NoSuchOperation", "No such operation.");
     if (request->method != METHOD_POST || !is_json(request) || request->query.ptr) {
         response_header_string(&exchange->response, "Allow", "POST");
         return console_refuse(exchange, request->method == METHOD_POST ? 415 : 405, "NoSuchMethod",
@@ -149,7 +149,7 @@ enum http_step api_head(struct exchange *exchange, struct console *console)
     call->session =
         console_session(console, exchange, operation->by == BY_USER && !api_is_timed(request));
     if (operation->by != BY_NOBODY && !api_has_token(&call->session, request))
-        return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
+        return console_refuse(exchange, 401, "NotSignedIn", "You are not signed in.");
     if (call->session.is_taken)
         exchange_authenticate(exchange);
     text_init(&call->body, exchange->arena, 512);
@@ -170,7 +170,7 @@ enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *re
 
 /* ---- arguments ---- */
 
-/* Returns an error message, or NULL. */
+/* Reads the arguments in the body. Returns an error message, or NULL. */
 static const char *read_arguments(struct api_call *call)
 {
     struct json_reader reader;
@@ -184,10 +184,10 @@ static const char *read_arguments(struct api_call *call)
                !bytes_is(member.name, call->operation->arguments[i]))
             i++;
         if (i == API_ARGUMENTS_MAX || !call->operation->arguments[i])
-            return "The operation has no such argument.";
+            return "Unknown argument.";
         if (member.kind != JSON_STRING || call->given[i].ptr)
-            return "An argument must be a string, and given once.";
-        if (member.text.len > 0) /* an empty one counts as absent */
+            return "Each argument must be a string, and may be given only once.";
+        if (member.text.len > 0) /* an empty argument counts as absent */
             call->given[i] = member.text;
     }
     return reader.bad ? "The body is not a JSON object of strings." : NULL;
@@ -204,7 +204,8 @@ enum http_step api_end(struct exchange *exchange)
     return call->operation->run(call);
 }
 
-/* The request may contain a key, and responses contain secrets. */
+/* Wipes the request and the response, because requests may contain keys, and responses
+ * secrets. */
 void api_done(struct exchange *exchange)
 {
     struct api_call *call = exchange->application;

@@ -1,4 +1,5 @@
-/* The console's pages, in the two forms that the build creates from console/ (console/bundle). */
+/* The console's pages, plain and compressed, which the build creates from console/
+ * (console/bundle). */
 #ifndef LAGRA_CONSOLE_ASSETS_H
 #define LAGRA_CONSOLE_ASSETS_H
 
@@ -7,7 +8,7 @@
 struct asset {
     const char *name; /* "index.html"; other names contain a hash of the content */
     const char *type;
-    const char *hash;           /* of the content, for ETags */
+    const char *hash;           /* hash of the content, for ETags */
     const unsigned char *bytes; /* plain */
     size_t size;
     const unsigned char *gzip;

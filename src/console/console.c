@@ -1,5 +1,5 @@
-/* The console: see console.h. head selects the part and checks that the request is permitted; the
- * rest is up to that part. */
+/* The console: see console.h. Selects the part that serves a request, and checks that the request
+ * is permitted; that part handles the rest. */
 #include "console/console.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ bool console_is_asked(const struct request *request)
            bytes_is(request->path, "/console");
 }
 
-/* Returns false after refusing the request. */
+/* Checks the host and the origin of the request. Returns false after refusing it. */
 static bool check_request(struct exchange *exchange, const struct console *console,
                           enum http_step *ret_step)
 {
@@ -79,13 +79,13 @@ static bool check_request(struct exchange *exchange, const struct console *conso
         *ret_step = console_refuse(exchange, 503, "ServerBusy", "Too many concurrent requests.");
     else if (!site_host_is_ours(exchange->arena, request, console->options.names))
         *ret_step = console_refuse(exchange, 421, "UnknownHost",
-                                   "Without TLS the console is reached as localhost, 127.0.0.1 "
-                                   "or a name of --managementNames.");
+                                   "Without TLS, open the console as localhost, 127.0.0.1 or a "
+                                   "name in --managementNames.");
     else if (!is_under(request, API_PATH) && !is_under(request, DATA_PATH))
         return true;
     else if (!site_is_own_page(request) || !guard_is_for_data(request))
-        *ret_step =
-            console_refuse(exchange, 403, "OtherSite", "Only pages of the console may use this.");
+        *ret_step = console_refuse(exchange, 403, "OtherSite",
+                                   "Only pages of the console may send this request.");
     else
         return true;
     return false;
@@ -129,10 +129,11 @@ bool console_admits_operator(struct exchange *exchange, struct console *console,
         return false;
     session = console_session(console, exchange, !api_is_timed(&exchange->request));
     if (!api_has_token(&session, &exchange->request))
-        *ret_step = console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
+        *ret_step = console_refuse(exchange, 401, "NotSignedIn", "You are not signed in.");
     else if (session.account)
-        *ret_step = console_refuse(exchange, 403, "NotAnOperator",
-                                   "Only operators may use this: lagra console prints a link.");
+        *ret_step =
+            console_refuse(exchange, 403, "NotAnOperator",
+                           "Only operators may do this; lagra console prints a sign-in link.");
     else {
         guard_answer(&exchange->response);
         return true;

@@ -1,4 +1,4 @@
-/* Internal to console/: the console, and a request to it. */
+/* Internal to console/: the console, and requests to it. */
 #ifndef LAGRA_CONSOLE_PRIVATE_H
 #define LAGRA_CONSOLE_PRIVATE_H
 
@@ -12,7 +12,8 @@
 #define API_PATH     CONSOLE_PATH "api/"
 #define DATA_PATH    CONSOLE_PATH "data/"
 
-/* The application of relayed requests: another one, whose responses are guarded. */
+/* Application for relayed requests: passes them to another application and restricts its
+ * responses. */
 struct relay {
     struct http_application application;
     const struct http_application *inner;
@@ -21,14 +22,14 @@ struct relay {
 struct console {
     struct console_options options;
     struct relay relay;
-    struct logons *logons;    /* failed sign-ins */
+    struct logons *logons;    /* throttles failed sign-ins */
     struct lock lock;         /* RANK_CONSOLE */
     struct sessions sessions; /* under lock */
     struct history history;   /* under lock */
 };
 
-/* Returns a copy of the request's session, and optionally extends it; is_taken is false if there is
- * none. */
+/* Returns a copy of the request's session, and extends it if is_asked_for. In the copy, is_taken
+ * is false if there is no session. */
 struct session console_session(struct console *console, const struct exchange *exchange,
                                bool is_asked_for);
 
@@ -38,7 +39,7 @@ struct session console_session(struct console *console, const struct exchange *e
  * HTTP_RESPOND. */
 enum http_step console_answer(struct exchange *exchange, int status, const char *type,
                               struct bytes body);
-/* Sends 304 with the headers that the caller has added. */
+/* Responds with 304 and the headers that the caller has added. */
 enum http_step console_answer_unchanged(struct exchange *exchange);
 enum http_step console_refuse(struct exchange *exchange, int status, const char *code,
                               const char *why);
@@ -48,12 +49,12 @@ enum http_step console_refuse(struct exchange *exchange, int status, const char 
 /* Responds with a page. */
 enum http_step pages_answer(struct exchange *exchange);
 
-/* inner: as console_options.services */
+/* inner: like console_options.services */
 void relay_init(struct relay *relay, const struct http_application *inner);
-/* Relays a request to a service. Called in head(). */
+/* Relays a request to a service. Called by head(). */
 enum http_step relay_request(struct exchange *exchange, struct console *console);
 
-/* Requests of the pages to the server. */
+/* Limits on requests of the pages to the server. */
 #define API_BODY_MAX_BYTES ((size_t)16 << 10)
 #define API_ARGUMENTS_MAX  5
 
@@ -61,17 +62,17 @@ struct api_call {
     struct exchange *exchange;
     struct console *console;
     const struct api_operation *operation;
-    struct session session; /* not signed in if is_taken is false */
+    struct session session; /* session of the user; not signed in if is_taken is false */
     struct text body;
     /* in the order of the row's arguments; ptr NULL if absent */
     struct bytes given[API_ARGUMENTS_MAX];
     struct text answer;
     struct json_writer out; /* writes the members of `answer` */
 };
-/* Returns true if the request has the token of its session, which pages of other sites and other
- * ports of this host do not know. Returns false without a session. */
+/* Returns true if the request has the token of its session, which pages of other sites and of
+ * other ports of this host do not know. Returns false if there is no session. */
 bool api_has_token(const struct session *session, const struct request *request);
-/* Returns true if a timer of a page sent the request, so the user need not be present.
+/* Returns true if a timer of a page sent the request, so that the user may be absent.
  * decision: 920 */
 bool api_is_timed(const struct request *request);
 enum http_step api_head(struct exchange *exchange, struct console *console);

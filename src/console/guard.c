@@ -3,9 +3,9 @@
 
 #include "http/site.h"
 
-/* Scripts are loaded only from here, and only the SDK's XML parser turns text into HTML, so names
- * and contents chosen by clients are shown as text. source: W3C Content Security Policy 3, Trusted
- * Types */
+/* Scripts are loaded only from this server, and only the SDK's XML parser may turn text into HTML,
+ * so names and contents chosen by clients are shown as text. source: W3C Content Security Policy 3,
+ * Trusted Types */
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "              \
     "media-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors "  \
@@ -59,7 +59,7 @@ struct bytes guard_cookie_name(struct arena *arena, const struct request *reques
                         site_read_authority(arena, request, &url) ? url.port : 0);
 }
 
-/* rfc: 6265 4.2.1 */
+/* Parses the Cookie header. rfc: 6265 4.2.1 */
 struct bytes guard_cookie(struct arena *arena, const struct request *request)
 {
     struct bytes wanted = guard_cookie_name(arena, request);

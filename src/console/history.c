@@ -148,7 +148,7 @@ void history_add(struct history *history, const struct sample *measured)
     sample->of[SAMPLED_MEDIAN_US] = percentile_us(sample->latencies, 50);
     sample->of[SAMPLED_P99_US] = percentile_us(sample->latencies, 99);
     history->before = *measured;
-    if (!is_first) /* the first sample is only the base for differences */
+    if (!is_first) /* the first sample is only the basis of differences */
         history->count++;
 }
 
@@ -216,7 +216,7 @@ static void add_code(const char *labels, int64_t value, void *context)
         return;
     if (i == codes->count) {
         codes->count++;
-        codes->of[i].name = name; /* labels live as long as the process */
+        codes->of[i].name = name; /* labels are valid for the lifetime of the process */
     }
     codes->of[i].count += (uint64_t)value;
 }

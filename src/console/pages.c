@@ -1,4 +1,4 @@
-/* The console's pages: static assets with an ETag, compressed for clients that accept gzip.
+/* Serves the console's pages: static assets with an ETag, compressed for clients that accept gzip.
  * decision: 915 */
 #include "console/assets.h"
 #include "console/console_private.h"
@@ -24,7 +24,7 @@ static bool next_element(struct bytes *list, struct bytes *ret_element)
     return true;
 }
 
-/* Returns true for "q=0", "q=0.000" and the like. rfc: 9110 12.4.2 */
+/* Returns true for "q=0", "q=0.000" and similar. rfc: 9110 12.4.2 */
 static bool is_weight_zero(struct bytes weight)
 {
     if (weight.len < 3 || !bytes_is_nocase(bytes_of(weight.ptr, 2), "q="))
@@ -36,8 +36,8 @@ static bool is_weight_zero(struct bytes weight)
     return true;
 }
 
-/* Returns true if the client accepts gzip, by name or by "*" where the name is not listed. A
- * request without the header gets the plain form, which every client can read. rfc: 9110 12.5.3 */
+/* Returns true if the client accepts gzip, by name or by "*" if the name is not listed. Without
+ * the header, clients get the plain form, which all can read. rfc: 9110 12.5.3 */
 static bool accepts_gzip(const struct request *request)
 {
     struct bytes list = request_header(request, "accept-encoding"), element;
@@ -58,7 +58,7 @@ static bool accepts_gzip(const struct request *request)
     return any;
 }
 
-/* Returns true if the client has the content of this ETag. rfc: 9110 13.1.2 */
+/* Returns true if the client already has the content with this ETag. rfc: 9110 13.1.2 */
 static bool is_known(const struct request *request, struct bytes etag)
 {
     struct bytes list = request_header(request, "if-none-match"), element;
@@ -82,14 +82,14 @@ static enum http_step send_asset(struct exchange *exchange, const struct asset *
 {
     struct response *response = &exchange->response;
     bool is_packed = accepts_gzip(&exchange->request);
-    /* The two forms are different bytes, so each has its own strong ETag. */
+    /* The bytes of the two forms differ, so each has its own strong ETag. */
     struct bytes etag =
         arena_printf(exchange->arena, "\"%s%s\"", asset->hash, is_packed ? "-gzip" : "");
 
     response_header(response, bytes_from_string("ETag"), etag);
     response_header_string(response, "Vary", "Accept-Encoding");
-    /* Names with a hash never change their content; index.html, which names them, is checked each
-     * time. */
+    /* Files with a hash in their names never change; index.html, which refers to them, is checked
+     * each time. */
     response_header_string(response, "Cache-Control",
                            asset == find_asset(bytes_from_string("index.html"))
                                ? "no-cache"
@@ -111,7 +111,7 @@ enum http_step pages_answer(struct exchange *exchange)
 
     if (!(request->method & (METHOD_GET | METHOD_HEAD))) {
         response_header_string(response, "Allow", "GET, HEAD");
-        return console_refuse(exchange, 405, "NoSuchMethod", "Pages are asked for by GET.");
+        return console_refuse(exchange, 405, "NoSuchMethod", "Pages require GET.");
     }
     if (request->path.len < strlen(CONSOLE_PATH))
         return go_to_pages(exchange);

@@ -1,13 +1,13 @@
 /* Relays requests of the pages to the services through the management port, so that the browser
- * needs no other port, certificate or CORS rule, and responses are restricted (guard.h).
+ * needs no other port, certificate or CORS rule, and responses can be restricted (guard.h).
  * decision: 550
  *
- *   /console/data/blob/ACCOUNT/..   is to the Blob service /ACCOUNT/..
+ *   /console/data/blob/ACCOUNT/..   becomes /ACCOUNT/.. at the Blob service
  *
- * In a cluster it is forwarded to the owner of its cell.
+ * In a cluster, the request is forwarded to the owner of its cell.
  *
- * The service authenticates and authorizes it like any other request; the session only permits
- * relaying. */
+ * The service authenticates and authorizes it like any other request; the console's session only
+ * permits relaying. */
 #include <stddef.h>
 
 #include "console/console_private.h"
@@ -17,7 +17,8 @@ static const struct http_application *inner_of(const struct exchange *exchange)
 {
     return ((const struct relay *)(const void *)exchange->passed_to)->inner;
 }
-_Static_assert(offsetof(struct relay, application) == 0, "an application is its relay");
+_Static_assert(offsetof(struct relay, application) == 0,
+               "a pointer to the application is a pointer to its relay");
 
 static enum http_step guarded(struct exchange *exchange, enum http_step step)
 {
@@ -54,8 +55,7 @@ void relay_init(struct relay *relay, const struct http_application *inner)
     };
 }
 
-/* Returns the endpoint for "blob/ACCOUNT/..", if it is served, and the path there; otherwise
- * NULL. */
+/* Returns the endpoint for "blob/ACCOUNT/.." and the path at it, or NULL if it is not served. */
 static const struct endpoint *find_service(const struct console *console, struct bytes rest,
                                            struct bytes *ret_path)
 {
@@ -73,8 +73,8 @@ static const struct endpoint *find_service(const struct console *console, struct
     return NULL;
 }
 
-/* Writes the header section as if the request had been sent to the service: it may be forwarded to
- * another server, which reads only that. The cookie stays here. */
+/* Writes the header section as if the request had been sent to the service, because it may be
+ * forwarded to another server, which reads only the header section. Omits the cookie. */
 static void rewrite(struct request *request, struct arena *arena)
 {
     const struct bytes method = request->method_text;
@@ -110,9 +110,9 @@ enum http_step relay_request(struct exchange *exchange, struct console *console)
 
     endpoint = find_service(console, bytes_from(request->path, strlen(DATA_PATH)), &path);
     if (!endpoint)
-        return console_refuse(exchange, 404, "NoSuchService", "There is no such service here.");
+        return console_refuse(exchange, 404, "NoSuchService", "This service is not served here.");
     if (!console_session(console, exchange, true).is_taken)
-        return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
+        return console_refuse(exchange, 401, "NotSignedIn", "You are not signed in.");
     port = atomic_load(&endpoint->all->ports[endpoint - endpoint->all->endpoints]);
     request->path = path;
     /* Makes the request look as if it had been sent to the service's port with a path-style

@@ -5,9 +5,9 @@
 
 #include "base/ids.h"
 
-_Static_assert(SECRET_SIZE == 4 * sizeof(struct guid) + 1, "of two random GUIDs");
+_Static_assert(SECRET_SIZE == 4 * sizeof(struct guid) + 1, "a secret consists of two random GUIDs");
 
-/* 244 random bits. */
+/* Creates a secret of 244 random bits. */
 static void make_secret(char secret[SECRET_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
@@ -50,7 +50,8 @@ static bool is_entitled(const struct session *session)
                               bytes_of(session->key_hmac, sizeof session->key_hmac));
 }
 
-/* now_ms was read before acquiring the lock. */
+/* Returns the time since since_ms, which may be later than now_ms, because now_ms was read before
+ * acquiring the lock. */
 static uint64_t passed_ms(uint64_t since_ms, uint64_t now_ms)
 {
     return now_ms > since_ms ? now_ms - since_ms : 0;
@@ -67,7 +68,7 @@ static void end_old(struct sessions *sessions, uint64_t now_ms)
     }
 }
 
-/* account: NULL for an operator */
+/* Counts the sessions of an account, or of operators if account is NULL. */
 static size_t count_sessions(const struct sessions *sessions, const struct account *account)
 {
     size_t count = 0;
@@ -77,7 +78,7 @@ static size_t count_sessions(const struct sessions *sessions, const struct accou
     return count;
 }
 
-/* Returns the least recently used session of the account, which has one. */
+/* Returns the least recently used session of the account, which must have one. */
 static struct session *oldest_session(struct sessions *sessions, const struct account *account)
 {
     struct session *oldest = NULL;
@@ -109,7 +110,7 @@ static const struct account *largest_account(const struct sessions *sessions)
     return largest;
 }
 
-/* Returns a free slot, or the session to evict: sessions.h (2). */
+/* Returns a free slot, or the session to evict; see (2) in sessions.h. */
 static struct session *find_place(struct sessions *sessions, const struct account *account)
 {
     size_t first = account ? OPERATOR_SESSIONS_MAX : 0;

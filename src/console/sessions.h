@@ -4,10 +4,10 @@
  * (1) A session ends after SESSION_IDLE_MS without a request, after SESSION_MAX_MS in any case, and
  *     when the key it was started with is no longer a key of its account.
  * (2) Operators and account holders have separate slots. If all operator slots are in use, a new
- *     session evicts the least recently used one of an operator. A new session of an account with
- *     ACCOUNT_SESSIONS_MAX evicts the least recently used one of that account; if all slots of
- *     account holders are in use, the account with the most sessions loses one.
- * (3) Secrets are random, and compared in constant time with all existing ones. */
+ *     operator session evicts the least recently used one. A new session of an account that already
+ *     has ACCOUNT_SESSIONS_MAX evicts the least recently used session of that account; if all slots
+ *     of account holders are in use, it evicts one of the account with the most sessions.
+ * (3) Secrets are random, and are compared with all existing ones in constant time. */
 #ifndef LAGRA_CONSOLE_SESSIONS_H
 #define LAGRA_CONSOLE_SESSIONS_H
 
@@ -17,7 +17,7 @@
 #define OPERATOR_SESSIONS_MAX 16u
 #define HOLDER_SESSIONS_MAX   48u
 #define SESSIONS_MAX          (OPERATOR_SESSIONS_MAX + HOLDER_SESSIONS_MAX)
-#define ACCOUNT_SESSIONS_MAX  8u /* per account */
+#define ACCOUNT_SESSIONS_MAX  8u /* maximum per account */
 #define SESSION_IDLE_MS       (30u * 60000)
 #define SESSION_MAX_MS        (12u * 3600000)
 #define LINKS_MAX             8u
@@ -27,15 +27,16 @@
 struct session {
     bool is_taken;
     char cookie[SECRET_SIZE];
-    char token[SECRET_SIZE];       /* sent by its pages in a header */
-    const struct account *account; /* account whose key started it; NULL for an operator */
-    size_t key;                    /* index of that key */
+    char token[SECRET_SIZE]; /* sent in a header by its pages */
+    /* account whose key started the session; NULL for an operator */
+    const struct account *account;
+    size_t key;                               /* index of that key */
     uint8_t key_hmac[ACCOUNT_SIGNATURE_SIZE]; /* signature of the cookie with that key */
     uint64_t began_ms, asked_ms;              /* clock_monotonic_ms() */
 };
 
 struct link {
-    char secret[SECRET_SIZE]; /* "" if none */
+    char secret[SECRET_SIZE]; /* "" if there is no link */
     uint64_t made_ms;
 };
 

@@ -1,4 +1,5 @@
-/* Signing in to and out of the console, and the shared access signatures that its pages use. */
+/* Signs users in and out of the console, and creates the shared access signatures that its pages
+ * use. */
 #include <string.h>
 
 #include "auth/sas_make.h"
@@ -10,17 +11,17 @@
 #include "console/guard.h"
 #include "observe/access_log.h"
 
-/* The pages request a new one in time. Shorter than the maximum length of a session, longer than
- * its idle timeout. */
+/* Lifetime of a SAS; the pages request a new one in time. Shorter than the maximum duration of a
+ * session, longer than its idle timeout. */
 #define SAS_MINUTES 60u
-/* Everything that the SAS of an account can permit, in the order of Create-account-SAS. */
+/* All permissions of an account SAS, in the order of Create-account-SAS. */
 #define SAS_OF_ALL  "sv=2022-11-02&ss=bqtf&srt=sco&sp=rwdxylacuptfi"
 /* Characters that the SDKs do not encode. */
 #define KEPT        "!*'()"
 
 /* ---- signing in ---- */
 
-/* Reads 192.0.2.1:5000, [2001:db8::1]:5000; anything else counts as one address. */
+/* Parses "192.0.2.1:5000" or "[2001:db8::1]:5000"; all other texts count as one address. */
 static void read_peer(struct bytes peer, uint8_t ret_address[ADDRESS_SIZE])
 {
     while (peer.len > 0 && peer.ptr[peer.len - 1] != ':')
@@ -33,7 +34,7 @@ static void read_peer(struct bytes peer, uint8_t ret_address[ADDRESS_SIZE])
         memset(ret_address, 0, ADDRESS_SIZE);
 }
 
-/* Determines the session's account from the key, or an operator's session from a link. Returns
+/* Checks a key, for a session of its account, or a link, for a session of an operator. Returns
  * false if neither is valid. */
 static bool is_entitled(struct api_call *call, const struct account **ret_account, size_t *ret_key)
 {
@@ -80,11 +81,11 @@ static enum http_step begin_session(struct api_call *call, const struct account 
         copy = *session;
     lock_release(&console->lock);
     if (!copy.is_taken)
-        return api_fail(call, 403, "AuthenticationFailed", "The key has just been changed.");
+        return api_fail(call, 403, "AuthenticationFailed", "The key was changed just now.");
     set_cookie(call, copy.cookie, "");
     json_write_member(&call->out, "token",
                       arena_copy(call->exchange->arena, bytes_from_string(copy.token)));
-    audit_note("somebody signed in to the console",
+    audit_note("a user signed in to the console",
                account ? account_name(account) : bytes_from_string("operator"));
     return api_answer(call);
 }
@@ -103,14 +104,14 @@ enum http_step api_sign_in(struct api_call *call)
     if (!logons_may_try(call->console->logons, address, clock_wall())) {
         response_header_string(&call->exchange->response, "Retry-After", "1");
         return api_fail(call, 429, "TooManyFailures",
-                        "Too many keys were wrong: try again in some seconds.");
+                        "Too many wrong keys; try again in a few seconds.");
     }
     if (is_entitled(call, &account, &key))
         return begin_session(call, account, key);
     logons_failed(call->console->logons, address, clock_wall());
-    log_line(LOG_WARN, "a sign-in to the console from %.*s was refused", BYTES_ARG(peer));
+    log_line(LOG_WARN, "refused a sign-in to the console from %.*s", BYTES_ARG(peer));
     return api_fail(call, 403, "AuthenticationFailed",
-                    call->given[2].ptr ? "The link was used, or is older than five minutes."
+                    call->given[2].ptr ? "The link has been used, or is older than five minutes."
                                        : "Wrong account or key.");
 }
 
@@ -142,7 +143,7 @@ static const struct account *find_account(const struct api_call *call)
     return account;
 }
 
-/* Adds the signature to the fields, and returns them. */
+/* Responds with the fields and their signature. */
 static enum http_step sign(struct api_call *call, const struct account *account,
                            struct sas_making *making)
 {
@@ -155,7 +156,7 @@ static enum http_step sign(struct api_call *call, const struct account *account,
     if (!text.ptr)
         return api_fail(call, 400, "InvalidArgument", arena_string(arena, problem));
     if (!account_sign(account, call->session.key, text, signature))
-        return api_fail(call, 401, "NotSignedIn", "The key is no longer one of the account.");
+        return api_fail(call, 401, "NotSignedIn", "The account no longer has this key.");
     text = base64_encode(arena, bytes_of(signature, sizeof signature));
     json_write_member(&call->out, "query",
                       arena_printf(arena, "%.*s&sig=%.*s", BYTES_ARG(making->query),
@@ -163,7 +164,7 @@ static enum http_step sign(struct api_call *call, const struct account *account,
     return api_answer(call);
 }
 
-/* For the pages themselves: a short-lived SAS for the entire account. */
+/* Creates a short-lived SAS for the entire account, for use by the pages themselves. */
 enum http_step api_sas(struct api_call *call)
 {
     const struct account *account = find_account(call);
@@ -172,15 +173,17 @@ enum http_step api_sas(struct api_call *call)
     struct sas_making making = { .service = 'b' };
 
     if (!account)
-        return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
+        return api_fail(call, 404, "AccountNotFound",
+                        "This session has no access to this account.");
     instant_format_iso(end, expiry);
     making.query = arena_printf(call->exchange->arena, SAS_OF_ALL "&se=%.19sZ", expiry);
     json_write_number(&call->out, "seconds", SAS_MINUTES * 60);
     return sign(call, account, &making);
 }
 
-/* Returns true if the text is the string to sign of a request for the access and policies of a
- * container, queue, table or share, the only requests impossible with a shared access signature.
+/* Returns true if the text is the string to sign of a request for the access level or policies of
+ * a container, queue, table or share. Only these requests are impossible with a shared access
+ * signature.
  * rest: Authorize-with-Shared-Key */
 static bool is_for_access(struct bytes text)
 {
@@ -191,7 +194,7 @@ static bool is_for_access(struct bytes text)
            memmem(text.ptr, text.len, resource, sizeof resource - 1);
 }
 
-/* For a request that the page needs to sign with the account's key, which it does not have. */
+/* Signs a request with the account's key for a page, which does not have the key. */
 enum http_step api_sign_request(struct api_call *call)
 {
     const struct account *account = find_account(call);
@@ -201,7 +204,7 @@ enum http_step api_sign_request(struct api_call *call)
     if (!account)
         return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
     if (!is_for_access(text))
-        return api_fail(call, 400, "InvalidArgument", "Only requests with comp=acl are signed.");
+        return api_fail(call, 400, "InvalidArgument", "Only requests with comp=acl can be signed.");
     if (!account_sign(account, call->session.key, text, signature))
         return api_fail(call, 401, "NotSignedIn", "The key is no longer one of the account.");
     json_write_member(&call->out, "signature",
@@ -209,7 +212,7 @@ enum http_step api_sign_request(struct api_call *call)
     return api_answer(call);
 }
 
-/* For the page that creates signatures for others. */
+/* Creates a SAS for the page that creates signatures for others. */
 enum http_step api_make_sas(struct api_call *call)
 {
     const struct account *account = find_account(call);
@@ -221,7 +224,7 @@ enum http_step api_make_sas(struct api_call *call)
     if (!account)
         return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
     if (service.len != 1 || !memchr("bqtf", service.ptr[0], 4) || !making.query.ptr)
-        return api_fail(call, 400, "InvalidArgument", "A service is b, q, t or f.");
+        return api_fail(call, 400, "InvalidArgument", "The service must be b, q, t or f.");
     making.service = service.ptr[0];
     audit_note("the console signed a shared access signature", account_name(account));
     return sign(call, account, &making);

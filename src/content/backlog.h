@@ -1,24 +1,24 @@
-/* Internal to content/: records of the data that a change leaves to be deleted by
- * content_collect(), and runs.
+/* Internal to content/: backlog records, which name data that a change leaves for
+ * content_collect() to delete; and sets of runs.
  *
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
  *            then for
  *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose
  *                             keys start with the prefix and are not before `from`. with_runs:
- *                             their values are blocks, whose runs are deleted too
+ *                             their values are blocks, whose runs must also be deleted
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
- *                             as BACKLOG_RECORDS, with other meanings: part: the deleted generation
- *                             of sparse content, or the lower half of a hole's stamp; prefix:
- *                             empty, or the hole's stamp, be; from: where to continue
+ *                             like BACKLOG_RECORDS, with other meanings: part: the deleted
+ *                             generation of sparse content, or the lower half of a hole's stamp;
+ *                             prefix: empty, or the hole's stamp, be; from: where to continue
  *
  * When the format changes, increment the version and keep the old reader.
  *
  * Backlog invariants, cited as "backlog invariant N":
  *  (1) Nothing else refers to the data named by a backlog record, so it may be deleted at any time,
- *  in any order, and twice.
+ *      in any order, and twice.
  *  (2) A record has at most BACKLOG_RUNS_MAX runs. */
 #ifndef LAGRA_CONTENT_BACKLOG_H
 #define LAGRA_CONTENT_BACKLOG_H
@@ -78,16 +78,16 @@ void backlog_put_runs(struct changes *changes, const struct backlog *backlog, co
 
 /* ---- deleting ---- */
 
-/* Remaining budget of content_collect() step. A step starts nothing once it is spent, and only
- * small units of work: one unit, one run, one record. So its list of changes stays far below any
- * arena's limit, whatever clients wrote. */
+/* Remaining budget of a step of content_collect(). A step starts no work once the budget is spent,
+ * and works in small pieces: one unit, one run, one record. Its list of changes therefore remains
+ * far below any arena's limit, regardless of what clients wrote. */
 struct budget {
-    size_t records;                /* number that may still be deleted */
+    size_t records;                /* number of records that may still be deleted */
     const struct changes *changes; /* changes of the step */
     size_t held;                   /* bytes in the arena when the step started */
 };
 
-/* Size of a step's changes at which no more work is started: a unit or a record adds less than 2
+/* Size of a step's changes at which it starts no more work. A unit or a record adds less than 2
  * MiB, the commit about as much again. decision: 245 */
 #define STEP_HELD_BYTES ((size_t)4 << 20)
 
@@ -105,8 +105,8 @@ static inline bool budget_is_spent(const struct budget *budget)
 /* ---- sets of runs ---- */
 
 enum damage_rule {
-    DAMAGE_STOPS, /* a corrupt segment is STORE_CORRUPT */
-    /* a corrupt segment counts as empty; runs that only it refers to are never freed */
+    DAMAGE_STOPS, /* fail with STORE_CORRUPT at a corrupt segment */
+    /* treat a corrupt segment as empty; runs to which only this segment refers are never freed */
     DAMAGE_IS_PASSED,
 };
 /* Reads the runs of content with at most blocks_max blocks from its segments. */
@@ -121,11 +121,11 @@ void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* ---- chains: content_run.c ---- */
 
-/* Adds the content to its blob's chain: its runs may be shared. */
+/* Adds the content to its blob's chain, because its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes content without holders: its segments and membership; deletes later the runs that no
- * neighbour refers to. At most once per list of changes, because it reads the neighbours from the
- * state before. */
+/* Deletes the segments and the chain membership of content without holders, and leaves the runs to
+ * which no neighbour refers for later deletion. At most once per list of changes, because it reads
+ * the neighbours from the state before the changes. */
 enum store_result chain_leave(struct read_view *before, struct changes *changes,
                               struct arena *arena, uint64_t id);
 

@@ -1,38 +1,40 @@
 /* The bytes of a blob, stored in records and pieces of its partition.
  *
- * A content is immutable once committed and has an id unique in its partition (the ticks of the
- * change that created it). Its map is a sequence of segments, each one INNER record of bounded
- * size, in order of the bytes (format in segment.h). The key of a segment contains its END offset,
- * so the segment with offset x is the first record after x, and the last one is read without a
- * scan.
+ * Content is immutable once committed. Its id is unique in its partition (the ticks of the change
+ * that created it). Its map is a sequence of segments in the order of the bytes, each an INNER
+ * record of bounded size (segment.h describes the format). The key of a segment contains its END
+ * offset, so the segment with offset x is the first record after x, and the last one can be read
+ * without a scan.
  *
- * The bytes of a block are stored once, as a run: segments of pieces under an id of their own. A
- * map refers to a run by id, so the cost of a block list depends on the number of its blocks, not
- * on their lengths, and a block may be listed any number of times. A block of at most
- * BLOCK_INLINE_MAX bytes has no run: its bytes are copied into the map.
+ * The bytes of a block are stored once, as a run: segments of pieces with their own id. A map
+ * refers to a run by id, so the cost of a block list depends on the number of its blocks, not on
+ * their lengths, and a block may be listed any number of times. A block of at most BLOCK_INLINE_MAX
+ * bytes has no run; its bytes are copied into the map.
  *
- * Base blob and snapshots share content by id; if there is more than one holder, a record has
- * their number (content_holders.c). Contents of one blob may also share runs (content_run.c).
+ * A base blob and its snapshots share content by id; if it has more than one holder, a record
+ * contains their number (content_holders.c). Different contents of one blob may also share runs
+ * (content_run.c).
  *
- * Small amounts of unreferenced data are deleted in the same commit. Larger ones are recorded in
- * the partition, and content_collect() deletes them in steps of bounded size (content_collect.c).
+ * Small amounts of unreferenced data are deleted in the same commit. Larger amounts are recorded
+ * in the partition, and content_collect() deletes them in steps of bounded size
+ * (content_collect.c).
  *
  * This module owns the INNER record keys of a blob's partition that start with c, k, K, n, q and r.
- * A body may have STORE_INLINE_BYTES inline. A record has at most that much of one body, and 48 KiB
- * more; a commit grows with the number of blocks listed, about 100 bytes and the id for each, and
- * with the inline bytes.
+ * A body may have STORE_INLINE_BYTES inline. A record contains at most that much of one body, and
+ * at most 48 KiB besides. The size of a commit grows with the inline bytes, and by about 100 bytes
+ * and the id for each listed block.
  *
- * Everything except the reader runs inside decide: it reads a snapshot, adds to changes, and never
- * waits for a write. Corrupt data is STORE_CORRUPT, logged here; so is an incomplete map:
- * STORE_NOT_FOUND is returned only where documented below. Every function that reads may return
- * STORE_WAIT like the store. Thread-safe. */
+ * All functions except those of the reader run inside decide functions: they read a snapshot, add
+ * to changes, and never wait for a write. Corrupt data, including an incomplete map, is logged here
+ * and returned as STORE_CORRUPT; STORE_NOT_FOUND is returned only where documented below. Every
+ * function that reads may return STORE_WAIT, like the store. Thread-safe. */
 #ifndef LAGRA_CONTENT_CONTENT_H
 #define LAGRA_CONTENT_CONTENT_H
 
 #include "base/errors.h"
 #include "store/piece.h"
 
-/* Small because up to 50,000 of them are in memory when a block list is committed. */
+/* Small, because up to 50,000 inline blocks are in memory when a block list is committed. */
 #define BLOCK_INLINE_MAX         256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX       50000u
@@ -41,35 +43,36 @@
 #define CONTENT_BLOCK_LENGTH_MAX ((uint64_t)INT64_MAX / CONTENT_BLOCKS_MAX)
 
 enum content_form {
-    CONTENT_SEQUENCE, /* immutable: created from a body or from blocks */
+    CONTENT_SEQUENCE, /* immutable, created from a body or from blocks */
     CONTENT_SPARSE,   /* overwritten in place */
 };
 
-/* As stored in a blob's record. length 0 with id 0: empty, no records. */
+/* Description of content, as stored in a blob's record. Length 0 and id 0 mean empty content
+ * without records. */
 struct content {
     uint64_t id;
     uint64_t length;
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
-    /* Hints that save a read. False is always correct. */
-    bool is_alone;       /* it has one holder */
-    bool without_pieces; /* of Put Blob: the bytes are inline */
-    /* Exact. */
+    /* Hints that save a read; false is always correct. */
+    bool is_alone;       /* has only one holder */
+    bool without_pieces; /* created by Put Blob with inline bytes */
+    /* The following are exact. */
     bool has_runs;    /* its map refers to runs */
-    bool in_chain;    /* other contents may refer to the same runs */
+    bool in_chain;    /* other content may refer to the same runs */
     bool is_appended; /* created by content_append() */
 
-    /* Used for sparse contents only, otherwise 0. */
+    /* Used only for sparse content, otherwise 0. */
     enum content_form form;
-    bool has_units, has_holes; /* such records may exist (sparse.h) */
-    /* no page records exist; false is always correct, but costs a read */
+    bool has_units, has_holes; /* unit records and hole records may exist (sparse.h) */
+    /* no page records exist; false is always correct but costs a read */
     bool without_pages;
     uint32_t epoch;     /* current generation */
-    uint32_t kept;      /* 1 + the newest older generation that is retained; 0 if none is */
-    uint64_t stamp;     /* of the last change */
+    uint32_t kept;      /* 1 + the newest retained older generation; 0 if there is none */
+    uint64_t stamp;     /* stamp of the last change */
     uint64_t sealed_at; /* stamp of the newest older generation; 0 if there never was one */
 };
 
-/* More than any operation allows, and small enough for adding lengths. */
+/* Limits higher than those of any operation, but small enough to add lengths. */
 #define CONTENT_EPOCHS_MAX (UINT32_MAX - 1) /* maximum generations of sparse content */
 #define CONTENT_LENGTH_MAX ((uint64_t)INT64_MAX / 2)
 /* Returns true if the fields are consistent. Used for decoded records; all functions here may
@@ -79,10 +82,10 @@ bool content_is_valid(const struct content *content);
 /* The body of a request, in memory or staged as pieces. */
 struct body {
     uint64_t length;
-    struct bytes inline_bytes;  /* if length is at most STORE_INLINE_BYTES */
-    const struct piece *pieces; /* otherwise; in order */
+    struct bytes inline_bytes;  /* used if length is at most STORE_INLINE_BYTES */
+    const struct piece *pieces; /* used otherwise; in order */
     size_t piece_count;
-    struct stage *stage; /* where the pieces were staged; closed by the exchange */
+    struct stage *stage; /* stage with the pieces; closed by the exchange */
     uint8_t md5[16];
     uint64_t crc64;
 };
@@ -90,26 +93,26 @@ struct body {
 /* Creates content from a body (Put Blob). id: the ticks of the change, not 0. */
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body);
 
-/* A block: committed, or uncommitted. */
+/* A committed or uncommitted block. */
 struct content_block {
     struct bytes block_id; /* base64 text as sent by the client */
     uint64_t length;
-    uint64_t run;               /* run with its bytes, if not 0 */
-    struct bytes inline_bytes;  /* if run and piece_count are 0 */
-    const struct piece *pieces; /* for a committed block of a copied blob */
+    uint64_t run;               /* id of the run with its bytes, or 0 */
+    struct bytes inline_bytes;  /* used if run and piece_count are 0 */
+    const struct piece *pieces; /* used for a committed block of a copied blob */
     size_t piece_count;
 };
 
-/* Stores the bytes of a block, as a run or inline; its block_id is absent. run: an id never used
- * for a run in this partition (the ticks of the change), not 0. */
+/* Stores the bytes of a block as a run or inline; the result has no block_id. run: a new id for a
+ * run in this partition (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
-/* Deletes a run that no content refers to. run: of a block; 0 if the block has none. */
+/* Deletes a block's run to which no content refers. run: 0 if the block has none */
 enum store_result content_run_delete(struct read_view *before, struct changes *changes,
                                      uint64_t run);
 
-/* Deletes the runs of `blocks` that no block in `named` refers to. If there are many, leaves them
- * to content_collect(). id: unique in the partition among calls of this function. */
+/* Deletes the runs of `blocks` to which no block in `named` refers. If there are many, leaves them
+ * to content_collect(). id: unique in the partition among calls of this function */
 enum store_result content_delete_unnamed(struct read_view *before, struct changes *changes,
                                          struct arena *arena, uint64_t id,
                                          const struct content_block *blocks, size_t count,
@@ -120,56 +123,58 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards no holder's record may have
- * is_alone set. Like content_unref(), at most once per content in a list of changes. */
+/* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards, no holder's record may have
+ * is_alone set. May be called at most once per content in a list of changes, like
+ * content_unref(). */
 enum store_result content_ref(struct read_view *before, struct changes *changes,
                               struct arena *arena, struct content *content, uint32_t holders);
-/* Removes `holders` (1 or more) holders; the last one deletes the map, the pieces and the runs that
- * no other content refers to. At most once per content in a list of changes, because it reads the
- * count from the state before (Delete Blob removes the base and snapshots of content together).
- * ret_more: set to true if content_collect() has work left, else unchanged. */
+/* Removes `holders` (1 or more) holders. If none remains, deletes the map, the pieces and the runs
+ * to which no other content refers. May be called at most once per content in a list of changes,
+ * because it reads the count from the state before the changes (Delete Blob removes the holders for
+ * a base blob and its snapshots together). *ret_more: set to true if content_collect() has work
+ * left, else unchanged */
 enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
                                 uint32_t holders, bool *ret_more);
-/* Removes a holder of `old`, which `content`, created in the same changes from `blocks`, replaces:
- * the runs of the blocks are retained. Updates *content. */
+/* Removes a holder of `old`, which is replaced by `content`, created in the same changes from
+ * `blocks`. Retains the runs of the blocks. Updates *content. */
 enum store_result content_replace(struct read_view *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
 
-/* Lets `content`, created in the same changes from `blocks`, replace *old for its holder, while
- * *old gets another holder, so that neither count changes. Updates both, which must then be
- * written. Reads nothing. */
+/* Replaces *old by `content`, created in the same changes from `blocks`, for one holder of *old,
+ * while *old gets another holder, so that no count changes. Updates both, which the caller must
+ * then write. Reads no records. */
 void content_share(struct changes *changes, struct arena *arena, struct content *old,
                    struct content *content, const struct content_block *blocks, size_t count);
 
 /* Appends bytes to a sequence (Append Block) in new records, without rewriting existing ones. id:
- * of the content, if it has none yet. Snapshots (content_ref()) keep their length. */
+ * id for the content if it has none yet. Snapshots (content_ref()) keep their length. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
-/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Only for
- * content whose newest holder was removed. */
+/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Called only
+ * after the newest holder was removed. */
 void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
                          bool *ret_more);
 
-/* Deletes data left by earlier changes of the partition, about `records` records. May be called any
- * number of times, interleaved with other changes. ret_more: set if there is more. */
+/* Deletes about `records` records of data left by earlier changes of the partition. May be called
+ * any number of times, interleaved with other changes. *ret_more: set if there is more to delete */
 enum store_result content_collect(struct read_view *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
-/* Leaves to content_collect() the INNER records whose keys start with `prefix`, of which no more
- * will be written. Each contains a block encoded by content_block_encode(). id: unique in the
- * partition among calls of this function. with_runs: also deletes their runs and pieces. */
+/* Leaves INNER records whose keys start with `prefix` to content_collect(). No more such records
+ * may be written. Each contains a block encoded by content_block_encode(). id: unique in the
+ * partition among calls of this function. with_runs: their runs and pieces are deleted as well */
 void content_leave_blocks(struct changes *changes, uint64_t id, struct bytes prefix,
                           bool with_runs);
 
-/* Encodes a block without its id as a record value; it must have no pieces. */
+/* Encodes a block, which must have no pieces, as a record value without its block id. */
 void content_block_encode(struct text *out, const struct content_block *block);
 /* Decodes a block; inline_bytes point into the value. */
 bool content_block_decode(const struct record *record, struct content_block *ret_block);
 
-/* Returns all committed blocks in order (Get Block List, Put Block List), in the arena: with the
- * number of pieces, but without the pieces. */
+/* Returns all committed blocks in order (Get Block List, Put Block List), in the arena, with their
+ * numbers of pieces but without the pieces. */
 enum store_result content_blocks(struct read_view *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
@@ -178,73 +183,76 @@ enum store_result content_block_pieces(struct read_view *before, struct arena *a
                                        const struct content *content, struct content_block *blocks,
                                        const bool *wanted);
 
-/* ---- sparse contents: page blobs, files ---- */
+/* ---- sparse content: page blobs, files ---- */
 
-/* A sparse content maps offsets up to its length to bytes; ranges never written, or cleared, are
- * holes that read as zeros. A snapshot of it is a generation. It costs one record, whatever the
- * content's size, and later changes only the space of the data they overwrite. The cost of a change
- * depends on its size, never on the size of the content (sparse.h has the numbers).
+/* Sparse content maps offsets up to its length to bytes; ranges that were never written, or were
+ * cleared, are holes, which read as zeros. A snapshot of it is a generation. A snapshot costs one
+ * record, regardless of the content's size, and each later change costs only the space of the data
+ * it overwrites. The cost of a change depends on the size of the change, never on the size of the
+ * content (see sparse.h for numbers).
  *
- * stamp: increases with each change of the content (the ticks of the change); the first may equal
- * the id. After an error *content is unchanged. */
+ * stamp: ticks of the change; increases with each change of the content, and the first may equal
+ * the id. After an error, *content is unchanged. */
 
 /* Creates content that is a hole of this length, without records. */
 struct content content_sparse(uint64_t id, uint64_t length);
-/* Writes bytes at any offset; extends the content if they are beyond the end. */
+/* Writes bytes at any offset; extends the content if they end beyond its length. */
 enum store_result content_write(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, const struct body *body);
 struct content_range {
     uint64_t start, end;
-    bool is_hole; /* in a difference: had bytes and has none now */
+    bool is_hole; /* in a difference: had bytes before, and has none now */
 };
-/* Writes many ranges within the content in one change, which must contain no other change of it:
- * the bytes of the body, one range after another, and holes. Ranges must be sorted and not
- * overlap. */
+/* Writes many ranges within the content in one change: the bytes of the body, one range after
+ * another, and holes. Ranges must be sorted and must not overlap. The list of changes must contain
+ * no other change of the content. */
 enum store_result content_write_ranges(struct read_view *before, struct changes *changes,
                                        struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
-/* Makes a range within the content a hole. A large one takes effect at once, but its records are
- * left to content_collect(). Only a few may be pending; beyond that, returns STORE_SHORTAGE: retry
- * later. */
+/* Makes a range within the content a hole. A large hole takes effect at once, but its records are
+ * left to content_collect(). Only a few large holes may be pending; if there are more, returns
+ * STORE_SHORTAGE, and the caller retries later. */
 enum store_result content_clear(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
-/* Zeroes a range within the content: complete units of `unit` bytes, and a range that reaches the
- * end of the content, become a hole; the rest gets zero bytes. Like content_clear(). unit: divides
- * 4,096. */
+/* Zeroes a range within the content. Complete units of `unit` bytes, and an incomplete unit at the
+ * end of the content, become a hole; zeros are written to the rest. Otherwise like content_clear().
+ * unit: a divisor of 4,096 */
 enum store_result content_zero(struct read_view *before, struct changes *changes,
                                struct arena *arena, struct content *content, uint64_t stamp,
                                uint64_t offset, uint64_t length, uint32_t unit, bool *ret_more);
-/* Truncates the content, or extends it by a hole. Like content_clear(). */
+/* Truncates the content, or extends it with a hole. Otherwise like content_clear(). */
 enum store_result content_resize(struct read_view *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,
                                  uint64_t length, bool *ret_more);
 /* Creates a snapshot: the returned content remains readable while *content changes. */
 struct content content_snapshot(struct changes *changes, struct content *content);
-/* Deletes a snapshot. newest: the content it was taken of, which is updated; NULL if deleted. */
+/* Deletes a snapshot. newest: the content that the snapshot is of, which is updated; NULL if it
+ * was deleted */
 enum store_result content_snapshot_delete(struct read_view *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more);
-/* Deletes the newest generation, but not its snapshots. A short content without snapshots is
- * deleted at once. */
+/* Deletes the newest generation, but not its snapshots. Short content without snapshots is deleted
+ * at once. */
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more);
 
 /* A page of a list of ranges. */
 struct content_ranges {
     struct content_range *ranges; /* in the arena */
     size_t count;
-    uint64_t next; /* where to continue; UINT64_MAX at the end of the list */
+    uint64_t next; /* offset to continue at; UINT64_MAX at the end of the list */
 };
 /* Returns up to `max` ranges with bytes in [start, end), merging adjacent ones. Also stops, with
- * *next set, after 10,000 ranges or after reading some thousand records. Uses the arena only for
+ * `next` set, after 10,000 ranges or after reading a few thousand records. Uses the arena only for
  * the ranges. */
 enum store_result content_ranges(struct read_view *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges);
 /* Like content_ranges(), for ranges written or cleared after the generation `older`. Reads only
- * what changed since. older: a snapshot of the same content, not newer than `content`. */
+ * data that has changed since then. older: a snapshot of the same content, not newer than
+ * `content` */
 enum store_result content_difference(struct read_view *before, struct arena *arena,
                                      const struct content *older, const struct content *content,
                                      uint64_t start, uint64_t end, size_t max,
@@ -252,47 +260,50 @@ enum store_result content_difference(struct read_view *before, struct arena *are
 
 /* ---- reading while sending ---- */
 
-/* Reads a range of content to be sent. Has its own snapshot of the partition open, and one segment
- * of the map in memory. Belongs to one thread at a time. */
+/* Reads a range of content in order to send it. Keeps a snapshot of the partition open, and one
+ * segment of the map in memory. Belongs to one thread at a time. */
 struct content_reader;
 /* Takes ownership of `snapshot` (closed by content_reader_close()). offset + length: within the
- * content. The reader is in `arena`, and so is the map of content known to have one segment. */
+ * content. The reader is allocated in `arena`, as is the map of content known to have one
+ * segment. */
 struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);
-/* Checks the first bytes before the response header is sent, so that corruption is an error and not
- * a dropped connection. Only before the first read, while the range has a byte.
+/* Checks the first bytes before the response header is sent, so that corruption results in an
+ * error response instead of a dropped connection. Called only before the first read, for a range
+ * that is not empty.
  *
- * ret_file     NULL: the caller will read the range
- * ret_in_file  true: the entire range, of moderate length, is contiguous in one file and was
- *              checked; send it from *ret_file, whose descriptor belongs to the reader
- *              false: read it
+ * ret_file     NULL if the caller will read the range
+ * ret_in_file  true if the entire range, of moderate length, is contiguous in one file and was
+ *               checked; it can be sent from *ret_file, whose descriptor belongs to the reader.
+ *               false: it must be read
  * returns      STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
                                        struct piece_file *ret_file, bool *ret_in_file);
 /* Checks whether `length` bytes from `offset` of the file range set by content_reader_begin() can
- * be sent now: verifies data that has left memory since. Returns STORE_OK, STORE_WAIT (call again
- * when woken), STORE_CORRUPT, STORE_IO. */
+ * be sent now; verifies data again that has left memory in between. Returns STORE_OK, STORE_WAIT
+ * (call again when woken), STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_check(const struct content_reader *reader, uint64_t offset,
                                        uint64_t length, struct waiter *waiter);
 /* Reads the next 1..max bytes in order; 0 only at the end of the range.
  *
- * waiter   NULL: blocks for the disk
+ * waiter   NULL: the call waits for the disk
  * returns  STORE_OK, STORE_CORRUPT, STORE_IO
  *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count);
-/* Returns true after STORE_WAIT of the two functions above if a part of the map was not in memory.
- * Then no waiter was armed; content_reader_load() loads it. */
+/* Called after content_reader_begin() or content_reader_read() returned STORE_WAIT. Returns true
+ * if a part of the map was not in memory; no waiter was armed then, and the caller uses
+ * content_reader_load(). */
 bool content_reader_lacks_map(const struct content_reader *reader);
-/* Loads that part, and reads ahead, so that a large content does not wait for each part; blocks for
- * the disk. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
+/* Loads that part and reads ahead, so that reading large content does not wait for each part;
+ * waits for the disk. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_load(struct content_reader *reader);
-/* Continues with another range of the content, which must not start before the last byte read. Not
- * for a reader on which content_reader_begin() was called. */
+/* Continues with another range of the content, which must not start before the last byte read.
+ * Must not be called after content_reader_begin(). */
 void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length);
-/* Calls content_ranges() for the reader's content, or content_difference() to an older one, in its
- * snapshot. */
+/* Calls content_ranges() for the reader's content, or content_difference() if `older` is not NULL,
+ * in the reader's snapshot. */
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
                                         const struct content *older, uint64_t start, uint64_t end,
                                         size_t max, struct content_ranges *ret_ranges);

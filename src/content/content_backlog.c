@@ -1,4 +1,4 @@
-/* Records of data that changes left to be deleted by content_collect.c. */
+/* Backlog records of data that content_collect.c will delete. */
 #include <assert.h>
 
 #include "base/codec.h"

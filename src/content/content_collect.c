@@ -1,10 +1,11 @@
-/* Deletes in steps the data that changes left to be deleted. */
+/* Deletes the data that changes left behind, in steps. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* A run has few segments, but finding each of them costs as much as a record. */
+/* Number of segments of a run to delete at once. A run has few segments, but finding each costs as
+ * much as a record. */
 #define SEGMENTS_OF_RUN 4u
 
 struct step {
@@ -12,7 +13,7 @@ struct step {
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
-    bool has_begun; /* it has processed a record */
+    bool has_begun; /* has processed a record */
 };
 
 static enum store_result delete_run(struct step *step, uint64_t run)
@@ -54,8 +55,8 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     return STORE_OK;
 }
 
-/* On an exhausted budget, the rest starts at the current record, so the next step does not scan
- * what was deleted. */
+/* If the budget is exhausted, the rest starts at the current record, so that the next step does
+ * not scan deleted records. */
 static enum store_result collect_records(struct step *step, const struct backlog *backlog)
 {
     struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
@@ -85,9 +86,9 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* Runs as a step of its own, because the work of one record does not see the changes of another; a
- * hole would rewrite the rest of a page deleted before it. The rest starts at `backlog->from`,
- * which the step has advanced. */
+/* Runs as a separate step, because the work for one record does not see the changes made for
+ * another: a hole could rewrite the rest of a page that was deleted for an earlier record. The rest
+ * starts at `backlog->from`, which the step has advanced. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
 {
     struct backlog rest = *backlog;
@@ -122,7 +123,7 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
     return STORE_CORRUPT;
 }
 
-/* Removes a corrupt record: the data it named is never deleted, but the others are. */
+/* Processes one record. Removes a corrupt one, so that only the data it names is never deleted. */
 static enum store_result collect_record(struct step *step, const struct record *record)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -133,7 +134,7 @@ static enum store_result collect_record(struct step *step, const struct record *
     else
         (void)content_damaged(0, 0, "corrupt backlog record");
     step->has_begun = true;
-    budget_spend(&step->budget, 1); /* there may be many records without remaining data */
+    budget_spend(&step->budget, 1); /* there may be many records whose data no longer exists */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);

@@ -1,5 +1,5 @@
-/* The holders of content: base blob and snapshots share it. When the last holder is removed, its
- * map is deleted, and so are the runs that nothing else refers to.
+/* Holders of content, which a base blob and its snapshots share. When the last holder is removed,
+ * the map is deleted, and the runs to which no other content refers.
  *
  *   key    'r', 8 content id be     only if there is more than one holder
  *   value  1     version (1)
@@ -13,7 +13,7 @@
 #define HOLDERS_VERSION  1
 #define HOLDERS_KEY_SIZE 9
 
-/* Maximum deleted in the change itself; the rest is left to content_collect(). */
+/* Maximum numbers deleted in the change itself; the rest is left to content_collect(). */
 #define SEGMENTS_AT_ONCE 256u
 #define RUNS_AT_ONCE     64u
 
@@ -91,7 +91,7 @@ enum store_result content_ref(struct read_view *before, struct changes *changes,
 
 /* ---- the last holder ---- */
 
-/* Deletes a single segment, which often is known to have no pieces. */
+/* Deletes the only segment, which is often known to have no pieces. */
 static enum store_result delete_only_segment(struct read_view *before, struct changes *changes,
                                              struct arena *arena, const struct content *content)
 {
@@ -155,7 +155,7 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
     return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
 }
 
-/* only, record: the entire map. */
+/* Deletes short content at once. only, record: the segment that is its entire map */
 static enum store_result delete_short(struct read_view *before, struct changes *changes,
                                       struct arena *arena, const struct record *record,
                                       const struct segment *only, const struct content *content,
@@ -171,7 +171,7 @@ static enum store_result delete_short(struct read_view *before, struct changes *
     return delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
 }
 
-/* kept: runs that another content refers to after the change. */
+/* Deletes content. kept: runs to which other content refers after the change */
 static enum store_result delete_content(struct read_view *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
                                         const struct run_set *kept, bool *ret_more)

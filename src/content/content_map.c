@@ -1,11 +1,11 @@
-/* The map of content: creation from a body or from blocks, and reading it as blocks. */
+/* Creates the map of content from a body or from blocks, and reads it as blocks. */
 #include <assert.h>
 
 #include "content/segment.h"
 
-/* Size of an entry without its bytes: kind, id, lengths. */
+/* Maximum size of an entry without its bytes: kind, id, lengths. */
 #define ENTRY_OVERHEAD    128u
-/* For a segment and its decoded record. */
+/* Memory for a segment and its decoded record. */
 #define SEGMENT_ARENA_MAX ((size_t)16 << 20)
 
 /* ---- validity ---- */
@@ -122,16 +122,18 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
 
 /* ---- reading as blocks ---- */
 
-/* Collects blocks from segment after segment: first all blocks without their pieces, which for a
- * copy of 1 TiB take 300 MB with their checksums, then the pieces of selected blocks. */
+/* State of collecting blocks, segment by segment: first all blocks without their pieces (for a
+ * copy of 1 TiB, the pieces and their checksums take 300 MB), then the pieces of selected
+ * blocks. */
 struct collecting {
     const struct content *content;
-    struct arena *arena, *scratch; /* for the blocks; for one segment */
+    struct arena *arena, *scratch; /* for the blocks, and for one segment */
     struct content_block *blocks;  /* array for all blocks of the content */
     size_t count;
-    uint64_t at;        /* end of the segments so far */
-    const bool *wanted; /* by block: collect its pieces; NULL: collect the blocks */
-    size_t piece_count; /* collected pieces of the last block */
+    uint64_t at; /* end of the segments so far */
+    /* for each block, whether to collect its pieces; NULL: collect the blocks */
+    const bool *wanted;
+    size_t piece_count; /* number of collected pieces of the last block */
 };
 
 /* Appends pieces of a wanted block to those of the previous segment. */
@@ -242,7 +244,7 @@ static enum store_result collect(struct collecting *c, struct read_view *before)
     return STORE_OK;
 }
 
-/* Collects, using scratch memory for one segment. */
+/* Collects blocks or pieces, with scratch memory for one segment. */
 static enum store_result collect_with_scratch(struct collecting *c, struct read_view *before)
 {
     enum store_result result;

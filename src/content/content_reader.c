@@ -1,6 +1,6 @@
-/* Reads the bytes of content. Loads one segment of its map at a time into its own arena (small
- * contents use the caller's, because creating an arena costs as much as the read), and reads pieces
- * directly into the caller's buffer. */
+/* Reads the bytes of content. Loads one segment of its map at a time into its own arena (or, for
+ * small content, into the caller's, because creating an arena costs as much as the read), and reads
+ * pieces directly into the caller's buffer. */
 #include <assert.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,21 +8,22 @@
 #include "content/window.h"
 
 struct content_reader {
-    struct arena *own_arena; /* NULL: the map is in the caller's arena */
+    struct arena *own_arena; /* NULL if the map is in the caller's arena */
     struct store *store;
     struct read_view *snapshot; /* owned */
     struct map_reader map;
     uint64_t at, end; /* remaining range */
     struct window window;
-    const struct fragment *fragment; /* the fragment with the byte at `at`, or an earlier one */
+    const struct fragment *fragment; /* fragment with the byte at `at`, or an earlier one */
 
-    const struct fragment *checking; /* content_reader_begin(): where to resume after a wait */
-    struct piece_file file;          /* location of the range, from the first fragment */
-    int own_fd;                      /* -1 if none */
+    /* fragment at which content_reader_begin() resumes after a wait */
+    const struct fragment *checking;
+    struct piece_file file; /* location of the range, as of the first fragment */
+    int own_fd;             /* -1 if none */
     bool begun;
 };
 
-/* Sparse contents up to this size have a map of at most 16 KiB (64 pages, each written
+/* Sparse content up to this size has a map of at most 16 KiB (64 pages, each written
  * separately). */
 #define SMALL_SPARSE_BYTES (32u << 10)
 
@@ -152,7 +153,7 @@ static bool lies_together(const struct content_reader *reader)
     return fragment->piece != NULL;
 }
 
-/* Checks the part of a fragment in begin..end. ret_file: its location. */
+/* Checks the part of a fragment in begin..end. *ret_file: its location */
 static enum store_result check_fragment(const struct content_reader *reader,
                                         const struct fragment *fragment, uint64_t begin,
                                         uint64_t end, struct waiter *waiter,
@@ -166,8 +167,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Returns true if a checked fragment follows the earlier ones in the file. Keeps the file open by a
- * descriptor of the reader's own. */
+/* Returns true if a checked fragment is located directly after the earlier ones in the file. Keeps
+ * the file open with the reader's own descriptor. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -182,8 +183,8 @@ static bool follows(struct content_reader *reader, const struct fragment *fragme
 }
 
 /* Checks one fragment after another; resumes after a wait. Returns STORE_OK, STORE_WAIT,
- * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range is not contiguous in one file after all,
- * or no descriptor is available. */
+ * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range turns out not to be contiguous in one
+ * file, or no descriptor is available. */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
@@ -228,7 +229,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
     }
 }
 
-/* Checks the sector of the first byte; the others are checked as they are read. */
+/* Checks the sector of the first byte; other sectors are checked when they are read. */
 static enum store_result check_first(const struct content_reader *reader, struct waiter *waiter)
 {
     const struct fragment *fragment = reader->fragment;
@@ -267,8 +268,8 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* ---- reading ---- */
 
-/* Returns how many of `count` bytes from `offset` of a piece to read now. If the caller's buffer
- * ends inside a sector, that sector is left for the next read, which would have to check it
+/* Returns how many of `count` bytes at `offset` of a piece to read now. If the caller's buffer
+ * ends inside a sector, leaves that sector to the next read, which would otherwise have to check it
  * again. */
 static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
 {
@@ -297,7 +298,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Small inline blocks are read together. A piece is read alone, so that STORE_WAIT means that
+/* Reads several small inline blocks at once, but only one piece, so that STORE_WAIT means that
  * nothing was returned. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)

@@ -1,4 +1,4 @@
-/* Runs: the bytes of a block, stored once under their own id; and the value of a record that
+/* Runs, the bytes of blocks stored once under their own ids; and the value of a record that
  * contains one block.
  *
  *   payload  1     version (1)
@@ -48,7 +48,7 @@ enum store_result content_run_delete(struct read_view *before, struct changes *c
 
 void content_block_encode(struct text *out, const struct content_block *block)
 {
-    assert(block->piece_count == 0); /* created by content_block_from_body() */
+    assert(block->piece_count == 0); /* content_block_from_body() creates no pieces */
     assert(block->run != 0 || block->length == block->inline_bytes.len);
     encode_u8(out, BLOCK_VERSION);
     encode_u64(out, block->run);
@@ -193,21 +193,21 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
 
 /* Contents that share runs.
  *
- * Put Block List creates content from blocks of the previous one. If the old content has no other
- * holder, it is deleted in the same commit, and each run simply changes owner. If a snapshot
- * retains it, the old and the new content may refer to the same runs. All contents for which this
- * is possible form the chain of the blob, ordered by id, which is the order of creation.
+ * Put Block List creates content from blocks of the previous content. If the old content has no
+ * other holder, it is deleted in the same commit, and each run only changes its owner. If a
+ * snapshot retains the old content, old and new content may refer to the same runs. All contents of
+ * a blob for which this is possible form its chain, ordered by id, which is the order of creation.
  *
  *   key    'k', 8 id be             value  1 version (1)    a member
- *   key    'K', 8 (2^64-1 - id) be  value  same             same, to find the previous member
+ *   key    'K', 8 (2^64-1 - id) be  value same   the same member, to find the previous one
  *
  * Chain invariants, cited as "chain invariant N":
- *  (1) The members that refer to a run are adjacent in the chain without a gap, because a list can
- *  name a committed block only if the newest content has it. So another member needs a run of a
- *  member if and only if the previous or the next member refers to it.
- *  (2) A content outside of the chain refers to no run that another content refers to.
- *  (3) Members leave one at a time, each in its own commit, so that each sees its actual
- *  neighbours. */
+ *  (1) The members that refer to a run are adjacent in the chain, because a list can name a
+ *      committed block only if the newest content has it. Thus other members need a run of a member
+ *      if and only if the previous or the next member refers to it.
+ *  (2) Content outside of the chain shares no runs with other content.
+ *  (3) Members leave the chain one at a time, each in its own commit, so that each sees its
+ *      current neighbours. */
 
 #define CHAIN_VERSION  1
 #define CHAIN_KEY_SIZE 9
@@ -252,7 +252,7 @@ static enum store_result next_number(struct read_view *before, const char key[CH
     return result;
 }
 
-/* Removes the runs of a neighbour from *dead. backward: the number is from a 'K' key. */
+/* Removes the runs of a neighbour from *dead. backward: `key` is a 'K' key */
 static enum store_result subtract_neighbour(struct read_view *before, struct arena *arena,
                                             const char key[CHAIN_KEY_SIZE], bool backward,
                                             struct run_set *dead)

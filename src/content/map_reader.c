@@ -1,12 +1,12 @@
-/* Loads windows of content from its segments and those of the runs it refers to. */
+/* Loads windows of content from its segments and from those of its runs. */
 #include <assert.h>
 
 #include "content/sparse.h"
 
-/* Windows to read ahead: with blocks of 8 MiB, a quarter of a gigabyte. */
+/* Number of windows to read ahead; with blocks of 8 MiB, a quarter of a gigabyte. */
 #define WINDOWS_AHEAD       32u
-/* Maximum size of a window of sparse content: in units, as much as one range of a file that is
- * sent; in parts, little more than a single unit may have. */
+/* Maximum size of a window of sparse content. In units, as much as one range sent from a file; in
+ * parts, little more than a single unit may have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -22,7 +22,7 @@ void map_reader_init(struct map_reader *reader, struct read_view *snapshot, stru
     };
 }
 
-/* Asserts that fragments fill a window without gaps. */
+/* Asserts that the fragments fill the window without gaps. */
 static void assert_window(const struct window *window)
 {
     const struct fragment *fragments = window->fragments;
@@ -109,8 +109,8 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     return result;
 }
 
-/* Returns the window of the loaded segment that contains the offset: the run there, or the
- * surrounding entries that are not runs. */
+/* Returns the window of the loaded segment that contains the offset: the run at that offset, or
+ * the adjacent entries that are not runs. */
 static enum store_result load_window(struct map_reader *reader, uint64_t offset,
                                      struct window *ret_window)
 {
@@ -137,8 +137,8 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
 
 /* ---- sparse contents ---- */
 
-/* Returns true if the part continues the fragment in the same piece; adjacent units each have their
- * own reference to it. */
+/* Returns true if the part continues the fragment in the same piece, to which adjacent units each
+ * have their own reference. */
 static bool continues(const struct fragment *last, const struct part *part)
 {
     const struct piece *piece = last->piece;
@@ -175,9 +175,9 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Reads the parts of the pages from `start` on, and of the following units up to `end` while
- * their data is in pieces, since data of many units may be sent together. ret_end: end of the
- * pages read. */
+/* Reads the parts of the pages from `start` on, and those of the following units up to `end` while
+ * their data is in pieces, since data of many units may be sent together. *ret_end: end of the
+ * pages read */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {

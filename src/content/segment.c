@@ -7,8 +7,8 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-/* If less than this follows an offset, in few blocks, the segment with the offset is most likely
- * the last one, whose key is known, so it is tried first. */
+/* If the content after an offset is smaller than this and has few blocks, the segment with the
+ * offset is most likely the last one, whose key is known, so that one is tried first. */
 #define LAST_SEGMENT_BYTES  (64u << 20)
 #define LAST_SEGMENT_BLOCKS 64u
 
@@ -27,7 +27,7 @@ void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[S
 
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem)
 {
-    log_line(LOG_ERROR, "content %016llx is damaged at %llu: %s", (unsigned long long)content_id,
+    log_line(LOG_ERROR, "content %016llx is corrupt at %llu: %s", (unsigned long long)content_id,
              (unsigned long long)offset, problem);
     return STORE_CORRUPT;
 }
@@ -68,7 +68,7 @@ static bool decode_entry(struct decoder *d, const struct record *record, size_t 
     return entry->inline_bytes.ptr;
 }
 
-/* Returns the id and the end offset in the record's key. */
+/* Decodes the id and the end offset in a segment's key. Returns false if it is not such a key. */
 static bool key_is_ours(struct bytes key, uint64_t *ret_id, uint64_t *ret_end)
 {
     if (key.len != SEGMENT_KEY_SIZE ||
@@ -212,8 +212,8 @@ static bool join(struct arena *arena, struct segment *to, const struct segment *
     return true;
 }
 
-/* Joins consecutive segments from a scan up to the weight of a large one. Errors after the first
- * segment are left for the next read. */
+/* Joins consecutive segments from a scan up to the weight of a large segment. Leaves errors after
+ * the first segment to the next read. */
 static enum store_result join_some(struct scan *scan, struct arena *arena, uint64_t length,
                                    struct segment *ret_segment)
 {

@@ -12,7 +12,7 @@
  *                ENTRY_MORE    v number of pieces; they continue the block of the previous entry,
  *                              which may be the last one of the previous segment
  *                ENTRY_RUN     bytes block id, v run id, v length: all bytes of the run
- *   pieces   of the entries, in order
+ *   pieces   of all entries, in order
  *
  * `bytes` and `v` are encoded as in base/codec.h; the block id is absent for bytes that are not a
  * block. The segments of a run only have ENTRY_PIECES and ENTRY_MORE. To change the format, see "On
@@ -20,13 +20,13 @@
  *
  * Segment invariants, cited as "segment invariant N":
  *  (1) Segments of content are contiguous; the last ends at its length.
- *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading one is a small
- *  bounded step.
+ *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading a segment is a small
+ *      bounded step.
  *  (3) Two segments never end at the same offset: a segment is never closed while it has no bytes,
  *      however many empty blocks it contains.
  *  (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment.
- *  (5) Appended bytes start a segment, so each length that content ever had is the end of a
- *  segment. */
+ *  (5) Appended bytes start a new segment, so each length that content ever had is the end of a
+ *      segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
 
@@ -74,15 +74,15 @@ struct segment_writer {
     size_t piece_count;
 };
 
-/* payload_hint: approximate bytes of the entries; piece_hint: at least the number of pieces to be
- * added. */
+/* payload_hint: approximate size of the entries; piece_hint: upper bound of the number of pieces
+ * to add */
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
                          enum segment_owner owner, uint64_t id, size_t payload_hint,
                          size_t piece_hint);
 /* Starts the first segment at this offset instead of 0. Call before adding anything. */
 void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset);
-/* Adds a block (its id absent for bytes that are not a block): a run, pieces or inline bytes. Ends
- * segments when they are full. */
+/* Adds a block, as a run, pieces or inline bytes; its id is absent for bytes that are not a block.
+ * Ends segments when they are full. */
 void segment_writer_add(struct segment_writer *writer, const struct content_block *block);
 /* Ends the last segment. The map is writer->end bytes long. */
 void segment_writer_finish(struct segment_writer *writer);
@@ -100,26 +100,27 @@ struct segment_map segment_map_of(const struct content *content);
 struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 
 /* Returns the segment that contains the byte at `offset`, in the arena. Returns STORE_OK,
- * STORE_WAIT, STORE_CORRUPT (also if the segment is missing: logged), STORE_IO. */
+ * STORE_WAIT, STORE_CORRUPT (logged; also if the segment is missing), STORE_IO. */
 enum store_result segment_at(struct read_view *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
-/* Like segment_at(), joined with following segments as long as their weight is small, so that many
+/* Like segment_at(), but joins following segments while the total weight is small, so that many
  * small appends are read as one segment. */
 enum store_result segments_at(struct read_view *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
-/* Reads the content's segment if it is the only one: one get instead of a scan. Content with few
- * blocks usually has only one segment.
+/* Reads the content's segment if it is the only one, with one get instead of a scan. Content with
+ * few blocks usually has only one segment.
  *
  * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND if there are,
- *          or may be, others; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
+ *          or may be, other segments; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
 enum store_result segment_get_only(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment);
 
-/* Reads the record of the content's last segment, whose key is known: one get instead of a scan. */
+/* Reads the record of the content's last segment, whose key is known, with one get instead of a
+ * scan. */
 enum store_result segment_get_last(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);
 /* Deletes the last segment without reading it; it must not refer to pieces. */

@@ -87,7 +87,7 @@ static void add_piece(struct segment_writer *writer, const struct piece *piece)
     writer->end += piece->length;
 }
 
-/* Adds as many pieces as the segment takes, at least one, and returns their number. */
+/* Adds as many pieces as the segment has space for, at least one, and returns their number. */
 static size_t add_some_pieces(struct segment_writer *writer, const struct piece *pieces,
                               size_t count)
 {

@@ -1,13 +1,13 @@
-/* Internal to content/: sparse contents, whose bytes are overwritten in place (page blobs, files).
+/* Internal to content/: sparse content, whose bytes are overwritten in place (page blobs, files).
  *
  * Offsets are divided into units of 256 KiB, and units into pages of 4 KiB. Small writes are stored
  * inline in the record of their page, pieces in the record of their unit. Offsets without a record
- * are holes. A content of 8 TiB without bytes has no records.
+ * are holes. Content of 8 TiB without bytes has no records.
  *
  *   key      'p' page record, 'x' unit record
  *            8   content id, be
  *            8   number of the page or unit, be
- *            4   2^32-1 - epoch, be: the newest version first
+ *            4   2^32-1 - epoch, be: the newest version is first
  *   payload  1   version (1)
  *            v   number of parts, then each part, in order of their offsets:
  *            v     bytes between the previous part (or the start of the page, unit) and this one
@@ -23,33 +23,34 @@
  *   payload  1   version (1), then for 'h' v count, and each v start, v end, v stamp - id, v epoch
  *
  * Generations. A snapshot starts a new epoch; the number of the old epoch identifies the
- * generation. A change writes versions of the current epoch next to those of older epochs.
- * Generation g sees, of each page and unit, the newest version whose epoch is at most g. So a
- * snapshot costs one record, and the cost of reading does not depend on the number of generations.
+ * generation. A change writes versions of the current epoch next to those of older epochs. In
+ * generation g, each page and unit has the newest version whose epoch is at most g. A snapshot
+ * therefore costs one record, and the cost of reading does not depend on the number of generations.
  *
  * Sparse invariants, cited as "sparse invariant N":
- *  (1) In each generation no byte is both in a page record and in the unit's record: a change
- *  removes from one the range that it writes into the other. A version without parts hides older
- *  ones.
+ *  (1) In each generation, no byte is both in a page record and in the unit's record: a change
+ *      that writes a range to one removes it from the other. A version without parts hides older
+ *      versions.
  *  (2) Between two adjacent retained generations, a page or unit has at most one version, unless
- *  the backlog records that there may be more.
+ *      the backlog records that there may be more.
  *  (3) Every unit that has a version of an epoch in which an older generation was retained is
- *  listed under 'd' in that epoch, or is in a range under 'h'. So the differences between two
- *  generations, and what only one of them sees, are found without reading anything else.
- *  (4) A part that was written before (has a smaller stamp than) a range of 'h' that covers it is a
- *  hole in every generation not older than the range.
+ *      listed under 'd' in that epoch, or is in a range under 'h'. Thus the differences between two
+ *      generations, and data that only one of them contains, can be found without reading other
+ *      units.
+ *  (4) A part that was written before a range under 'h' that covers it (has a smaller stamp) is a
+ *      hole in every generation not older than the range.
  *
- * Small writes stay inline; they are never merged into pieces later. Writing a single sector of 512
- * bytes puts 541 bytes of records and takes 560 on disk, and adjacent data within a page is one
- * record already. A piece would save none of that: it is read by sectors of 64 KiB, costs a sync
- * and a record of its own, and rewriting costs what RocksDB's compaction costs anyway. The cost of
- * many small records is reading them one by one, so segments_at() and sparse_unit() read adjacent
- * ones with one scan.
+ * Small writes stay inline; they are never merged into pieces later. Writing a single sector of
+ * 512 bytes writes 541 bytes of records, which take 560 bytes on disk, and adjacent data within a
+ * page is already in one record. A piece would not be cheaper: it is read in sectors of 64 KiB,
+ * costs a sync and its own record, and rewriting data into pieces costs as much as RocksDB's
+ * compaction of the records. Many small records are only slow to read one by one, so segments_at()
+ * and sparse_unit() read adjacent records with one scan.
  *
- * Writes per change: a page record has at most 4 KiB of bytes plus 20 bytes per part; adjacent
- * parts of one epoch are joined, so a page of sectors of 512 bytes has at most 8. A unit record has
+ * Cost of changes: a page record has at most 4 KiB of bytes plus 20 bytes per part; adjacent parts
+ * of one epoch are joined, so a page of sectors of 512 bytes has at most 8 parts. A unit record has
  * at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2 units and n /
- * 4 KiB + 2 pages, whatever else the content has. */
+ * 4 KiB + 2 pages, regardless of the rest of the content. */
 #ifndef LAGRA_CONTENT_SPARSE_H
 #define LAGRA_CONTENT_SPARSE_H
 
@@ -94,7 +95,7 @@ struct hole {
     uint32_t epoch;
 };
 
-/* A content as seen by one of its generations, content->epoch. */
+/* Sparse content in one of its generations, content->epoch. */
 struct sparse_view {
     struct read_view *before;
     struct arena *arena;
@@ -105,24 +106,24 @@ struct sparse_view {
 /* Opens a view and reads the holes. */
 enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view);
-/* Removes ranges written before the hole. */
+/* Removes ranges of the hole that were written before it. */
 void sparse_cut_hole(const struct hole *hole, struct parts *parts);
 /* Removes the ranges covered by holes of the view. */
 void sparse_cut_holes(const struct sparse_view *view, struct parts *parts);
 
-/* One version of a page or unit. */
+/* Version of a page or unit. */
 struct version {
     bool found;
     uint32_t epoch;
-    struct parts parts; /* without holes applied */
+    struct parts parts; /* holes are not applied */
 };
-/* Reads the version that the view sees. */
+/* Reads the version in the view's generation. */
 enum store_result sparse_version(const struct sparse_view *view, enum sparse_kind kind,
                                  uint64_t number, struct version *ret_version);
 /* Reads all parts of a unit in the view, from its own record and its pages. */
 enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
                               struct parts *ret_parts);
-/* Like sparse_unit(), for [start, end), complete pages of the unit. */
+/* Like sparse_unit(), for [start, end), which consists of complete pages of the unit. */
 enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit, uint64_t start,
                                    uint64_t end, struct parts *ret_parts);
 /* Finds the first unit, from `unit` on, that has a record of any epoch. Returns STORE_NOT_FOUND if
@@ -136,7 +137,7 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
 /* ---- records ---- */
 
 bool sparse_decode(const struct record *record, struct arena *arena, struct version *ret_version);
-/* Writes a version. Adjacent parts of a page that were written after joins_above are joined. */
+/* Writes a version. Joins adjacent parts of a page that were written after joins_above. */
 void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uint64_t number,
                 uint32_t epoch, uint64_t joins_above, const struct parts *parts);
 /* Writes the key of a version to `room` and returns it. */
@@ -158,7 +159,7 @@ bool sparse_decode_holes(struct bytes value, uint64_t id, struct hole holes[HOLE
 
 struct neighbours {
     bool has_older, has_newer;
-    uint32_t older, newer; /* retained generations; GENERATION_NEWEST */
+    uint32_t older, newer; /* retained generations, or GENERATION_NEWEST */
 };
 /* Finds the retained generations before and after one that is not retained. */
 enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint32_t generation,

@@ -1,18 +1,19 @@
-/* Deletes in steps the data of sparse content that no generation sees any more. */
+/* Deletes data of sparse content that no generation contains any more, in steps. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse_write.h"
 
-/* Memory for one unit; rewound after each. */
+/* Size of the arena for one unit; it is rewound after each. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
-/* A page or unit has a version per generation that wrote to it. After skipping this many irrelevant
- * ones, a new scan is opened behind them. */
+/* A page or unit has a version for each generation that wrote to it. After skipping this many
+ * irrelevant versions, a new scan is opened after them. */
 #define PASSED_MAX     8
 
 /* ---- a deleted generation ---- */
 
-/* Versions whose epoch is in (older, newer], of which only one generation may see any. */
+/* The versions whose epoch is in (older, newer]. At most one generation may still contain any of
+ * them. */
 struct interval {
     struct read_view *before;
     struct changes *changes;
@@ -21,7 +22,7 @@ struct interval {
     bool has_older, has_newer;
     uint32_t older, newer;
     struct budget *budget;
-    size_t looked_at; /* records read of a unit */
+    size_t looked_at; /* number of records read of a unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
@@ -31,15 +32,15 @@ static void delete_version(const struct interval *in, const struct record *recor
     budget_spend(in->budget, 1);
 }
 
-/* The versions of one page or unit in scan order, newest first. */
+/* Versions of one page or unit in scan order, newest first. */
 struct series {
     uint64_t number;
     bool begun;
     bool has_newest;              /* a version in the interval was kept */
     char newest[SPARSE_KEY_SIZE]; /* key of that version */
-    bool newest_is_empty;         /* it has no parts, and only hides older versions */
+    bool newest_is_empty;         /* that version has no parts, and only hides older versions */
     bool has_older;               /* a version of `older` or before exists */
-    unsigned passed;              /* skipped versions outside of the interval */
+    unsigned passed;              /* number of skipped versions outside of the interval */
 };
 
 /* Deletes a version without parts that hides nothing. */
@@ -83,7 +84,7 @@ static void look_at(const struct interval *in, struct series *series, const stru
     }
 }
 
-/* Returns where to open a new scan, after many versions outside of the interval. */
+/* Returns the key at which to open a new scan, after many versions outside of the interval. */
 static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
                                   const struct series *series, char room[SPARSE_KEY_SIZE])
 {
@@ -91,8 +92,8 @@ static struct bytes behind_passed(const struct interval *in, enum sparse_kind ki
                              : sparse_key(in->id, kind, series->number, in->newer, room);
 }
 
-/* Processes versions from `from` on, until there are no more up to `last` (STORE_NOT_FOUND), the
- * budget is spent, or many irrelevant ones were skipped. */
+/* Processes versions from `from` on, until there are no more up to `last` (returns
+ * STORE_NOT_FOUND), the budget is spent, or many irrelevant versions were skipped. */
 static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
                                       struct series *series)
 {
@@ -116,8 +117,8 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     return result;
 }
 
-/* Processes all versions of pages or units first..last. Stops early, to be repeated, when the
- * budget is spent. */
+/* Processes all versions of pages or units first..last. If the budget is spent, stops early and
+ * must be repeated. */
 static enum store_result collect_series(struct interval *in, enum sparse_kind kind, uint64_t first,
                                         uint64_t last)
 {
@@ -163,9 +164,9 @@ static bool is_first(struct seen *seen, uint64_t unit)
     return true;
 }
 
-/* Processes a record that lists a unit as changed. ret_rest: more of the unit must be deleted; the
- * next step starts with it again. It skips the few records per page that this one kept without
- * spending budget, and deletes the following ones. */
+/* Processes a record that lists a unit as changed. *ret_rest: true if more of the unit must be
+ * deleted; the next step then starts with the unit again, skips the few records per page that this
+ * step kept without spending budget, and deletes the following ones */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {
@@ -182,14 +183,15 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     }
     if (result || *ret_rest)
         return result;
-    if (!in->has_older || !in->has_newer) /* no snapshot pair needs this difference any more */
+    /* no pair of generations needs this difference any more */
+    if (!in->has_older || !in->has_newer)
         changes_delete(in->changes, RECORD_INNER, record->key);
     budget_spend(in->budget, in->looked_at);
     return STORE_OK;
 }
 
-/* Processes the units changed from an epoch on, up to the newer generation. backlog->from: the key
- * to continue with. */
+/* Processes the units that changed from an epoch on, up to the newer generation. backlog->from:
+ * key to continue with */
 static enum store_result collect_changed(struct interval *in, uint32_t first_epoch,
                                          struct backlog *backlog)
 {
@@ -226,7 +228,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     return result;
 }
 
-/* in: the rest of it is initialized here. */
+/* Processes an interval. in: initialized in part; this function sets the other members */
 static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
     struct neighbours around;
@@ -262,7 +264,7 @@ enum store_result sparse_collect_generation(struct read_view *before, struct cha
 
 /* ---- a cleared large range ---- */
 
-/* Removes the hole from one page or unit. */
+/* Removes data in the hole from one page or unit. */
 static enum store_result cut(const struct sparse_writer *writer, const struct hole *hole,
                              enum sparse_kind kind, uint64_t number)
 {
@@ -300,7 +302,7 @@ static enum store_result cut_unit(const struct sparse_writer *writer, const stru
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Clears one unit after another; backlog->from: the unit to continue with, be. */
+/* Clears one unit after another. backlog->from: unit to continue with, be */
 static enum store_result cut_units(const struct sparse_writer *writer, const struct hole *hole,
                                    struct backlog *backlog, struct budget *budget)
 {
@@ -331,7 +333,8 @@ static enum store_result cut_units(const struct sparse_writer *writer, const str
     return result;
 }
 
-/* content: the view's, at the epoch of the hole. The view's arena is rewound after each unit. */
+/* Processes a hole. content: the view's, at the epoch of the hole. Rewinds the view's arena after
+ * each unit. */
 static enum store_result collect_hole(const struct sparse_view *view, struct content *content,
                                       struct changes *changes, struct backlog *backlog,
                                       struct budget *budget)
@@ -349,7 +352,7 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     while (at < count && holes[at].stamp != stamp)
         at++;
     if (at == count)
-        return STORE_NOT_FOUND; /* replaced by a larger one, or the content was deleted */
+        return STORE_NOT_FOUND; /* replaced by a larger hole, or the content was deleted */
     content->epoch = writer.epoch = holes[at].epoch;
     result = sparse_neighbours(view->before, backlog->id, holes[at].epoch, &around);
     if (result)

@@ -1,12 +1,13 @@
-/* Writes many ranges of sparse content in one change: each unit is read once and written once,
- * however many ranges it contains. content_write() and content_clear() write one range, and a list
- * of changes may contain only one of these calls. */
+/* Writes many ranges of sparse content in one change. Each unit is read once and written once,
+ * regardless of the number of ranges in it. content_write() and content_clear() write one range,
+ * and a list of changes may contain only one such call. */
 #include "content/sparse.h"
 #include "content/sparse_write.h"
 
 #include <assert.h>
 
-/* Memory for one unit; rewound after each, because a change may cover thousands. */
+/* Size of the arena for one unit; it is rewound after each, because a change may cover thousands
+ * of units. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 
 struct filling {
@@ -75,7 +76,7 @@ static struct unit_change change_of(struct filling *f, uint64_t unit)
     return change;
 }
 
-/* ---- its records ---- */
+/* ---- the records of a unit ---- */
 
 static bool overlaps(const struct parts *parts, const struct content_range *range)
 {
@@ -187,7 +188,7 @@ static enum store_result write_unit(struct filling *f, uint64_t unit)
 
 /* ---- all units ---- */
 
-/* Skips units of a hole that have no records. *unit: the first one completely in the hole. */
+/* Skips units of a hole that have no records. *unit: first unit that is completely in the hole */
 static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
 {
     uint64_t behind = f->ranges[0].end / UNIT_BYTES, next = 0;
@@ -272,12 +273,12 @@ enum store_result content_write_ranges(struct read_view *before, struct changes 
 
 /* Clears a range of sparse content: frees complete units, and writes zeros to the rest. */
 
-/* In a longer range, the whole units are cleared as one large hole, and the partial units at its
- * ends on their own; no record belongs to both. */
+/* In a longer range, the complete units are cleared as one large hole, and the partial units at
+ * its ends separately; no record belongs to both. */
 #define ZEROED_AT_ONCE (16u * UNIT_BYTES)
 #define ZEROS_MAX      (2u * PAGE_BYTES)
 
-/* At most four ranges: zeros and a hole at the start, and a hole and zeros at the end. */
+/* Up to four ranges: zeros and a hole at the start, and a hole and zeros at the end. */
 struct pieces {
     struct content_range ranges[4];
     size_t count;
@@ -325,7 +326,7 @@ enum store_result content_zero(struct read_view *before, struct changes *changes
     assert(length > 0 && offset <= content->length && length <= content->length - offset);
     assert(unit > 0 && PAGE_BYTES % unit == 0);
     if (end == content->length)
-        hole_end = end; /* nothing follows it */
+        hole_end = end; /* the content ends here, so no bytes follow */
     if (hole >= hole_end) {
         add(&pieces, offset, end, false);
         return write_zeros(before, changes, content, stamp, &pieces);

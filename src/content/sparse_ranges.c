@@ -1,16 +1,15 @@
-/* Ranges of sparse contents: those that have bytes, and those that differ between two
- * generations. */
+/* Lists the ranges of sparse content that have bytes, or that differ between two generations. */
 #include <stdlib.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* A list ends after this many units, whatever it contains. */
+/* Maximum number of units examined for a list. */
 #define UNITS_MAX   4096u
 /* Number of changed units read per batch and epoch. */
 #define UNITS_BATCH (64u << 10)
 #define EPOCH_BATCH 256u
-/* Maximum ranges of a list. */
+/* Maximum number of ranges in a list. */
 #define RANGES_MAX  10000u
 
 /* ---- the list ---- */
@@ -31,7 +30,7 @@ static struct list list_new(struct arena *arena, size_t max, uint64_t start, uin
     return list;
 }
 
-/* Returns false if the list is full; out.next is then set. */
+/* Adds a range. Returns false and sets out.next if the list is full. */
 static bool list_add(struct list *list, struct content_range range)
 {
     struct content_range *last =
@@ -99,8 +98,8 @@ enum store_result content_ranges(struct read_view *before, struct arena *arena,
 struct units {
     uint64_t *numbers;
     size_t count;
-    size_t batch; /* per epoch */
-    uint64_t end; /* complete up to this unit; UINT64_MAX: to the end */
+    size_t batch; /* number of units read per epoch */
+    uint64_t end; /* the list is complete up to this unit; UINT64_MAX: to the end */
 };
 
 /* Adds the first units, from `unit` on, that changed in the epoch. */
@@ -293,7 +292,7 @@ static enum store_result add_unit(struct list *list, const struct sparse_view *o
     return result;
 }
 
-/* Returns STORE_NOT_FOUND if the list is full or complete. */
+/* Adds the differences in these units. Returns STORE_NOT_FOUND if the list is full or complete. */
 static enum store_result add_units(struct list *list, const struct sparse_view *older,
                                    const struct sparse_view *newer, const struct units *units,
                                    unsigned *looked)

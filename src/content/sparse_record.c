@@ -78,8 +78,8 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
     }
 }
 
-/* Returns the part at `index`, joined with following ones if possible; *ret_next: the index after
- * them. */
+/* Returns the part at `index`, joined with following parts if possible. *ret_next: index after
+ * these */
 static struct part joined(const struct parts *parts, size_t index, enum sparse_kind kind,
                           uint64_t joins_above, size_t *ret_next)
 {
@@ -143,7 +143,7 @@ void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uin
                 text_bytes(&value), pieces, piece_count);
 }
 
-/* Locates the bytes of the parts: after the table, or in pieces of the record. */
+/* Locates the bytes of the parts, which follow the table or are in pieces of the record. */
 static bool locate_parts(struct decoder *d, const struct record *record, enum sparse_kind kind,
                          struct parts *parts)
 {

@@ -1,13 +1,13 @@
-/* Reads sparse contents as seen by one generation. */
+/* Reads sparse content in one of its generations. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Maximum pages read individually; more are scanned. */
+/* Maximum number of pages read individually; more pages are scanned. */
 #define PAGES_GOT_MAX  4u
-/* Prefix of a page's key shared by 256 pages. Limiting a scan to it avoids stepping over the
- * tombstones of all later pages, where large writes have overwritten small ones. */
+/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not step over
+ * the tombstones of all later pages, which large writes leave when they overwrite small ones. */
 #define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
 
 /* ---- parts ---- */
@@ -82,7 +82,8 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
-    /* The usual case; otherwise a unit of single sectors would be searched for each of them. */
+    /* This is the usual case. Without it, each sector of a unit of single sectors would require a
+     * search. */
     if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
         insert_at(parts, parts->count, part);
         return;
@@ -171,7 +172,7 @@ enum store_result sparse_version(const struct sparse_view *view, enum sparse_kin
 
 /* ---- a unit ---- */
 
-/* Adds the bytes of one page that the view sees. */
+/* Adds the bytes of one page in the view. */
 static enum store_result add_page(const struct sparse_view *view, uint64_t page,
                                   struct parts *parts)
 {
@@ -183,13 +184,13 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
     return result;
 }
 
-/* Adds the bytes of the pages first..end of a unit that the view sees. Skips a few versions one by
- * one, but opens a new scan after a page with many. */
+/* Adds the bytes of the pages first..end of a unit in the view. Skips a few versions one by one,
+ * but opens a new scan after a page with many versions. */
 static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {
     const uint64_t id = view->content->id;
-    uint64_t next = first; /* the next page to be read */
+    uint64_t next = first; /* next page to read */
     enum store_result result = STORE_OK;
 
     while (!result && next < end) {

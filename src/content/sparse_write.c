@@ -1,11 +1,11 @@
-/* Changes of sparse contents: writing, clearing, resizing, snapshots. */
+/* Changes sparse content: writes, clears, resizes, snapshots. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "base/log.h"
 #include "content/sparse_write.h"
 
-/* Maximum range that is cleared record by record in the change itself. */
+/* Maximum size of a range that is cleared record by record in the change itself. */
 #define CLEARED_AT_ONCE (16u * UNIT_BYTES)
 
 struct content content_sparse(uint64_t id, uint64_t length)
@@ -37,7 +37,8 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
                     const struct version *old, const struct parts *parts)
 {
     bool is_seen = old->found && writer->has_older && old->epoch <= writer->older;
-    bool hides = parts->count > 0 || writer->epoch > 0; /* versions of older epochs, if any */
+    /* may have to hide versions of older epochs */
+    bool hides = parts->count > 0 || writer->epoch > 0;
     char room[SPARSE_KEY_SIZE];
 
     if (old->found && !is_seen) {
@@ -95,9 +96,9 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
-/* Returns true if the old record need not be read. A page's record contains its bytes, so no pieces
- * are released with it, and the new record overwrites it. In later epochs it would be added next to
- * the older version. */
+/* Returns true if the old record need not be read. A page's record contains its bytes, so no
+ * pieces must be released, and the new record overwrites it. In later epochs, the new record would
+ * be added next to the older version. */
 static bool is_blind(const struct sparse_writer *writer, const struct part *part)
 {
     assert(writer->epoch > 0 || !writer->has_older);
@@ -148,7 +149,7 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-/* Inserts the part of the pieces, which start at `offset`, that is in the unit. */
+/* Inserts the part of the body's pieces that is in the unit. offset: offset of the first piece */
 static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
                           const struct body *body, struct parts *parts)
 {
@@ -201,10 +202,10 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
 {
     const struct content *content = view->content;
 
-    /* The stamp is the current time, which is later than all commits of the partition; only a
-     * corrupt record can say otherwise. */
+    /* The stamp is the current time, which is later than all commits of the partition, so only a
+     * corrupt record can have a later one. */
     if (stamp <= content->stamp && stamp != content->id) {
-        log_line(LOG_ERROR, "content: last change is in the future");
+        log_line(LOG_ERROR, "content: the last change is in the future");
         return STORE_CORRUPT;
     }
     *ret_writer = (struct sparse_writer){
@@ -272,7 +273,7 @@ static enum store_result clear_now(const struct sparse_writer *writer, uint64_t 
     return STORE_OK;
 }
 
-/* Records a large hole, whose records are deleted later. Replaces smaller holes of its epoch. */
+/* Adds a large hole, whose data is deleted later. Replaces smaller holes of its epoch. */
 static enum store_result add_hole(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     const struct sparse_view *view = writer->view;
@@ -418,11 +419,12 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
     return STORE_OK;
 }
 
-/* Pages deleted at once without checking whether they exist: cheaper than a task. */
+/* Number of pages deleted at once without checking whether they exist, which is cheaper than a
+ * task. */
 #define DELETED_AT_ONCE 4u
 
-/* Deletes content of which no snapshot was ever taken, so it has only the records its fields
- * indicate, and one version of each page and unit. */
+/* Deletes content that never had a snapshot. It has only the records that its fields indicate, and
+ * one version of each page and unit. */
 static void delete_only_generation(struct changes *changes, const struct content *content,
                                    bool *ret_more)
 {

@@ -1,4 +1,4 @@
-/* Internal to content/: replacing a version of a page or unit. */
+/* Internal to content/: replaces a version of a page or unit. */
 #ifndef LAGRA_CONTENT_SPARSE_WRITE_H
 #define LAGRA_CONTENT_SPARSE_WRITE_H
 
@@ -7,12 +7,12 @@
 #define GENERATION_KEY_SIZE 13
 #define GENERATION_VERSION  1
 
-/* Writes to one generation: the newest, or a retained one when used by content_collect(). */
+/* Writes to one generation: the newest one, or a retained one if used by content_collect(). */
 struct sparse_writer {
     const struct sparse_view *view;
     struct changes *changes;
     uint64_t id, stamp;
-    uint32_t epoch;       /* of the versions to write */
+    uint32_t epoch;       /* epoch of the versions to write */
     uint64_t joins_above; /* adjacent parts written after this stamp may be joined */
     bool has_older;       /* a generation before the epoch is retained */
     uint32_t older;       /* the newest such generation */
@@ -22,11 +22,11 @@ struct sparse_writer {
  * change is in the future. */
 enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
                                      uint64_t stamp, struct sparse_writer *ret_writer);
-/* Updates the content's record of which kinds of records it has, after writing a body. */
+/* Sets the content's flags for the kinds of records it has, after a body was written. */
 void sparse_note_kind(struct content *content, const struct body *body);
 struct parts parts_copy(const struct parts *parts);
 /* Writes `parts` as the new version of the page or unit. Deletes the previous version, `old`,
- * unless an older generation sees it. */
+ * unless an older generation contains it. */
 void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, uint64_t number,
                     const struct version *old, const struct parts *parts);
 

@@ -1,5 +1,5 @@
-/* Internal to content/: a window, a part of content as readable fragments, with references to runs
- * resolved. */
+/* Internal to content/: a window is a part of content as readable fragments, with references to
+ * runs resolved. */
 #ifndef LAGRA_CONTENT_WINDOW_H
 #define LAGRA_CONTENT_WINDOW_H
 
@@ -8,22 +8,22 @@
 /* Contiguous bytes. */
 struct fragment {
     uint64_t start, end;       /* offsets in the content */
-    const struct piece *piece; /* NULL: in memory, or a hole */
-    uint32_t piece_offset;     /* of the byte at `start` */
-    const char *bytes;         /* if piece is NULL; NULL: a hole, zeros */
+    const struct piece *piece; /* NULL for bytes in memory, or a hole */
+    uint32_t piece_offset;     /* offset in the piece of the byte at `start` */
+    const char *bytes;         /* used if piece is NULL; NULL for a hole, which reads as zeros */
 };
 
 struct window {
-    uint64_t start, end; /* end 0: not loaded */
+    uint64_t start, end; /* end is 0 if not loaded */
     struct fragment *fragments;
     size_t count;
 };
 
-/* Maximum range sent from a file after checking all of it first. Checking a larger one would delay
- * the client, so it is checked while it is sent. */
+/* Maximum size of a range that is sent from a file after all of it was checked. Checking a larger
+ * range first would delay the client, so it is checked while it is sent. */
 #define FILE_RANGE_MAX   (8u << 20)
 
-/* For a segment and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
+/* Memory for a segment and a window of it; far more than a segment of SEGMENT_WEIGHT_MAX needs. */
 #define READER_ARENA_MAX (8u << 20)
 
 /* Reads the map of content sequentially or at random, with one segment and one window in memory at
@@ -31,7 +31,7 @@ struct window {
 struct map_reader {
     struct read_view *snapshot;
     struct arena *arena;
-    /* the arena belongs to this reader only, so a window can replace the previous one */
+    /* the arena belongs only to this reader, so a window can replace the previous one */
     bool rewinds;
     struct content content;
     struct arena_mark empty, with_segment;
@@ -44,9 +44,8 @@ void map_reader_init(struct map_reader *reader, struct read_view *snapshot, stru
  * no window is loaded. */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,
                                   struct window *ret_window);
-/* Reads the map of the following windows, from an offset on, and discards it, so that the store has
- * it in its cache when the reader gets there. Stops at the first error. Requires
- * STORE_MAY_BLOCK. */
+/* Reads the map of the following windows, from an offset on, and discards it, so that it is in the
+ * store's cache when the reader needs it. Stops at the first error. Requires STORE_MAY_BLOCK. */
 void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
 
 #endif

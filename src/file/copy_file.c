@@ -19,8 +19,8 @@ static enum error write_bytes(struct decision *d, const struct copy_file_paramet
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Copies the source's permission. Stores the descriptor in the new file's share if it is from
- * another share. */
+/* Copies the source's permission. If the source is in another share, stores the descriptor in the
+ * new file's share. */
 static enum error take_permission(struct decision *d, const struct copy_file_parameters *p,
                                   struct file *file)
 {
@@ -39,7 +39,7 @@ static enum error take_permission(struct decision *d, const struct copy_file_par
     return permission_keep(d, space, descriptor, &file->permission);
 }
 
-/* Copies the SMB properties of the source. Those in the request are applied later. */
+/* Copies the source's SMB properties. Those in the request are applied afterwards. */
 static enum error take_smb(struct decision *d, const struct copy_file_parameters *p,
                            struct file *file)
 {

@@ -1,10 +1,10 @@
 /* Delete Share, Restore Share, and the deferred tasks of deleted shares and snapshots.
  *
  * If the service properties enable soft delete, a deleted share is retained for some days: its
- * records move to keys with the deletion time as prefix (struct share_key), which frees the
- * name, and its tree is closed. Writes in a share have the tree's own partition as a guard, so a
- * write that would commit after the deletion is decided again and does not find the share.
- * Restore Share moves the records back. */
+ * records move to keys prefixed with the deletion time (struct share_key), which frees the name,
+ * and its tree is closed. Each write in a share has the tree's own partition as a guard, so a write
+ * that would commit after the deletion is decided again and finds no share. Restore Share moves the
+ * records back. */
 #include "file/share_operations.h"
 
 #include "base/endian.h"
@@ -20,7 +20,7 @@ struct share_snapshots {
     size_t count;
 };
 
-/* Reads the snapshots of a share. deleted: as for share_scan_snapshots() */
+/* Reads the snapshots of a share. deleted: like in share_scan_snapshots() */
 static enum store_result read_snapshots(struct decision *d, instant deleted,
                                         struct share_snapshots *ret_snapshots)
 {
@@ -88,7 +88,7 @@ static enum error check_snapshots(const struct decision *d, enum delete_snapshot
     return e;
 }
 
-/* Deletes one snapshot of a share. Data that only it retained is collected later. */
+/* Deletes one snapshot of a share. Data that only this snapshot retained is collected later. */
 static enum error delete_snapshot(struct decision *d)
 {
     uint64_t generation = file_state(d)->share.generation;

@@ -15,7 +15,7 @@ static enum store_result read_node(struct decision *d, struct arena *arena, uint
     return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }
 
-/* Reads the entry again because its node no longer exists. */
+/* Reads the entry again after its node was found missing. */
 static enum store_result read_entry_again(struct decision *d, uint64_t directory,
                                           struct tree_entry *entry)
 {
@@ -28,7 +28,8 @@ static enum store_result read_entry_again(struct decision *d, uint64_t directory
     decision_leave(d, part);
     if (result || entry->id != id)
         return result;
-    log_line(LOG_ERROR, "the node %016llx has a name and no record", (unsigned long long)id);
+    log_line(LOG_ERROR, "the node %016llx has a directory entry but no record",
+             (unsigned long long)id);
     return STORE_CORRUPT;
 }
 

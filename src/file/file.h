@@ -1,11 +1,11 @@
-/* Records of the File service and declarations that its files share. The files of this folder
- * make the decisions and know nothing of HTTP or XML; those of rest/ parse requests and write
+/* Records of the File service and declarations shared by its files. The files in this directory
+ * make the decisions and know nothing of HTTP or XML; those in rest/ parse requests and write
  * responses. README.md describes the design.
  *
  * Spaces and partitions:
  *   account space    account_space("file", account)
  *     partition ""        INNER  "p": service properties (properties/service_properties.h)
- *     partition <share>   LISTED "D" <deletion ticks be64> and one of the following: of a
+ *     partition <share>   LISTED "D" <deletion ticks be64> and one of the next two keys: of a
  *                                soft-deleted share of this name
  *                         LISTED "S" <snapshot ticks be64>: struct share of a snapshot
  *                         LISTED "s": struct share
@@ -13,7 +13,7 @@
  *                                (service/small_record.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
  *     partition <id>      INNER  "f": struct file (file_record.h)
- * Thus snapshots precede their share, in the order of List Shares. */
+ * Snapshots therefore precede their share, as in List Shares. */
 #ifndef LAGRA_FILE_FILE_H
 #define LAGRA_FILE_FILE_H
 
@@ -37,7 +37,7 @@ struct file_resource {
     struct bytes share; /* ptr NULL at service level */
     /* Decoded, without trailing slashes; ptr NULL above path level. */
     struct bytes path;
-    bool trailing_dots; /* x-ms-allow-trailing-dot: trailing dots are part of names */
+    bool trailing_dots; /* x-ms-allow-trailing-dot: true if trailing dots are part of names */
     instant snapshot;   /* share snapshot; 0: the share itself */
 };
 static inline const struct file_resource *file_resource(const struct resource *resource)
@@ -73,7 +73,7 @@ struct share {
     uint32_t quota_gib; /* 1..SHARE_QUOTA_MAX_GIB */
     enum share_tier tier;
     instant tier_changed;
-    bool has_moved; /* was moved from another tier: */
+    bool has_moved; /* was moved from the tier `moved_from` */
     enum share_tier moved_from;
     uint32_t snapshots;      /* number of snapshots */
     instant newest_snapshot; /* date of the newest snapshot ever taken; the next one is later */
@@ -82,7 +82,7 @@ struct share {
     instant expires;       /* soft-deleted: end of the retention; else 0 */
     struct guid task;      /* soft-deleted: task that purges the share */
     struct partition
-        at; /* not stored; partition the share was read from, for writes in the share */
+        at; /* not stored: partition that the share was read from, for writes in the share */
 };
 /* Identifies a record in a share's partition. */
 struct share_key {
@@ -128,7 +128,8 @@ struct file_state {
     struct decision_part *part; /* of the directory or file; NULL if it does not exist */
     struct file file;           /* valid if part is not NULL */
     struct open_state
-        *open_states; /* those read in this decision, if anything is open (opens/open_state.h) */
+        /* open states read in this decision, of nodes that are open (opens/open_state.h) */
+        *open_states;
 };
 static inline struct file_state *file_state(struct decision *d)
 {
@@ -143,8 +144,8 @@ struct guid file_account_space(struct bytes account);
 enum error file_locate(struct decision *d, struct partition *ret_partition);
 enum error file_permit_facts(struct decision *d, struct permit_facts *ret_facts);
 
-/* Subject functions: the share, or the requested snapshot of it. E_ShareNotFound if it does not
- * exist. */
+/* Subject functions: find the share, or the requested snapshot of it. Return E_ShareNotFound if it
+ * does not exist. */
 enum error share_subject(struct decision *d);
 /* Like share_subject(), for Delete Share: a share that was deleted recently is treated as
  * missing without an error. decision: 62 */
@@ -165,7 +166,8 @@ enum error directory_subject_named(struct decision *d);
 /* Like file_subject_named(), for creations: the node may be missing or of the other kind. */
 enum error new_subject(struct decision *d);
 
-/* Subject function for operations on handles: a file or directory, also in a snapshot. */
+/* Subject function for operations on handles of a file or directory, including one in a
+ * snapshot. */
 enum error handles_subject(struct decision *d);
 
 /* Reads the record of the node in state->part and sets d->subject, d->lease and state->file.
@@ -176,12 +178,13 @@ enum error file_load(struct decision *d);
  * directory without a record. Adds no part. returns OK, or an error of decision_fail_store() */
 enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret_file);
 
-/* Checks the name of a directory or file. trailing_dots: they are part of the name; else they
- * are ignored.
+/* Checks the name of a directory or file. trailing_dots: whether trailing dots are part of the
+ * name or ignored.
  * returns OK, E_InvalidResourceName */
 enum error file_check_name(struct bytes name, bool trailing_dots);
-/* Splits a path into names, without their trailing dots unless they count. text: checked, as in
- * struct file_resource; ptr NULL for the root returns OK, or an error of file_check_names() */
+/* Splits a path into names, without their trailing dots unless these are part of names. text: a
+ * checked path, like in struct file_resource; ptr NULL for the root. returns OK, or an error of
+ * file_check_names() */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);
 /* Fails with the error code for a result of the tree. */
@@ -193,16 +196,16 @@ void file_write_changed(struct decision *d, struct file *file);
 
 /* ---- checks against the opens of SMB clients: required_access.c ---- */
 
-/* Pass the open state before and after the operation as the row's column says; members of struct
- * service. */
+/* Check the operation against the opens of its node before it is decided, as the row's access
+ * column requires, and write the open states afterwards. Members of struct service. */
 enum error file_enter(struct decision *d);
 enum error file_leave(struct decision *d);
-/* Passes the open state of a node other than the subject, from a decide function. part: the node's
- * returns like open_state_check_rest() */
+/* Checks the operation against the opens of a node. Decide functions call it for nodes other than
+ * the subject. part: the node's. returns like open_state_check_rest() */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
-/* Returns the open state of a node: the one already passed in this decision, or a new one. part:
- * the node's returns like open_state_read() */
+/* Returns the open state of a node: the one already read in this decision, or reads it. part: the
+ * node's. returns like open_state_read() */
 enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
                            struct open_state **ret_opens);
 /* Check byte-range locks before the subject's data is read or changed, like open_state_check_read() and

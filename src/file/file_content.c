@@ -2,7 +2,7 @@
 
 #include "file/share_usage.h"
 
-/* Retains the file for the snapshots that see it. */
+/* Retains the file for the share snapshots that contain it. */
 static void keep(struct decision *d, struct file *file)
 {
     file_keep(d, file_state(d)->part, file);

@@ -1,6 +1,6 @@
 /* Changes to a file's data: its content (content.h) and the lengths that its share counts. Each
  * function changes *file, which the caller writes. A decision may call only one of them, once,
- * because they read the state before the decision. They clear the copy properties.
+ * because they read the state from before the decision. They clear the copy properties.
  * rest: Get-File-Properties "x-ms-copy-id" */
 #ifndef LAGRA_FILE_FILE_CONTENT_H
 #define LAGRA_FILE_FILE_CONTENT_H

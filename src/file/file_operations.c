@@ -25,7 +25,7 @@ enum error get_file_properties_decide(struct decision *d,
     return OK;
 }
 
-/* Fails for a read-only file, unless the request clears that attribute. decision: 327 */
+/* Fails if the file is read-only, unless the request clears that attribute. decision: 327 */
 static enum error refuse_kept_read_only(const struct file *file, const struct smb_given *given)
 {
     bool cleared = given->has_attributes && !(given->attributes & ATTRIBUTE_READ_ONLY);
@@ -143,7 +143,7 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
     return file_remove(d, &state->place, &state->file);
 }
 
-/* Hard and symbolic links, which SMB shares do not support. rest: Create-Hard-Link,
+/* Hard and symbolic links: SMB shares do not support them. rest: Create-Hard-Link,
  * Create-Symbolic-Link, Read-Symbolic-Link "Protocol availability" */
 
 /* Always fails, but only after the share was found and the caller authorized.
@@ -154,7 +154,7 @@ enum error link_decide(struct decision *d, const struct link_parameters *p, stru
     (void)r;
     problem_set_field(d->problem, "QueryParameterName", bytes_from_string("restype"));
     problem_add_field(d->problem, "QueryParameterValue", p->restype);
-    problem_add_field(d->problem, "Reason", bytes_from_string("Only a share for NFS has links."));
+    problem_add_field(d->problem, "Reason", bytes_from_string("Only NFS shares have links."));
     return E_UnsupportedQueryParameter;
 }
 
@@ -192,8 +192,8 @@ static enum error check_named(struct decision *d, const struct lease_request *re
     return E_LeaseIdMismatchWithLeaseOperationOnFile;
 }
 
-/* Changes the lease, but neither ETag nor modification time. The row's column refuses an acquire
- * while a handle has write or delete access. */
+/* Changes the lease, but neither ETag nor modification time. The access column of the row refuses
+ * an acquire while a handle has write or delete access. */
 enum error lease_file_decide(struct decision *d, const struct lease_file_parameters *p,
                              struct lease_file_result *r)
 {

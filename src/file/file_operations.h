@@ -12,7 +12,7 @@
 struct file_shown {
     struct file file;
     uint64_t id, parent;
-    bool is_of_snapshot; /* in a share snapshot, so without a lease */
+    bool is_of_snapshot; /* is in a share snapshot, and therefore has no lease */
 };
 /* Returns the node that the subject function found. */
 struct file_shown file_show(const struct file_state *state);
@@ -62,8 +62,8 @@ OPERATION_NO_PARAMETERS(get_file_properties);
 struct get_file_properties_result {
     struct result base;
     struct file_shown shown;
-    struct guid space; /* of its share */
-    /* of a file in another cell: its permission; ptr NULL if it is in `space` or there is none */
+    struct guid space; /* space of its share */
+    /* permission of a file in another cell; ptr NULL if it is in `space` or there is none */
     struct bytes descriptor;
 };
 OPERATION_DECLARE(get_file_properties);
@@ -85,7 +85,7 @@ OPERATION_DECLARE(set_file_metadata);
 struct set_file_properties_parameters {
     struct parameters base;
     struct smb_given smb;
-    struct http_properties http; /* all of them; those not sent are cleared */
+    struct http_properties http; /* replaces all HTTP properties; those not sent are cleared */
     bool has_length;
     bool keeps_http;    /* no HTTP header was sent, only the length */
     bool resize_writes; /* a new length updates the last write time */
@@ -111,7 +111,7 @@ OPERATION_DECLARE(set_directory_properties);
 struct rename {
     struct bytes source; /* path, as in struct file_resource */
     bool source_trailing_dots;
-    bool replaces; /* an existing node of the name */
+    bool replaces; /* whether to replace an existing node of that name */
     bool ignores_read_only;
     const struct guid *source_lease, *destination_lease; /* NULL if not sent */
     struct smb_given smb;
@@ -159,7 +159,7 @@ struct list_files_parameters {
 };
 struct list_files_result {
     struct result base;
-    uint64_t id;       /* of the directory */
+    uint64_t id;       /* id of the directory */
     struct bytes next; /* first name of the next page; ptr NULL if none */
 };
 OPERATION_DECLARE(list_files);
@@ -189,8 +189,8 @@ OPERATION_DECLARE(link);
 enum over_read_only { OVER_READ_ONLY_REFUSED, OVER_READ_ONLY };
 
 /* Creates the node of a new file of this length. Deletes an existing file of the name with its
- * contents, but its lease passes to the new file. *file: must have its kind; its content is set
- * to a hole
+ * contents, but its lease passes to the new file. *file: `kind` must be set; its content becomes a
+ * hole.
  * returns OK, E_ReadOnlyAttribute, E_ResourceTypeMismatch, E_FileLockConflict,
  * E_ShareSizeLimitReached */
 enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t length,

@@ -6,7 +6,7 @@
  *
  * Share snapshots retain it (tree/README.md, "Snapshots"), each with a snapshot of the content.
  *
- * The root directory has no record until one is first written. */
+ * The root directory has no record until its first change. */
 #ifndef LAGRA_FILE_FILE_RECORD_H
 #define LAGRA_FILE_FILE_RECORD_H
 
@@ -45,8 +45,8 @@ struct file {
     struct http_properties http;
     struct lease lease;
     struct copy_state copy;
-    /* As read, until file_keep() retains it for snapshots; value.ptr NULL if there is nothing to
-     * retain. */
+    /* The record as it was read, until file_keep() retains it for snapshots; value.ptr NULL if
+     * there is nothing to retain. */
     struct tree_record stored;
 };
 
@@ -55,9 +55,9 @@ struct file {
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
 enum store_result file_read(const struct tree *tree, struct read_view *before, struct arena *arena,
                             struct file *ret_file);
-/* Retains the file as it was read, with its content, for the snapshots that see it. Must be
- * called before the content is changed; file_write() and file_delete() call it themselves. d: of
- * a node in file_state(d)->tree. part: the node's, with changes */
+/* Retains the file as it was read, with its content, for the share snapshots that contain it. Must
+ * be called before the content is changed; file_write() and file_delete() call it themselves. d:
+ * decision on a node in file_state(d)->tree. part: the node's, with changes */
 void file_keep(struct decision *d, struct decision_part *part, struct file *file);
 /* Writes the record. */
 void file_write(struct decision *d, struct decision_part *part, const struct file *file);

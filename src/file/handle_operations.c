@@ -26,7 +26,7 @@ static bool is_full(const struct page *page)
            page->work >= HANDLE_WORK_MAX;
 }
 
-/* Adds a handle if it is at or below the subject. returns STORE_OK, also if it is not, or is
+/* Adds a handle if it is at or below the subject. returns STORE_OK even if it is not, or is
  * deleted */
 static enum store_result add_handle(struct page *page, const struct handle *handle)
 {
@@ -87,12 +87,12 @@ enum error list_handles_decide(struct decision *d, const struct list_handles_par
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* Force Close Handles: of one file or directory, or of everything below a directory, up to
- * NODES_MAX nodes per request. Deletes a file with a pending delete when its last handle is
- * closed. rest: Force-Close-Handles; decision: 341 */
+/* Force Close Handles: closes handles of one file or directory, or of everything below a
+ * directory, for up to NODES_MAX nodes per request. Deletes a file with a pending delete when its
+ * last handle is closed. rest: Force-Close-Handles; decision: 341 */
 
-/* Number of nodes that fit in a decision besides the share, the stamp, the subject, and the
- * parts of one lookup. */
+/* Number of nodes that a decision has parts for, in addition to those of the share, the stamp, the
+ * subject, and one lookup. */
 #define NODES_MAX 8u
 
 struct closing {
@@ -101,7 +101,7 @@ struct closing {
     struct force_close_handles_result *result;
     struct arena *arena; /* memory for the lookup of one handle */
     unsigned nodes, work;
-    uint64_t last; /* node handled last */
+    uint64_t last; /* last node handled */
     bool is_full;
 };
 

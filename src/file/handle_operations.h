@@ -1,7 +1,7 @@
 /* List Handles and Force Close Handles: SMB clients' opens (opens/open_state.h) of a file or directory,
  * or of everything below a directory. handle_operations.c, rest/handles.c
  *
- * Share snapshots have no recorded handles. */
+ * Handles of files in share snapshots are not recorded, so they do not appear. */
 #ifndef LAGRA_FILE_HANDLE_OPERATIONS_H
 #define LAGRA_FILE_HANDLE_OPERATIONS_H
 

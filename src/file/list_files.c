@@ -1,13 +1,13 @@
 /* List Directories and Files: returns a page of a directory's names, in order.
  *
- * (1) The names are a consistent snapshot of the directory. The properties of an entry are in
- *     its own partition and are read a little later, because a decision cannot span thousands of
- *     parts. So each entry existed, with the properties shown, while the page was built. Entries
- *     with a pending delete are left out (semantics 8.3). The index of pending deletes is read
- *     after the names and no longer has nodes deleted in between, so if the directory has
- *     changed by then, each entry is read.
- * (2) The work is proportional to the entries of the page, not of the directory. Memory for an
- *     entry is released after it was added.
+ * (1) The names are a consistent snapshot of the directory. The properties of an entry are in its
+ *     own partition and are read a little later, because a decision cannot span thousands of parts.
+ *     Each entry therefore existed, with the properties shown, at some time while the page was
+ *     built. Entries with a pending delete are left out (semantics 8.3). The index of pending
+ *     deletes is read after the names and no longer contains nodes that were deleted in between, so
+ *     if the directory has changed by then, each entry is read again.
+ * (2) The work is proportional to the entries of the page, not of the directory. The memory for an
+ *     entry is released once the entry has been added.
  * rest: List-Directories-and-Files; decisions: 332, 866 */
 #include "file/entry_file.h"
 #include "file/file_operations.h"
@@ -18,7 +18,7 @@ struct page {
     const struct list_files_parameters *asked;
     uint64_t directory;
     struct arena *arena; /* memory for one entry; rewound after each */
-    bool has_changed;    /* directory has changed since its names were read */
+    bool has_changed;    /* the directory has changed since its names were read */
 };
 
 static bool shows_file(const struct page *page, const struct tree_entry *entry)
@@ -26,7 +26,7 @@ static bool shows_file(const struct page *page, const struct tree_entry *entry)
     return entry->kind != TREE_DIRECTORY || page->asked->properties;
 }
 
-/* Adds an entry unless it was deleted. returns STORE_OK, also if there is nothing to show */
+/* Adds an entry unless it was deleted. returns STORE_OK even if it was deleted */
 static enum store_result add_entry(struct page *page, struct tree_entry *entry)
 {
     struct arena_mark mark = arena_mark(page->arena);

@@ -13,7 +13,7 @@ static struct length_change length_that_goes(const struct file_state *state)
                                    .was = state->file.content.length };
 }
 
-/* Returns true if the existing file is open. It then remains the same node. */
+/* Returns true if the existing file is open; replacing it then keeps its node. */
 static bool is_open(const struct file_state *state)
 {
     for (const struct open_state *opens = state->open_states; opens; opens = opens->next)
@@ -79,8 +79,8 @@ enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t 
 
     if (e)
         return e;
-    /* Its stamp precedes the writes of this request, so file_delete() can tell whether there are
-     * any. */
+    /* The content's stamp precedes the writes of this request, so file_delete() can tell whether
+     * there were any. */
     file->content = content_sparse(d->now - 1, length);
     lengths[1].file = state->place.entry.id;
     if (lengths[0].file == lengths[1].file) { /* same node */
@@ -140,8 +140,8 @@ static enum error write_content(struct decision *d, struct decision_part *part,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Creates a file that is a hole, except for the request body. returns OK, or an error of
- * new_file_open()
+/* Creates a file whose data is a hole, except for the request body at its start. returns OK, or an
+ * error of new_file_open()
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,
                               struct create_file_result *r)

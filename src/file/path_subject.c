@@ -1,4 +1,4 @@
-/* Subjects of requests for directories and files: looks them up in the tree of their share. */
+/* Looks up the directories and files that requests name, in the tree of their share. */
 #include "file/file.h"
 
 #include <assert.h>
@@ -83,7 +83,8 @@ enum error file_fail_tree(struct decision *d, enum tree_result result)
 
 /* ---- subjects ---- */
 
-/* Returns the root directory before its record is first written, with its share's creation time. */
+/* Returns the properties of a root directory that has no record yet; its times are the share's
+ * creation time. */
 static struct file untouched_root(const struct share *share)
 {
     return (struct file){

@@ -77,7 +77,7 @@ void pending_file_delete(struct decision *d, const struct pending_file *pending)
 
 /* ---- while the copy is pending ---- */
 
-/* Sets the place as tree_find_id() does, for notify_change(). */
+/* Sets the place like tree_find_id(), for notify_change(). */
 static void take_place(struct decision *d, const struct tree_node *node, struct tree_place *place)
 {
     struct tree_name *name = arena_array(d->arena, 1, sizeof *name);
@@ -90,7 +90,8 @@ static void take_place(struct decision *d, const struct tree_node *node, struct 
     place->entry.kind = node->kind;
 }
 
-/* Reads the file of the decision's partition. returns OK, E_NoPendingCopyOperation, as a read */
+/* Reads the file of the decision's partition. returns OK, E_NoPendingCopyOperation, or a read
+ * error */
 static enum error read_node(struct decision *d, struct file_state *state)
 {
     const struct partition *at = &d->parts[0].partition;
@@ -152,7 +153,7 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
     enum store_result result;
 
     if (file.copy.copied != step->from)
-        return E_ServerBusy; /* another job is running the same copy */
+        return E_ServerBusy; /* another job copies the same part */
     assert(step->to <= pending->target.content.length);
     result = content_write_ranges(d->before, d->changes, &pending->target.content, d->now,
                                   step->body, step->bytes->ranges, step->bytes->range_count);
@@ -197,7 +198,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     enum error e;
 
     if (file.copy.copied != file.copy.total)
-        return E_ServerBusy; /* a part was never committed */
+        return E_ServerBusy; /* a part has not been committed */
     e = pass_gate(d);
     if (e)
         return e;
@@ -247,8 +248,8 @@ enum error pending_file_abort(struct decision *d)
     return e ? e : end(d, COPY_ABORTED, bytes_of(NULL, 0));
 }
 
-/* Entries with a pending delete. The index is ordered by node id, and ids in one directory are
- * mostly close together, so only the range between the page's lowest and highest id is read. */
+/* Entries with a pending delete. The index is ordered by node id. Ids in one directory are mostly
+ * close together, so only the range from the page's lowest to its highest id is read. */
 
 static int compare(const void *a, const void *b)
 {
@@ -297,8 +298,8 @@ static enum store_result find_noted(struct decision *d, uint64_t *ids, size_t *c
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Reads whether the node has a pending delete. The index entry can be stale after its process
- * has ended. */
+/* Reads whether the node has a pending delete. The index entry alone does not say, because it can
+ * be stale after the process that wrote it has ended. */
 static enum store_result is_pending(struct decision *d, uint64_t node, bool *ret_pending)
 {
     struct decision_part *part =

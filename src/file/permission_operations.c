@@ -44,7 +44,7 @@ static enum error inherit(struct decision *d, struct file *file)
                               file->kind == TREE_DIRECTORY, &file->permission);
 }
 
-/* Finds the permission of a key. decision: 308 */
+/* Sets the permission with this key. decision: 308 */
 static enum error settle_key(struct decision *d, struct bytes key, struct file *file)
 {
     struct bytes descriptor;

@@ -4,8 +4,8 @@
 #include "file/file_content.h"
 #include "opens/change_notification.h"
 
-/* Finds the range. Its data is read while it is sent, from the snapshot of the file's partition
- * used by the decision (promise 4). rest: Get-File */
+/* Finds the range. The data is read while it is sent, from the decision's snapshot of the file's
+ * partition (promise 4). rest: Get-File */
 enum error get_file_decide(struct decision *d, const struct get_file_parameters *p,
                            struct get_file_result *r)
 {
@@ -63,9 +63,9 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
-/* Confirms that a snapshot does not exist: returns STORE_CONFLICT if a snapshot of the share was
- * created or deleted since the subject was read. A subject in a snapshot need only still exist,
- * since its data never changes. */
+/* Confirms that the previous snapshot does not exist: returns STORE_CONFLICT if a snapshot of the
+ * share was created or deleted since the subject was read. A subject in a snapshot never changes,
+ * so it is enough if that snapshot still exists. */
 static enum store_result check_subject(struct decision *d, struct read_view *before)
 {
     const struct share *found = &file_state(d)->share;
@@ -101,7 +101,7 @@ static enum error find_snapshot(struct decision *d, instant snapshot, struct sha
 }
 
 /* Finds the content of the file in the snapshot. *ret_found is false if the file did not exist
- * or had another content; then all data counts as changed. */
+ * then or had another content; all data then counts as changed. */
 static enum error find_previous(struct decision *d, instant previous, struct content *ret_content,
                                 bool *ret_found)
 {

@@ -36,7 +36,7 @@ struct put_range_parameters {
     struct parameters base;
     uint64_t offset, length; /* length: at least 1; with a body, the body's */
     bool keeps_written;      /* x-ms-file-last-write-time: preserve */
-    bool keeps_changed;      /* retains the change time too: older versions */
+    bool keeps_changed;      /* also leaves the change time unchanged (older versions) */
     struct body_sums sums;
     struct copy_source *source; /* Put Range From URL only: */
     struct crc64_conditions source_crc64;

@@ -1,4 +1,4 @@
-/* Rename File and Rename Directory, in one commit however large the subtree. */
+/* Rename File and Rename Directory, in one commit regardless of the size of the subtree. */
 #include "file/file_operations.h"
 #include "opens/change_notification.h"
 #include "file/share_usage.h"
@@ -57,7 +57,7 @@ static enum error fail_rename(struct decision *d, enum tree_result result)
 {
     if (result == TREE_INTO_ITSELF || result == TREE_IS_ROOT)
         return decision_fail(d, E_InvalidHeaderValue,
-                             "A directory cannot be moved to a place below itself.");
+                             "A directory cannot be moved into its own subtree.");
     return file_fail_tree(d, result);
 }
 
@@ -76,8 +76,8 @@ static enum error write_renamed(struct decision *d, const struct rename *asked, 
     return OK;
 }
 
-/* Deletes the replaced node with its contents. It has no opens, because it passed the open state as a
- * delete. */
+/* Deletes the replaced node with its contents. It has no opens, because it was checked against
+ * them like for a delete. */
 static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
                                 const struct file *file)
 {
@@ -89,8 +89,9 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
     return share_usage_change(d, &file_state(d)->share, &length, 1);
 }
 
-/* Has requests decided again that wait for a node which their path does not lead to any more once the rename is committed:
- * for the file, or for any node below the directory. decision: 1060 */
+/* Makes waiting requests decide again if their path no longer leads to their node once the rename
+ * is committed: those that wait for the file, or for any node if a directory is renamed. decision:
+ * 1060 */
 static void wake_moved(struct decision *d, const struct tree_place *from)
 {
     const struct tree_entry *moved = &from->entry;
@@ -125,8 +126,8 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
     return e;
 }
 
-/* Checks the opens of source and replaced node. So far, by the row's column, the replaced node
- * has passed only as a node that remains. */
+/* Checks the rename against the opens of the source and the replaced node. The check for the row's
+ * access column has treated the replaced node as one that remains. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {
@@ -142,8 +143,8 @@ static enum error pass(struct decision *d, const struct tree_place *from, const 
 }
 
 /* returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists,
- *         E_ResourceTypeMismatch, E_DirectoryNotEmpty, E_ReadOnlyAttribute,
- *         as lease_check_write(); E_InvalidHeaderValue: into its own subtree */
+ * E_ResourceTypeMismatch, E_DirectoryNotEmpty, E_ReadOnlyAttribute, as lease_check_write();
+ * E_InvalidHeaderValue if the source would move into its own subtree */
 static enum error rename_node(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct file_shown *ret_shown)
 {
@@ -170,8 +171,8 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     return e;
 }
 
-/* Renames, and confirms a refusal: source and destination are read one after the other, so a
- * refusal based on both must be checked for consistency. */
+/* Renames the node. Source and destination are read one after the other, so a refusal that depends
+ * on both is first confirmed to be based on a consistent state. */
 static enum error rename_or_refuse(struct decision *d, const struct rename *asked,
                                    enum tree_kind kind, struct file_shown *ret_shown)
 {

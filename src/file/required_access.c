@@ -32,8 +32,8 @@ static enum error add_gate(struct decision *d, struct decision_part *part, uint6
 }
 
 /* Checks the operation against the opens of a node, breaking caching where necessary. A node that
- * is passed twice, both as the source of a rename and as its destination or the replaced file, has
- * one open state, since it writes the whole set of opens. decision: 867 */
+ * is checked twice, as the source of a rename and as its destination or the replaced file, has only
+ * one open state, because writing it replaces the whole set of opens. decision: 867 */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use)
 {
@@ -52,7 +52,7 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
     return open_state_check_rest(opens, use);
 }
 
-/* Checks that the directory of a node to be created has no pending delete. */
+/* Checks that the parent directory of a new node has no pending delete. */
 static enum error enter_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);

@@ -9,7 +9,7 @@
 
 struct create_share_parameters {
     struct parameters base;
-    struct guid space; /* fresh for each incarnation, so it starts empty */
+    struct guid space; /* new for each incarnation of a share, so it is empty */
     uint32_t quota_gib;
     enum share_tier tier;
     struct bytes metadata;
@@ -79,7 +79,7 @@ OPERATION_DECLARE(delete_share);
 
 struct restore_share_parameters {
     struct parameters base;
-    instant deleted; /* deletion time, identifies the share among deleted ones of its name */
+    instant deleted; /* deletion time; identifies the share among the deleted shares of its name */
 };
 OPERATION_NO_RESULT(restore_share);
 OPERATION_DECLARE(restore_share);
@@ -101,7 +101,7 @@ OPERATION_DECLARE(list_shares);
 /* Deferred tasks of the File service, stored, so values must not change. */
 enum { TASK_COLLECT_SNAPSHOTS = 0x300, TASK_EXPIRE_SHARE = 0x301 };
 
-/* Deletes, step by step, data that only deleted snapshots have retained. */
+/* Deletes, in steps, data that only deleted snapshots have retained. */
 task_fn collect_snapshots;
 /* Purges a soft-deleted share when its retention has expired. */
 task_fn expire_share;

@@ -21,13 +21,13 @@ struct partition share_usage_partition(struct arena *arena, struct guid space, u
     return (struct partition){ .space = space, .key = arena_printf(arena, "u%u", part) };
 }
 
-/* Hashes the whole id, because ids in one directory have the same upper bits and increasing
- * lower ones. */
+/* Hashes the entire id, because ids in one directory have the same upper bits and increasing lower
+ * bits. */
 unsigned share_usage_part(uint64_t file)
 {
     return (unsigned)((file * UINT64_C(0x9E3779B97F4A7C15)) >> 61);
 }
-_Static_assert(SHARE_USAGE_PARTS == 8, "the highest three bits name one");
+_Static_assert(SHARE_USAGE_PARTS == 8, "the highest three bits select one");
 
 enum store_result share_usage_sum(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_bytes)
@@ -49,7 +49,8 @@ void share_usage_put(struct changes *changes, struct arena *arena, uint64_t byte
 struct sums {
     struct decision *d;
     struct guid space;
-    struct decision_part *parts[SHARE_USAGE_PARTS]; /* parts that it changes or depends on */
+    /* parts that the decision changes or depends on */
+    struct decision_part *parts[SHARE_USAGE_PARTS];
     uint64_t bytes[SHARE_USAGE_PARTS];
 };
 
@@ -65,16 +66,15 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* Fails because a counter is less than the lengths subtracted from it. The counter was read
- * later than the files, so this is corruption only if none of them was deleted or truncated in
- * between. */
+/* Fails because a counter is lower than the lengths to subtract from it. The counter was read
+ * after the files, so this is corruption only if no file was deleted or truncated in between. */
 static enum error fail_less(struct decision *d)
 {
     enum store_result confirmed = decision_confirm(d);
 
     if (confirmed)
         return decision_fail_store(d, confirmed);
-    log_line(LOG_ERROR, "a share counts less bytes than its files have");
+    log_line(LOG_ERROR, "the byte counter of a share is lower than the length of its files");
     return decision_fail_store(d, STORE_CORRUPT);
 }
 
@@ -99,7 +99,7 @@ static enum error change_own(struct sums *sums, const struct length_change *file
     return OK;
 }
 
-/* Reads the other counters. kept: keeps them as guards */
+/* Reads the other counters. kept: whether they become guards of the commit */
 static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
 {
     *ret_total = 0;
@@ -130,7 +130,7 @@ static enum error fail_full(struct decision *d)
     return decision_take_back(d, E_ShareSizeLimitReached);
 }
 
-/* Makes the share's partition a guard, so that the quota read is still valid at the commit. */
+/* Makes the share's partition a guard of the commit, so that the quota cannot change before it. */
 static enum error keep_share(struct decision *d, const struct share *share)
 {
     struct share now;
@@ -205,8 +205,8 @@ static bool is_share(const struct space_record *record, struct guid *ret_space,
     return true;
 }
 
-/* Checks for a soft-deleted share. Its snapshots are in the same space and not counted
- * separately. */
+/* Returns true for the record of a soft-deleted share. Its snapshots are in the same space and not
+ * counted separately. */
 static bool is_kept_share(const struct space_record *record, struct guid *ret_space)
 {
     struct share_key key;
@@ -219,7 +219,8 @@ static bool is_kept_share(const struct space_record *record, struct guid *ret_sp
     return true;
 }
 
-/* Counts the node of a file: tree/record.h. Nodes only in snapshots have other record keys. */
+/* Counts a file by its node record (tree/record.h). Nodes that exist only in snapshots have other
+ * record keys. */
 static void count_file(const struct space_record *record, struct usage *usage)
 {
     if (bytes_is(record->record_key, "n") && record->value.len > 1)

@@ -1,15 +1,15 @@
-/* Bytes used by a share: the sum of the lengths of its files, holes included, as its quota
- * counts them and Get Share Stats shows them. A change of a length updates one of several
- * counters in the same commit, so the counters are exact after a crash, and changes to one share
- * do not all contend for one record.
+/* Bytes used by a share: the sum of the lengths of its files, including holes. The quota limits
+ * this sum, and Get Share Stats returns it. A change of a length updates one of several counters in
+ * the same commit, so the counters are exact after a crash, and changes to one share do not all
+ * contend for one record.
  *
  *   share space
- *     partition "u0".."u7"   INNER "b": bytes of the files assigned to it by id
+ *     partition "u0".."u7"   INNER "b": bytes of the files that this counter counts, by id
  *
  * A change that grows a file reads all counters. If the total exceeds half of the quota, the
- * counters and the share become guards of the commit, so that the quota holds. Below that they
- * are only read: to exceed the quota, concurrent commits would have to add the other half, or
- * lower the quota by more than half. decision: 301 */
+ * counters and the share become guards of the commit, so that the quota cannot be exceeded. Below
+ * that they are only read, because concurrent commits would have to add the other half of the
+ * quota, or lower the quota by more than half, to exceed it. decision: 301 */
 #ifndef LAGRA_FILE_SHARE_USAGE_H
 #define LAGRA_FILE_SHARE_USAGE_H
 

@@ -18,8 +18,8 @@ struct smb_given {
     struct permission_given permission;
 };
 
-/* Applies the properties at d->now. All times of a new file are initially 0. returns OK, or an
- * error of permission_settle() */
+/* Applies the properties, with d->now as the current time. All times of a new file are 0 before
+ * the call. returns OK, or an error of permission_settle() */
 enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file);
 
 #endif

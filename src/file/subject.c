@@ -1,5 +1,5 @@
-/* Subjects of requests to the File service: names, partitions, permissions, and the share's
- * state that the generic steps read. */
+/* Finds the shares that requests name: checks names, and reads the share's state, which the
+ * generic steps use. */
 #include "file/file.h"
 
 #include "service/names.h"
@@ -92,15 +92,15 @@ struct guid file_account_space(struct bytes account)
     return account_space("file", account);
 }
 
-/* of: partition in which the share is missing */
+/* of: view of the partition in which the share is missing */
 static enum error fail_no_share(struct decision *d, struct read_view *of, enum store_result result)
 {
     return result == STORE_NOT_FOUND ? placement_missing(d, of, E_ShareNotFound)
                                      : decision_fail_store(d, result);
 }
 
-/* Returns whether the tree's stamp must be read. Reads of one name in the root, or of the root
- * itself, do not need it because the root never moves (tree/README.md, "Lookups"). */
+/* Returns true if the tree's stamp must be read. Reads of the root or of a name in the root do not
+ * need it, because the root never moves (tree/README.md, "Lookups"). */
 static bool needs_stamp(struct decision *d)
 {
     const struct file_resource *asked = file_asked(d);
@@ -109,7 +109,7 @@ static bool needs_stamp(struct decision *d)
            (asked->path.ptr && memchr(asked->path.ptr, '/', asked->path.len));
 }
 
-/* Reads the share at *partition, and replaces *partition by one of its tree. */
+/* Reads the share at *partition, and sets *partition to one in the share's tree. */
 static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
 {
     struct decision_part *owner = decision_open(d, *partition, NULL);

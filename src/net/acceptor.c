@@ -18,9 +18,9 @@
 #include "net/local.h"
 
 #define SWEEP_MS 250
-/* Delay before the next attempt when there was no descriptor or no slot for a connection. */
+/* Delay before the next attempt after there was no descriptor or no slot for a connection. */
 #define RETRY_MS 10
-/* Number of connections accepted between two reads of the clock. */
+/* Maximum number of connections accepted between two reads of the clock. */
 #define BATCH    64
 
 static bool is_lack(int error)
@@ -47,10 +47,10 @@ static enum accepted accept_one(struct net_server *server)
         connections_make_room(server);
         return ACCEPT_LATER;
     }
-    if (fd < 0) /* no connection waits, or it has been closed already */
+    if (fd < 0) /* no connection is waiting, or it has already been closed */
         return errno == EAGAIN || errno == EWOULDBLOCK ? ACCEPTED_NOTHING : ACCEPTED;
     if (server->is_local && !local_peer_is_ours(fd)) {
-        log_line(LOG_WARN, "a process of another user was turned away from a local socket");
+        log_line(LOG_WARN, "rejected a process of another user on a local socket");
         close(fd);
         return ACCEPTED;
     }
@@ -75,7 +75,7 @@ static void close_listener(struct net_server *server)
 {
     if (server->listener < 0)
         return;
-    close(server->listener); /* connections in the queue, and new ones, are refused */
+    close(server->listener); /* the kernel refuses connections in the queue and new ones */
     lock_acquire(&server->lock);
     server->listener = -1;
     pthread_cond_broadcast(&server->changed);
@@ -112,7 +112,8 @@ static void *acceptor_run(void *argument)
                                    { .fd = server->listener, .events = POLLIN } };
         bool later = accepted == ACCEPT_LATER;
 
-        /* The listening socket comes last, so that poll() can leave it out while the acceptor waits. */
+        /* The listening socket is last, so that poll() can omit it while the acceptor waits for a
+         * slot. */
         if (poll(ready, later || server->listener < 0 ? 1 : 2, later ? RETRY_MS : SWEEP_MS) > 0 &&
             (ready[0].revents & POLLIN))
             drain_wake(server->wake);

@@ -1,14 +1,16 @@
-/* The connections of a server: which are admitted, closed to make room for others, or refused.
+/* Decides which connections of a server are admitted, closed for new ones, or refused.
  *
- * A full server closes an idle connection for a new one: first the oldest unauthenticated one, then the
- * oldest authenticated one. A connection is idle if it has not started a request or has its last
- * response; an unauthenticated one also while the rest of its request arrives, which is discarded. So
- * clients that open connections and send nothing displace only each other. If no connection is idle,
- * the new connection is admitted only to be refused with a response of its protocol, a few at a time.
- * Beyond those it is closed at once.
+ * A full server closes an idle connection for a new one: first the oldest unauthenticated one, then
+ * the oldest authenticated one. A connection is idle if it has not started a request or has its
+ * last response; an unauthenticated one is also idle while the rest of its request arrives, which
+ * is then discarded. Clients that open connections and send nothing therefore displace only each
+ * other. If no connection is idle, the new connection is admitted only to be refused with a
+ * response of its protocol. A few connections can be refused this way at a time; others are closed
+ * at once.
  *
- * The limit for one address is enforced likewise among the connections of that address. A connection of
- * a trusted proxy counts for its client while it serves one, and otherwise for no address. */
+ * The limit for one address is enforced in the same way among the connections of that address. A
+ * connection of a trusted proxy counts for its client's address while it serves a client, and
+ * otherwise for no address. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -32,7 +34,8 @@ static struct connection **bucket_of(struct net_server *server, const struct con
     return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
 }
 
-/* Returns true if the client is not known yet. */
+/* Returns true if the connection counts for no address: its client is not known yet, or it belongs
+ * to a trusted proxy. */
 static bool is_proxys(const struct connection *c)
 {
     return c->awaits_header || c->speaks_for_others;
@@ -43,7 +46,7 @@ static bool same_address(const struct connection *a, const struct connection *b)
     return memcmp(a->address, b->address, sizeof a->address) == 0;
 }
 
-/* ---- the lists, all under server->lock ---- */
+/* ---- lists, protected by server->lock ---- */
 
 /* Asserts that the lists and the counts of a server are consistent. */
 static void assert_lists(const struct net_server *server)
@@ -141,9 +144,10 @@ static void forget(struct net_server *server, struct connection *c)
     free(c);
 }
 
-/* ---- slots, under server->lock ---- */
+/* ---- slots, protected by server->lock ---- */
 
-/* A peer with the key may already be sending a request, which would be lost. */
+/* Returns true if the connection may be closed for a new one. A peer with the key is never closed,
+ * because it may already be sending a request, which would be lost. */
 static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
@@ -155,7 +159,7 @@ static bool is_idle(const struct connection *c)
 static void give_way(struct connection *c)
 {
     if (log_enabled(LOG_DEBUG))
-        log_line(LOG_DEBUG, "%s: cut: idle, and others want its place", c->peer);
+        log_line(LOG_DEBUG, "%s: closed: idle, and its slot is needed", c->peer);
     assert(c->magic == CONNECTION_MAGIC && !c->is_evicted && !c->refused);
     c->is_evicted = true;
     c->server->evicted_count++;
@@ -192,8 +196,8 @@ bool connections_make_room(struct net_server *server)
     return made;
 }
 
-/* Returns true if the address of c may have one more connection, closing an idle one if necessary. The
- * oldest is the last one in the bucket that may be closed. */
+/* Returns true if the address of c may have one more connection, closing an idle one if necessary.
+ * The oldest idle connection is the last one in the bucket. */
 static bool count_has_room(struct net_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
@@ -233,8 +237,8 @@ static bool is_full(const struct net_server *server)
 
 /* ---- admission ---- */
 
-/* Returns the first of the workers with the fewest connections, from an index that advances, so that
- * equally loaded ones alternate. */
+/* Returns a worker with the fewest connections. The search starts at an index that advances, so
+ * that equally loaded workers alternate. */
 static struct worker *least_loaded(struct net_server *server)
 {
     struct worker *least = NULL;
@@ -261,7 +265,7 @@ static struct connection *connection_new(struct net_server *server, int fd,
     c->server = server;
     c->protocol = server->protocol;
     c->fd = fd;
-    if (address_from(address, c->address, &port)) /* otherwise a Unix socket */
+    if (address_from(address, c->address, &port)) /* otherwise it is a Unix socket */
         address_write(c->address, port, c->peer);
     else
         memcpy(c->peer, "local", sizeof "local");
@@ -289,8 +293,8 @@ bool connections_may_grow(struct net_server *server)
     return may;
 }
 
-/* Wakes the acceptor if it waits for a slot. Otherwise each slot would cost it RETRY_MS, and many idle
- * connections would block new ones for minutes. */
+/* Wakes the acceptor if it waits for a slot. Without this, it would wait RETRY_MS for each slot,
+ * and many idle connections could block new ones for minutes. */
 static void let_grow(struct net_server *server)
 {
     if (!server->acceptor_waits || !may_grow(server))
@@ -358,7 +362,7 @@ static bool refuse_late(struct connection *c)
     return true;
 }
 
-/* The acceptor and the sweep read the peer under the lock. */
+/* Changes the peer under the lock, because the acceptor and the sweep read it. */
 bool connection_introduce(struct connection *connection, const struct proxy_header *header)
 {
     struct net_server *server = connection->server;
@@ -380,7 +384,7 @@ bool connection_introduce(struct connection *connection, const struct proxy_head
         has_room = refuse_late(connection);
     if (!is_proxys(connection))
         count_address(connection);
-    connection->awaits_header = !has_room; /* so that the protocol does not see it */
+    connection->awaits_header = !has_room; /* so that begin() is not called */
     lock_release(&server->lock);
     if (crowded)
         episode_refused(EPISODE_ADDRESS);

@@ -1,5 +1,6 @@
-/* Ends of connections. Disconnects connections that have missed a deadline (limits.c) and, when the server stops, first the
- * idle ones, then all. The socket is shut down; its worker sees the end of the stream and closes it. */
+/* Disconnects connections that have missed a deadline (limits.c) and, when the server stops, first
+ * idle connections, then all. Shuts down the socket; the worker then sees the end of the stream and
+ * closes it. */
 #include "base/log.h"
 #include "net/net_private.h"
 
@@ -23,7 +24,7 @@ static void sweep_list(const struct connection_list *list)
         if (!why || !may_cut(c))
             continue;
         if (log_enabled(LOG_DEBUG))
-            log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
+            log_line(LOG_DEBUG, "%s: closed: %s", c->peer, why);
         shutdown(c->fd, SHUT_RDWR);
     }
 }
@@ -67,11 +68,12 @@ void connections_cut(struct net_server *server, enum cut_which which)
     lock_release(&server->lock);
 }
 
-/* Closes a connection whose client may still be sending: the rest of a request that was refused before
- * it was read, or what follows a malformed one. close() with bytes unread makes the kernel reset the
- * connection, and a client that has not read its response by then loses it. So only the server's side
- * is closed, and received bytes are discarded until the client closes, for a bounded time and number
- * of bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
+/* Closes a connection whose client may still be sending the rest of a request that was refused
+ * before it was read, or bytes after a malformed request. close() with unread bytes makes the
+ * kernel reset the connection, and a client that has not yet read its response then loses it.
+ * Therefore only the server's side is closed, and received bytes are discarded until the client
+ * closes. Time, number of bytes and number of such connections are limited. rfc: 9112 9.6;
+ * decision: 272 */
 
 bool linger_begin(struct connection *connection)
 {
@@ -87,7 +89,7 @@ bool linger_begin(struct connection *connection)
     input_free(&connection->input);
     transport_end(connection, TRANSPORT_HALF_CLOSED);
     connection->lingers = true;
-    connection->readable = true; /* so that the socket is read once, whatever was seen before */
+    connection->readable = true; /* so that the socket is read at least once */
     connection_awaits_close(connection);
     return true;
 }

@@ -1,7 +1,8 @@
-/* Bytes that were received and not consumed yet. During its turn a connection receives into its
- * worker's buffer, so an idle connection has no buffer. What remains at the end of the turn (a part of
- * a request, or bytes not wanted yet) moves to the connection's own buffer and is continued there, so
- * a request that arrives byte by byte is not copied for each byte. */
+/* Bytes that were received but not consumed yet. During its turn a connection receives into its
+ * worker's buffer, so an idle connection has no buffer. Bytes that remain at the end of the turn
+ * (part of a request, or bytes not needed yet) move to the connection's own buffer, which also
+ * receives the following bytes, so a request that arrives byte by byte is not copied for each
+ * byte. */
 #include "net/net_private.h"
 
 #include <assert.h>

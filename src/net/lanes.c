@@ -6,7 +6,7 @@
 
 #include "net/net_private.h"
 
-/* A lane that had no turn for this many rounds, or at most twice as many, is no longer active. */
+/* A lane is active until it has had no turn for this many rounds, or up to twice as many. */
 #define ROUNDS_OF_LATE 64u
 
 uint8_t lanes_number(const void *whose)

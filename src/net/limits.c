@@ -1,10 +1,10 @@
 /* Progress of connections, and their deadlines.
  *
- * A timeout that restarts with every byte would let a client that sends one byte a minute hold its
- * connection for ever. So progress is measured: a request must start within idle_s, and its rest must
- * keep arriving at a minimum rate. The acceptor shuts down the sockets of connections that miss a
- * deadline; the worker then sees the end of the stream and closes the connection (private invariant
- * 2). */
+ * If a timeout restarted with every byte, a client that sends one byte a minute could hold its
+ * connection forever. Therefore progress is measured: a request must start within idle_s, and its
+ * rest must arrive at a minimum rate. The acceptor shuts down the sockets of connections that miss
+ * a deadline; the worker then sees the end of the stream and closes the connection (private
+ * invariant 2). */
 #include "net/net_private.h"
 
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ static void enter(struct connection *connection, enum phase phase)
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->body_bytes, 0, memory_order_relaxed);
     connection->paused_ms = 0;
-    /* Written last: a thread that reads the phase reads its times afterwards. */
+    /* Written last, because other threads read the phase before its times. */
     atomic_store_explicit(&connection->phase, (int)phase, memory_order_release);
 }
 
@@ -70,8 +70,7 @@ bool connection_claim_to_close(struct connection *connection)
     return leave_idle(connection, PHASE_CLOSE);
 }
 
-/* Records that a response, or a part of it that the server had to wait for, starts waiting for the
- * client. */
+/* Starts measuring how fast the client receives the response. */
 void connection_awaits_taking(struct connection *connection)
 {
     if (atomic_load_explicit(&connection->phase, memory_order_relaxed) == PHASE_ANSWER)
@@ -85,7 +84,8 @@ void connection_awaits_close(struct connection *connection)
     enter(connection, PHASE_CLOSE);
 }
 
-/* The server pauses a body, so the time does not count against the client's deadline or rate. */
+/* Records that the server pauses the body; the time of the pause does not count against the
+ * client's deadline or rate. */
 void connection_pauses(struct connection *connection)
 {
     connection->paused_ms = clock_coarse_ms();
@@ -116,7 +116,7 @@ void connection_got_part(struct connection *connection, size_t bytes)
     atomic_store_explicit(&connection->last_ms, clock_coarse_ms(), memory_order_relaxed);
 }
 
-/* ---- lateness ---- */
+/* ---- deadlines ---- */
 
 static const char *request_lateness(const struct connection *connection, uint64_t age)
 {
@@ -147,13 +147,13 @@ static const char *close_lateness(const struct connection *connection, uint64_t 
     const struct net_limits *limits = &connection->server->limits;
 
     if (silence > limits->linger_stall_s * 1000ull)
-        return "answered for the last time, and sends nothing";
+        return "has its last response, but does not close";
     if (age > limits->linger_s * 1000ull)
-        return "answered for the last time, and still sends";
+        return "has its last response, but is still sending";
     return NULL;
 }
 
-/* The socket buffers what it accepted; only the kernel knows what the client has acknowledged. */
+/* Asks the kernel, because bytes that the socket accepted may still be in its buffer. */
 static uint64_t acknowledged_bytes(const struct connection *connection)
 {
     struct tcp_info info = { .tcpi_state = 0 };
@@ -180,12 +180,12 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
         connection->acked_ms = now_ms;
     connection->acked_bytes = bytes;
     if (now_ms - connection->acked_ms > stall_ms)
-        return "answer is not taken";
+        return "the client does not receive its response";
     if (now_ms - connection->window_ms <= limits->answer_rate_s * 1000ull)
         return NULL;
     if ((bytes - connection->window_bytes) * 1000u / (now_ms - connection->window_ms) <
         limits->answer_rate_min)
-        return "answer is taken too slowly";
+        return "the client receives its response too slowly";
     connection->window_bytes = bytes;
     connection->window_ms = now_ms;
     return NULL;
@@ -194,9 +194,9 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
 static const char *outgoing_lateness(const struct connection *connection, int phase, uint64_t age)
 {
     if (phase == PHASE_CONNECT && age > OUTGOING_CONNECT_MS)
-        return "the peer has not accepted it in time";
+        return "the peer did not accept the connection in time";
     if (phase == PHASE_REQUEST && age > OUTGOING_IDLE_MS)
-        return "not needed";
+        return "idle";
     if (phase == PHASE_REQUEST && atomic_load(&connection->server->stopping))
         return "the server is stopping";
     return NULL;
@@ -220,9 +220,9 @@ const char *connection_timeout_reason(struct connection *connection, uint64_t no
     if (connection->is_outgoing)
         return outgoing_lateness(connection, phase, age);
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
-        return "did not take its refusal in time";
+        return "did not receive its refusal in time";
     if (is_stranger_too_long(connection, now_ms))
-        return "nobody was authenticated in time";
+        return "did not authenticate in time";
     if (phase == PHASE_REQUEST)
         return request_lateness(connection, age);
     if (phase == PHASE_BODY)

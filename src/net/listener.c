@@ -1,5 +1,5 @@
-/* The listening socket. Errors such as a port in use or an address of another machine get a message
- * for the operator. */
+/* Opens the listening socket. Errors such as a port in use or an address of another machine
+ * produce a message for the operator. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -29,8 +29,8 @@ static const char *problem(const char *format, ...)
     return text;
 }
 
-/* Returns the first IPv4 address, or else the first address. Clients of the services expect
- * "localhost" to mean 127.0.0.1, which their connection strings contain. */
+/* Returns the first IPv4 address, or else the first address. Clients' connection strings contain
+ * 127.0.0.1, so "localhost" must mean that address. */
 static const struct addrinfo *prefer_ipv4(const struct addrinfo *list)
 {
     for (const struct addrinfo *a = list; a; a = a->ai_next) {

@@ -12,7 +12,8 @@
 
 #define OWNER_ALONE 0600
 
-_Static_assert(sizeof((struct sockaddr_un *)0)->sun_path == LOCAL_PATH_SIZE, "as callers have it");
+_Static_assert(sizeof((struct sockaddr_un *)0)->sun_path == LOCAL_PATH_SIZE,
+               "LOCAL_PATH_SIZE must match the system's size");
 
 /* A socket address, and the descriptor of the directory in its path; -1 if the path needs none. */
 struct place {

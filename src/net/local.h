@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* Creates a listening socket that only its owner may open (mode 0600). Replaces an existing socket,
- * because the caller knows by a lock that no process serves it. Refuses to replace any other file.
- * Returns its descriptor, or -1 and *ret_problem, a message for the operator. Main thread. */
+/* Creates a listening socket that only its owner may open (mode 0600). Replaces an existing
+ * socket; the caller holds a lock that proves that no process serves it. Does not replace any other
+ * file. Returns its descriptor, or -1 and *ret_problem, a message for the operator. Main thread. */
 int local_listen(const char *path, const char **ret_problem);
 /* Removes the socket from its directory. Main thread. */
 void local_remove(const char *path);
@@ -19,8 +19,8 @@ void local_remove(const char *path);
 #define LOCAL_PATH_SIZE 108
 bool local_path(const char *path, char ret_path[LOCAL_PATH_SIZE]);
 
-/* Returns true if the peer's process runs as this user or as root. Needed if the file system stores
- * no modes, so that the socket's mode does not protect it. Thread-safe. */
+/* Returns true if the peer's process runs as this user or as root. Needed because some file
+ * systems store no modes, so that the socket's mode does not protect it. Thread-safe. */
 bool local_peer_is_ours(int fd);
 
 #endif

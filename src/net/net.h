@@ -7,12 +7,13 @@
  *   begin()    once, before the first turn, when the client's address is known
  *   turn()     bytes may have arrived, the socket may accept bytes again, or the connection was
  *              posted
- *   posted()   connection_post() was called, perhaps by another thread; a turn follows
- *   round()    after the turns of all ready connections: does work batched across connections
+ *   posted()   after connection_post(), possibly by another thread; a turn follows
+ *   round()    after the turns of a round; does work batched across connections
  *   end()      once, before the socket is closed, if begin() was called
  *
- * In its turn a protocol receives and sends (net/connection.h), and sets the phase that says what
- * the client must do next. The acceptor closes connections whose client is late.
+ * In its turn, a protocol receives and sends (net/connection.h), and sets the phase, which
+ * determines what the client must do next. The acceptor closes connections whose client misses the
+ * deadline.
  *
  * The server itself does the following:
  *   - assigns each connection to the worker with the fewest connections
@@ -42,11 +43,12 @@ struct net_limits {
     unsigned body_stall_s;      /* maximum pause between bytes of the rest of a request */
     unsigned body_rate_min;     /* minimum average rate in bytes per second, checked ... */
     unsigned body_rate_grace_s; /* ... once the rest of the request has taken this long */
-    unsigned answer_stall_s; /* maximum time in which the client receives no byte of its response */
+    /* maximum time for which the client receives no byte of its response */
+    unsigned answer_stall_s;
     unsigned answer_rate_min; /* minimum rate in bytes per second in each interval ... */
     unsigned answer_rate_s;   /* ... of this length */
-    /* Limits on reading what a client still sends after its last response. Reading lets the client
-     * receive that response. */
+    /* Limits on reading bytes that a client sends after its last response. They must be read so
+     * that the client can receive that response. */
     uint64_t linger_max_bytes;
     unsigned linger_s;
     unsigned linger_stall_s; /* maximum pause between bytes */
@@ -56,16 +58,16 @@ struct net_limits {
 enum turn {
     TURN_GOES_ON, /* there is more to do */
     TURN_WAITS,   /* waits for the socket, or to be posted */
-    TURN_ENDS,    /* close the connection; it may not be posted any more */
+    TURN_ENDS,    /* close the connection; it must not be posted any more */
     /* like TURN_ENDS, but the client may still be sending and must be able to read its last
      * response */
     TURN_LINGERS,
     TURN_SENT, /* a response was sent; internal to a protocol, never returned by turn() */
 };
 
-/* Number of steps in a connection's turn (connection_turn_steps()): the maximum while all ready
- * connections belong to one account, and the lower number while several accounts take turns. A step
- * may be 128 KiB of a response, or a message of 1 MiB. */
+/* Maximum number of steps in a connection's turn (connection_turn_steps()): while all ready
+ * connections belong to one account, and while several accounts take turns. A step is, for example,
+ * 128 KiB of a response, or a message of 1 MiB. */
 #define TURN_STEPS_MAX    32
 #define TURN_STEPS_BESIDE 4
 
@@ -73,8 +75,8 @@ struct net_protocol {
     const char *name; /* for thread names: "http" */
     /* size of a struct that starts with a struct connection; zeroed before begin() */
     size_t connection_bytes;
-    /* Creates the state that a worker shares among its connections (connection_worker_state()), or
-     * NULL if there is none. Main thread. */
+    /* Creates the state that a worker shares among its connections (connection_worker_state());
+     * NULL if the protocol needs none. Main thread. */
     void *(*worker_state_new)(void);
     void (*worker_state_free)(void *state);
     void (*begin)(struct connection *connection);
@@ -84,19 +86,19 @@ struct net_protocol {
     void (*end)(struct connection *connection);
 };
 
-/* Return the number of threads, and of workers, of a server with these limits. */
+/* Return the number of threads and of workers of a server with these limits. */
 unsigned net_threads(const struct net_limits *limits);
 unsigned net_workers(const struct net_limits *limits);
-/* Returns the maximum number of descriptors that the server has open: its connections, those beyond
- * the limit that are being refused or closed, and its own. Cheap if the number of workers is
- * set. */
+/* Returns the maximum number of descriptors that the server has open: for its connections, for
+ * those beyond the limit that are being refused or closed, and for itself. Cheap if the number of
+ * workers is set. */
 unsigned net_descriptors(const struct net_limits *limits);
 
 /* A secret shared by both ends of a connection, used in place of certificates: TLS 1.3 with a
  * pre-shared key and a fresh key exchange, so that each end proves that it has the secret.
  * rfc: 8446 2.2; decision: 948 */
 #define NET_KEY_BYTES 32u
-/* While a secret is being replaced there are two. */
+/* There are two while a secret is being replaced. */
 #define NET_KEYS_MAX  2u
 struct net_secrets {
     unsigned count;
@@ -122,13 +124,13 @@ void net_key_free(struct net_key *key);
 
 /* Addresses of proxies. Both lists may contain the same address. */
 struct net_proxies {
-    /* Trusted to name their clients within the protocol (HTTP headers). The limit per address
-     * applies to their clients, not to them. */
+    /* Proxies that are trusted to name their clients within the protocol (HTTP headers). The limit
+     * per address applies to their clients, not to the proxies. */
     struct address_list trusted;
-    /* Their connections start with a PROXY protocol header, even before TLS, and afterwards count
+    /* Proxies whose connections start with a PROXY protocol header, before any TLS, and then count
      * as connections of the client that the header names. A connection without the header is
-     * closed. Whether a header is present is never guessed, because a client behind a proxy that
-     * writes none could write one itself. source: proxy-protocol.txt 2, decision: 363 */
+     * closed. The server never guesses whether there is a header, because a client behind a proxy
+     * that sends none could send one itself. source: proxy-protocol.txt 2, decision: 363 */
     struct address_list introducing;
 };
 
@@ -137,10 +139,11 @@ struct net_listen {
     uint16_t port;        /* 0: any free port */
     const char *cert_pem; /* contents, not path; NULL without TLS */
     const char *key_pem;
-    struct net_key *key; /* replaces a certificate and serves only peers that have it; or NULL */
-    /* path of a Unix socket (net/local.h) that replaces all other members; NULL if none */
+    /* used instead of a certificate, to serve only peers that have the key; or NULL */
+    struct net_key *key;
+    /* path of a Unix socket (net/local.h) to listen on, in place of all other members; or NULL */
     const char *local_path;
-    const struct net_proxies *proxies; /* outlive the server; NULL if none */
+    const struct net_proxies *proxies; /* outlives the server; or NULL */
 };
 
 /* Starts one listener with its own workers and acceptor. `context` is passed to the protocol
@@ -158,10 +161,11 @@ bool net_renew_certificate(struct net_server *server, const char *cert_pem, cons
  * Thread-safe. */
 int net_worker_connections(struct net_server *server, unsigned worker);
 uint16_t net_port(const struct net_server *server);
-/* Returns true once net_stop() was called; no new request may be started then. Thread-safe. */
+/* Returns true once net_stop() has been called; no request may be started after that.
+ * Thread-safe. */
 bool net_is_stopping(const struct net_server *server);
-/* Closes connections opened by the server that have a tag in [first, end). An idle connection is
- * either reused for a request or closed, never both. Thread-safe. */
+/* Closes connections opened by the server that have a tag in [first, end). An idle connection that
+ * is just being claimed for a request is not closed. Thread-safe. */
 enum cut_which { CUT_IDLE, CUT_ALL };
 void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end,
                       enum cut_which which);

@@ -8,7 +8,7 @@
  * protocol's functions. The acceptor accesses a connection only through the lists (under the lock)
  * and through the atomic fields of its progress.
  *
- * Invariants:
+ * Private invariants:
  *  (1) The worker calls a protocol's begin() and end() once for each connection. It calls neither
  *      for a connection that ended before its PROXY header was received.
  *  (2) A connection is listed from its accept until just before its socket is closed, so the socket
@@ -41,12 +41,13 @@ struct worker {
     /* New or posted connections, last one first; written by any thread. */
     _Alignas(64) _Atomic(struct connection *) posted;
     _Atomic unsigned posters; /* threads inside worker_post() */
-    _Atomic bool ends;        /* set once there are no connections any more */
+    _Atomic bool ends;        /* set once there are no more connections */
     _Alignas(64) struct net_server *server;
     pthread_t thread;
-    int set;              /* epoll set */
-    int wake;             /* eventfd, watched edge-triggered and therefore never read */
-    unsigned connections; /* number assigned to this worker; protected by server->lock */
+    int set;  /* epoll set */
+    int wake; /* eventfd, watched edge-triggered and therefore never read */
+    /* number of connections assigned to this worker; protected by server->lock */
+    unsigned connections;
     /* Used only by the worker's thread. */
     struct lanes lanes; /* ready connections */
     char *input;        /* CONNECTION_INPUT_BYTES */
@@ -61,20 +62,22 @@ struct net_server {
     const struct net_protocol *protocol;
     void *context; /* passed to the protocol */
     struct net_limits limits;
-    const struct net_proxies *proxies; /* NULL if none */
-    bool is_local; /* constant, like the next one; serves only processes of this user */
+    const struct net_proxies *proxies; /* or NULL */
+    bool is_local; /* serves only processes of this user; constant, like the next member */
     bool is_tls;
-    struct net_key *key; /* peers authenticate with it and forward for clients; or NULL */
+    struct net_key *key; /* key of peers, which forward requests for clients; or NULL */
     struct tls *tls;     /* for new connections; protected by the lock */
     uint16_t port;
     unsigned worker_count;
     struct worker *workers;
-    struct lock lock;       /* RANK_CONNECTIONS */
-    pthread_cond_t changed; /* the last connection was removed, or the acceptor must end */
+    struct lock lock; /* RANK_CONNECTIONS */
+    /* signalled when the last connection is removed or the acceptor must end */
+    pthread_cond_t changed;
     /* Protected by the lock. */
     struct connection_list untrusted; /* not authenticated yet */
     struct connection_list trusted;
-    struct connection *addresses[ADDRESS_BUCKETS]; /* used only if there is a limit per address */
+    /* buckets by address; used only with a limit per address */
+    struct connection *addresses[ADDRESS_BUCKETS];
     unsigned connection_count; /* listed connections: admitted, being closed for others, refused */
     unsigned evicted_count;
     unsigned refused_count;
@@ -87,23 +90,23 @@ struct net_server {
     int wake;                   /* eventfd, see acceptor_wake() */
     unsigned next_worker;       /* start of the search for the least loaded worker */
     _Atomic unsigned lingering; /* number of connections that wait for their clients to close */
-    _Atomic bool stopping;      /* no new connections and no new requests */
+    _Atomic bool stopping;      /* accept no new connections and requests */
 };
 
 /* ---- connections (connections.c) ---- */
 
 /* Returns true if a connection may be accepted now. Acceptor. */
 bool connections_may_grow(struct net_server *server);
-/* Reserves a slot and a worker for an accepted socket and lists the connection, perhaps only to
- * refuse it. Returns NULL if there is no slot even for a refusal; the caller then keeps the socket.
- * Acceptor. */
+/* Reserves a slot and a worker for an accepted socket and lists the connection, possibly only to
+ * refuse it. Returns NULL if there is no slot even for a refusal; the caller then still owns the
+ * socket. Acceptor. */
 struct connection *connection_admit(struct net_server *server, int fd,
                                     const struct sockaddr *address);
 /* Lists an outgoing connection. Returns false if there are too many. Worker. */
 bool connection_list_outgoing(struct connection *connection);
 struct proxy_header;
-/* Assigns the connection to the client that the header names, if any. The connection may then have
- * to be refused because of the limit per address. Returns false if there is no slot even for a
+/* Assigns the connection to the client that the header names, if any, and marks it as refused if
+ * that client's address has too many connections. Returns false if there is no slot even for a
  * refusal. Worker. */
 bool connection_introduce(struct connection *connection, const struct proxy_header *header);
 /* Frees a slot by closing an idle connection, if there is one. Acceptor. */
@@ -122,17 +125,18 @@ void connections_cut(struct net_server *server, enum cut_which which);
 
 /* ---- number of connections (connections.c) ---- */
 
-/* Waits up to timeout_ms until there are no connections. Returns true if there are none. */
+/* Waits up to timeout_ms until there are no connections. Returns false if there still are. */
 bool connections_wait_none(struct net_server *server, int timeout_ms);
 unsigned connections_count(struct net_server *server);
 
 /* ---- progress and lateness (limits.c) ---- */
 
-/* Starts the phase after the last response; later bytes are counted like body bytes. Worker. */
+/* Starts the phase after the last response; bytes that arrive then are counted like body bytes.
+ * Worker. */
 void connection_awaits_close(struct connection *connection);
 /* Starts the phase in which an outgoing connection waits to be accepted. Worker. */
 void connection_awaits_peer(struct connection *connection);
-/* Reserves an idle connection like connection_claim(), but to close it. Thread-safe; caller holds
+/* Claims an idle connection like connection_claim(), but to close it. Thread-safe; caller holds
  * server->lock. */
 bool connection_claim_to_close(struct connection *connection);
 /* Returns why the connection must be closed now, or NULL. Caller holds server->lock. Acceptor. */
@@ -164,9 +168,10 @@ int outgoing_connect(const struct net_peer *peer);
 
 /* ---- names and waking of threads (wake.c) ---- */
 
-/* Names the calling thread as one of the server's. */
+/* Sets the name of the calling thread, from the protocol's name and the thread's role. */
 void thread_is(const struct net_server *server, const char *role);
-/* Wakes the acceptor to check for a stop, its end, or a free slot. Thread-safe. */
+/* Wakes the acceptor, which then checks whether to stop accepting or to end, and for a free slot.
+ * Thread-safe. */
 void acceptor_wake(struct net_server *server);
 /* Wakes the worker. Thread-safe. */
 void worker_wake(struct worker *worker);
@@ -175,7 +180,7 @@ void worker_post(struct worker *worker, struct connection *connection);
 /* Marks the calling thread as the worker's. The worker finds its own posts without being woken. */
 void worker_is_current(const struct worker *worker);
 /* Returns the connections posted since the last call, in order, linked by next_posted; NULL if
- * none. Worker. */
+ * there are none. Worker. */
 struct connection *worker_take_posted(struct worker *worker);
 /* Waits until no thread is inside worker_post(). There must be no connection left that could be
  * posted. Main thread. */
@@ -191,7 +196,8 @@ ssize_t transport_receive_header(struct connection *connection, struct proxy_hea
 /* Ends the transport before the socket is closed, or half-closes it. Worker. */
 enum transport_end {
     TRANSPORT_CUT,
-    TRANSPORT_ORDERLY, /* the client must see the end of what was sent */
+    /* the client must receive everything that was sent, and the end of the stream */
+    TRANSPORT_ORDERLY,
     /* like TRANSPORT_ORDERLY, but bytes can still be received from the socket */
     TRANSPORT_HALF_CLOSED,
 };

@@ -1,6 +1,6 @@
-/* Connections that a protocol opens to other servers. Each is served by the worker that opened it, so a
- * request and the connection that it is forwarded over are on one thread. They are listed with the
- * accepted ones, but counted separately. */
+/* Connections that a protocol opens to other servers. Each is served by the worker that opened it,
+ * so a request and the connection that forwards it are on one thread. They are in the same lists as
+ * accepted connections, but counted separately. */
 #include "net/net_private.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel closes the connection if the peer's machine has acknowledged nothing for this long, or has
- * not replied to this many probes of an idle connection. */
+/* The kernel closes the connection if the peer's machine has not acknowledged data for this long,
+ * or has not replied to this many probes of an idle connection. */
 #define UNACKNOWLEDGED_MS 10000
 #define PROBE_AFTER_S     5
 #define PROBE_EVERY_S     2

@@ -165,7 +165,7 @@ static bool read_binary(struct bytes whole, struct proxy_header *header)
     if (((uint8_t)whole.ptr[12] & 0xf0) != VERSION || command > COMMAND_PROXY)
         return false;
     if (command == COMMAND_LOCAL)
-        return true; /* what follows must be ignored */
+        return true; /* the rest must be ignored */
     if (family > FAMILY_UNIX || transport > TRANSPORT_TCP || rest.len < address_bytes[family])
         return false;
     if (family == FAMILY_INET || family == FAMILY_INET6) {
@@ -188,7 +188,7 @@ static enum proxy_found find_binary(struct bytes input, struct proxy_header *hea
     return read_binary(bytes_of(input.ptr, header->size), header) ? PROXY_WHOLE : PROXY_MALFORMED;
 }
 
-/* ---- either ---- */
+/* ---- both versions ---- */
 
 enum proxy_found proxy_header_find(struct bytes input, struct proxy_header *ret_header)
 {

@@ -20,7 +20,7 @@ struct proxy_header {
 };
 
 enum proxy_found {
-    PROXY_PART,      /* may be the start of a header */
+    PROXY_PART,      /* incomplete: may be the start of a header */
     PROXY_WHOLE,     /* *ret_header is set */
     PROXY_MALFORMED, /* malformed, or not a header */
 };

@@ -1,4 +1,4 @@
-/* Starting and stopping a server: a listening socket, workers, an acceptor. */
+/* Starts and stops a server: its listening socket, workers and acceptor. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -28,7 +28,8 @@ unsigned net_threads(const struct net_limits *limits)
     return net_workers(limits) + 1;
 }
 
-/* The listening socket and its wake-up; an epoll set and a wake-up for each worker. */
+/* The server itself needs the listening socket, an eventfd for the acceptor, and an epoll set and
+ * an eventfd for each worker. */
 unsigned net_descriptors(const struct net_limits *limits)
 {
     return limits->connections_max + limits->outgoing_max + 2 * overflow_connections(limits) + 2 +
@@ -155,8 +156,8 @@ bool net_is_stopping(const struct net_server *server)
 
 /* ---- stop ---- */
 
-/* This waits for every connection, because what it has under way ends on its worker: what that waits
- * for (the store) must still be running. */
+/* Waits for all connections to end. Their requests complete on their workers, so everything that
+ * these wait for (the store) must still be running. */
 void net_stop(struct net_server *server, unsigned grace_s)
 {
     acceptor_accept_no_more(server);
@@ -164,8 +165,8 @@ void net_stop(struct net_server *server, unsigned grace_s)
     if (!connections_wait_none(server, (int)grace_s * 1000)) {
         connections_cut(server, CUT_ALL);
         while (!connections_wait_none(server, STOP_WAIT_MS))
-            log_line(LOG_WARN, "port %u: %u connections still wait for the store", server->port,
-                     connections_count(server));
+            log_line(LOG_WARN, "port %u: %u connections are still waiting for the store",
+                     server->port, connections_count(server));
     }
     acceptor_stop(server);
     stop_workers(server);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "net/tls_private.h"
 
-/* The clock of poll() stops while the machine is suspended. */
+/* Maximum timeout of poll(), whose clock stops while the machine is suspended. */
 #define POLL_MAX_MS 1000u
 
 struct net_stream {
@@ -40,7 +40,8 @@ static bool wait_for(const struct net_stream *stream, short events, uint64_t dea
     }
 }
 
-/* After a call of GnuTLS that did not succeed: waits until it can be repeated. Returns false if it cannot. */
+/* Called after a GnuTLS call has failed. Waits until it can be repeated; returns false if it
+ * cannot. */
 static bool may_repeat(const struct net_stream *stream, ssize_t result, uint64_t deadline_ns)
 {
     if (result == GNUTLS_E_AGAIN)
@@ -110,7 +111,7 @@ void net_stream_close(struct net_stream *stream)
 bool net_stream_send(struct net_stream *stream, struct bytes data, uint64_t deadline_ns,
                      bool *ret_is_sent)
 {
-    bool has_unsent = false; /* GnuTLS holds a record that is repeated by an empty call */
+    bool has_unsent = false; /* GnuTLS holds a record, which an empty call sends */
 
     while (data.len > 0) {
         ssize_t n = has_unsent ? gnutls_record_send(stream->session, NULL, 0)
@@ -136,7 +137,7 @@ ssize_t net_stream_receive(struct net_stream *stream, char *to, size_t max, uint
         n = gnutls_record_recv(stream->session, to, max);
     while (n < 0 && may_repeat(stream, n, deadline_ns));
     if (n == GNUTLS_E_PREMATURE_TERMINATION)
-        return 0; /* the contents say themselves whether they are complete */
+        return 0; /* the data itself shows whether it is complete */
     return n < 0 ? -1 : n;
 }
 

@@ -18,7 +18,7 @@ bool net_stream_send(struct net_stream *stream, struct bytes data, uint64_t dead
 /* Receives 1 to `max` bytes. Returns 0 at the end of the stream, and -1 on failure or after the
  * deadline. */
 ssize_t net_stream_receive(struct net_stream *stream, char *to, size_t max, uint64_t deadline_ns);
-/* Returns true if it was authenticated with the current credentials of the key. */
+/* Returns true if the connection was authenticated with the current credentials of the key. */
 bool net_stream_key_is_newest(const struct net_stream *stream, struct net_key *key);
 /* Returns false if the peer has closed the connection or sent unrequested data. Does not block. */
 bool net_stream_is_quiet(struct net_stream *stream);

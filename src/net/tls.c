@@ -13,12 +13,11 @@
 
 /* Maximum size of a record. rfc: 8446 5.1 */
 #define RECORD_BYTES ((size_t)16 * 1024)
-/* Maximum number of records without data for us (warnings, new keys) that are skipped in one
- * call. */
+/* Maximum number of records without application data (warnings, new keys) to skip in one call. */
 #define PASSED_MAX   8
 
-/* Bytes received before GnuTLS requests them. GnuTLS reads five bytes of a record and then the rest
- * of it. Each of these reads would be a system call, perhaps with an acknowledgement. */
+/* Bytes read ahead of GnuTLS. GnuTLS reads five bytes of a record and then the rest of it; without
+ * reading ahead, each of these reads would be a system call and might cause an acknowledgement. */
 struct tls_ahead {
     char *buffer;
     size_t size, from, to;
@@ -53,7 +52,8 @@ static ssize_t pull(gnutls_transport_ptr_t of, void *to, size_t size)
     if (ahead->from == ahead->to) {
         n = receive(connection, ahead->buffer, ahead->size);
         ahead->was_read = true;
-        ahead->is_all = n < 0 || ((size_t)n < ahead->size && !connection->ended);
+        /* After an error the next call must fail, too, even if this one returns data. */
+        ahead->is_all = n < 0 ? errno == EAGAIN : (size_t)n < ahead->size && !connection->ended;
         if (n <= 0)
             return n;
         ahead->from = 0;
@@ -111,7 +111,8 @@ bool tls_begin(struct connection *connection)
     connection->tls = session;
     if (!set_credentials(connection))
         return false;
-    gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT); /* limits.c has a timeout */
+    /* deadlines are in limits.c */
+    gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT);
     gnutls_transport_set_ptr2(session, connection,
                               (gnutls_transport_ptr_t)(intptr_t)connection->fd);
     gnutls_transport_set_pull_function(session, pull);

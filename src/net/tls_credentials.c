@@ -60,7 +60,7 @@ void tls_give(struct tls *tls)
 
 /* ---- shared keys ---- */
 
-/* AES-128 is the fastest cipher on processors with AES instructions. */
+/* Uses AES-128, the fastest cipher on processors with AES instructions. */
 static const char key_priority[] =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK:-CIPHER-ALL:+AES-128-GCM";
 

@@ -9,7 +9,7 @@
 #define TLS_KEY_NAME_MAX 64u
 
 struct tls_secret {
-    char name[TLS_KEY_NAME_MAX + 1]; /* of the key and the secret, as sent by peers */
+    char name[TLS_KEY_NAME_MAX + 1]; /* identity of the key and the secret, as sent by peers */
     uint8_t secret[NET_KEY_BYTES];
 };
 

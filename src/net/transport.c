@@ -1,8 +1,8 @@
 /* Sends and receives through a non-blocking socket, plain or over TLS (tls.c).
  *
- * The socket is watched edge-triggered: after a call that would have blocked, it is not called again
- * before the next edge. A plain read that does not fill its buffer has read everything, unless the end
- * of the stream was reported, which needs one more read. */
+ * The socket is watched edge-triggered: after a call that would have blocked, it is not called
+ * again before the next edge. A plain read that does not fill its buffer has read everything,
+ * unless epoll has reported the end of the stream, which requires one more read. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -19,9 +19,9 @@
 #include "base/log.h"
 #include "net/proxy_header.h"
 
-/* Number of unexpected bytes read from a client before closing, so that the kernel does not reset the
- * connection and the client loses its response (rfc: 9112 9.6). cut.c reads more of other
- * connections. */
+/* Maximum number of reads of unexpected bytes before closing. With unread bytes, the kernel would
+ * reset the connection, and the client would lose its response (rfc: 9112 9.6). Lingering
+ * connections (cut.c) read more. */
 #define DRAIN_READS  4
 #define ABANDONED_MS 1000u
 
@@ -37,7 +37,8 @@ bool transport_begin(struct connection *connection)
 {
     int on = 1;
 
-    /* A response is sent by one call; if there are several, each one specifies whether more follows. */
+    /* Usually one call sends a response; if there are several, each specifies whether more
+     * follows. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     connection->writable = !connection->is_connecting;
     return !(connection->is_outgoing ? connection->tls_of != NULL : connection->server->is_tls) ||
@@ -86,8 +87,8 @@ static bool skip(const struct connection *connection, size_t size)
     return true;
 }
 
-/* The header is peeked until it is complete, and consumed then: what follows may be TLS, which GnuTLS
- * reads. */
+/* The header is peeked until it is complete and only then consumed, because the bytes after it may
+ * be TLS, which GnuTLS reads. */
 ssize_t transport_receive_header(struct connection *connection, struct proxy_header *ret_header)
 {
     char *input = connection->worker->input;
@@ -97,7 +98,8 @@ ssize_t transport_receive_header(struct connection *connection, struct proxy_hea
         n = recv(connection->fd, input, PROXY_HEADER_MAX, MSG_PEEK);
     } while (n < 0 && errno == EINTR);
     if (n == 0 || (n < 0 && !is_no_room(errno)))
-        return TRANSPORT_FAILED; /* 0: a probe that only connects */
+        /* the peer has closed without sending, like a health check that only connects */
+        return TRANSPORT_FAILED;
     switch (proxy_header_find(bytes_of(input, n > 0 ? (size_t)n : 0), ret_header)) {
     case PROXY_WHOLE:
         return skip(connection, ret_header->size) ? 1 : TRANSPORT_FAILED;

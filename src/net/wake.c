@@ -1,10 +1,10 @@
-/* The threads of a server: their names, their wake-ups, each through an eventfd of its own, and the
- * connections that are posted to a worker.
+/* Names and wakes the threads of a server, each through its own eventfd, and passes posted
+ * connections to workers.
  *
- * Other threads post connections: the acceptor posts new ones, and protocols those that have work. Only
- * the first post writes the eventfd, since the worker removes all posted connections at once, and
- * checks for them before it sleeps. A connection is not posted again before the worker has removed
- * it. */
+ * Other threads post connections: the acceptor posts new connections, and protocols those that
+ * have work. Only the first post writes the eventfd, since the worker removes all posted
+ * connections at once, and checks for them before it sleeps. A connection is not posted again
+ * before the worker has removed it. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 
-#define THREAD_NAME_MAX 16 /* of the kernel */
+#define THREAD_NAME_MAX 16 /* the kernel's limit */
 
 static _Thread_local const struct worker *current;
 
@@ -55,8 +55,8 @@ void worker_post(struct worker *worker, struct connection *connection)
     struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
 
     assert(connection->worker == worker);
-    /* The thread that sees the last connection end may stop the server, and waits for threads in this
-     * function. */
+    /* Another thread may see this connection end and stop the server, which worker_await_posters()
+     * delays until this function is done. */
     atomic_fetch_add(&worker->posters, 1);
     do {
         connection->next_posted = first;
@@ -91,5 +91,5 @@ struct connection *worker_take_posted(struct worker *worker)
 void worker_await_posters(struct worker *worker)
 {
     while (atomic_load(&worker->posters) > 0)
-        sched_yield(); /* the thread that posted the last connection is about to leave worker_post() */
+        sched_yield(); /* the thread that posted the last connection is still in worker_post() */
 }

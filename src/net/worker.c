@@ -1,10 +1,10 @@
 /* A worker: a thread that serves its connections in turn.
  *
- * Sockets are added to the epoll set once, edge-triggered, so a request costs no system call except
- * receiving and sending, and one wait that ready connections share. An edge is recorded in the
- * connection and gives it a turn. A turn ends when the connection waits for its socket or to be
- * posted, or after a maximum number of steps, so that it does not delay other connections.
- * Other threads pass connections to it through wake.c. */
+ * Sockets are added to the epoll set once, edge-triggered, so a request costs no system calls
+ * except receiving, sending, and a wait that all ready connections share. An edge is recorded in
+ * the connection and gives it a turn. A turn ends when the connection waits for its socket or to be
+ * posted, or after a maximum number of steps, so that it does not delay other connections. Other
+ * threads pass connections to the worker through wake.c. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -59,9 +59,9 @@ static void give_turn(struct worker *worker, struct connection *connection)
     lanes_add(&worker->lanes, connection);
 }
 
-/* Removes the socket from the epoll set explicitly: close() does so only for the last descriptor of the
- * socket, and a child process that is about to execute a program (cluster/fence.h) has one, too. Its
- * events would then refer to a freed connection. */
+/* Removes the socket from the epoll set explicitly: close() does so only for the last descriptor
+ * of the socket, and a child process that is about to execute a program (cluster/fence.h) also has
+ * one. Events would then refer to a freed connection. */
 static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
@@ -122,7 +122,8 @@ static bool watch(const struct worker *worker, struct connection *c)
     return c->is_watched;
 }
 
-/* The connection was posted, and posted() was not called yet, so no other thread posts it. */
+/* Moves the connection to another worker. It was posted and posted() was not called yet, so no
+ * other thread posts it now. */
 static void move(struct worker *worker, struct connection *c)
 {
     struct worker *to = c->moves_to;
@@ -254,7 +255,7 @@ void connection_drop(struct connection *connection)
     give_turn(connection->worker, connection);
 }
 
-/* Shuts down a connection that was moved here and cannot be watched. */
+/* Gives a posted connection a turn. Shuts it down if it was moved here and cannot be watched. */
 static void take_post(struct worker *worker, struct connection *c)
 {
     if (!c->is_watched && !watch(worker, c)) {
@@ -294,7 +295,8 @@ static bool may_sleep(struct worker *worker)
            !atomic_load_explicit(&worker->ends, memory_order_relaxed);
 }
 
-/* sendfile() has no flag against SIGPIPE, and clients disconnect at any time. */
+/* Blocks SIGPIPE, because sendfile() has no flag against it and clients can disconnect at any
+ * time. */
 static void block_pipe_signals(void)
 {
     sigset_t set;

@@ -6,11 +6,13 @@
 #include "queue/front.h"
 #include "service/small_record.h"
 
-/* Messages that one commit deletes or forwards, few enough to succeed next to busy clients. */
+/* Maximum number of messages that one commit deletes or forwards. With few messages, it succeeds
+ * even while clients are busy. */
 #define EXPIRE_AT_ONCE 64
-/* Messages read per search. */
+/* Maximum number of messages read per search. */
 #define SEARCH_AT_ONCE 256
-/* Messages that expire in short succession are deleted together. */
+/* Minimum interval of runs, so that messages that expire shortly after each other are deleted
+ * together. */
 #define EXPIRE_EVERY_S 1
 
 static const struct bytes record_key = BYTES("c");
@@ -52,8 +54,8 @@ static void arm(struct decision *d, instant due, instant from)
                   bytes_of(payload, sizeof payload));
 }
 
-/* A message that expires now was after `from` then: an expiry is after the instant of its put,
- * which is after every instant that the partition had seen. */
+/* Keeps `from`, because the new message expires after it: an expiry is after the instant of the
+ * put, which is after every earlier instant of the partition. */
 enum store_result expire_messages_at(struct decision *d, instant expires)
 {
     instant due = message_due(expires);
@@ -70,11 +72,11 @@ enum store_result expire_messages_at(struct decision *d, instant expires)
 
 /* ---- by expiry ---- */
 
-/* The bodies in the order of expiry. */
+/* Scan of bodies in the order of expiry. */
 struct expiring {
     struct scan *scan;
-    struct message first; /* of the remaining ones */
-    instant due;          /* its due second; INSTANT_MAX if none is left */
+    struct message first; /* first of the remaining messages */
+    instant due;          /* second at which it is due; INSTANT_MAX if no message is left */
 };
 
 static enum store_result go_on(struct expiring *expiring)
@@ -108,10 +110,12 @@ struct run {
     instant searched; /* end of the searched part of the order */
 };
 
-/* Deletes expired messages, at most EXPIRE_AT_ONCE, up to one whose position is unknown.
+/* Deletes up to EXPIRE_AT_ONCE expired messages; stops at one whose position is unknown.
  *
- * ret_next  the next expiry, at most `now` if there are more; INSTANT_MAX if nothing is left
- * returns   STORE_NOT_FOUND nothing was deleted, because the first one's position is unknown */
+ * ret_next  next expiry, which is at most `now` if more messages have expired; INSTANT_MAX if no
+ *           message is left
+ * returns   STORE_NOT_FOUND if nothing was deleted, because the first message's position is
+ *           unknown */
 static enum store_result collect(struct run *run, struct expiring *expiring, instant *ret_next)
 {
     enum store_result result = go_on(expiring);
@@ -142,8 +146,8 @@ static enum store_result collect_expired(struct run *run, instant *ret_next)
 
 /* ---- searching the order ---- */
 
-/* Deletes an expired message, or records the position of a moved one. Returns false if it is
- * unchanged. */
+/* Deletes an expired message, or records the position of one that has moved. Returns false if
+ * there was nothing to change. */
 static bool sort_out(struct run *run, const struct message *message)
 {
     if (message->expires <= run->now)
@@ -155,7 +159,7 @@ static bool sort_out(struct run *run, const struct message *message)
     return true;
 }
 
-/* Sets the position to INSTANT_MAX at the end. */
+/* Reads the next message. At the end, sets its position to INSTANT_MAX. */
 static enum store_result next_in_order(struct scan *scan, struct message *ret_message)
 {
     struct record record;
@@ -167,8 +171,8 @@ static enum store_result next_in_order(struct scan *scan, struct message *ret_me
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Processes about SEARCH_AT_ONCE messages in the order from `searched` up to now, and advances
- * it. */
+/* Processes about SEARCH_AT_ONCE messages with positions from run->searched up to now, and
+ * advances run->searched. */
 static enum store_result search(struct run *run)
 {
     struct scan *scan = message_search_order(run->d->before, run->searched);
@@ -180,7 +184,7 @@ static enum store_result search(struct run *run)
         bool enough = seen >= SEARCH_AT_ONCE || changed >= EXPIRE_AT_ONCE;
 
         if (enough && message.visible > run->searched)
-            break; /* stop between two positions */
+            break; /* stop only between two positions */
         run->searched = message.visible;
         if (sort_out(run, &message))
             changed++;
@@ -242,7 +246,7 @@ enum store_result expire_messages(struct decision *d, const struct deferred_task
         write_collection(d->changes, d->arena, (struct collection){ .from = now });
     else if (next <= now)
         arm(d, now, next);
-    else /* not from `next`: messages put later may expire before it */
+    else /* start from `now`, because messages put later may expire before `next` */
         arm(d, next > soon ? next : soon, now);
     return STORE_OK;
 }

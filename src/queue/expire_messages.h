@@ -3,24 +3,25 @@
  * one deletes it itself.
  *
  * Bodies are stored in the order of expiry, but contain only the position that the message had when
- * its body was last written (put or update). An expired message that has moved since is searched in
- * the order: all expired messages are before now (message.h), as are visible ones that were not
- * taken. The search deletes expired messages and records the position of others that were moved,
- * so that no position is searched twice; entries added later are always beyond the part already
- * searched. If no messages are left to expire, nothing is recorded or searched.
+ * its body was last written (put or update). An expired message that has moved since then is
+ * searched for in the order, up to now: that part contains all expired messages (message.h), and
+ * visible ones that no client has got. The search deletes expired messages and records the position
+ * of others that were moved, so that no position is searched twice; entries added later are always
+ * beyond the part already searched. If no expired messages are left, nothing is recorded or
+ * searched.
  *
- * INNER 'c' of the messages' partition, a small record (service/small_record.h), has the time at
- * which the queue's task is due, and the expiry at which it starts: due, from (as message_now()). A
- * task with another due time was superseded by an earlier expiry and does nothing. INNER 's', also
- * a small record: searched. Every message that had moved to a position below `searched` has a
- * forward record. */
+ * INNER 'c' of the messages' partition, a small record (service/small_record.h), contains the time
+ * at which the queue's task is due, and the expiry at which it starts: due, from (in message_now()
+ * time). A task with another due time was superseded by an earlier expiry and does nothing. INNER
+ * 's', also a small record, contains `searched`. Every message that had moved to a position below
+ * `searched` has a forward record. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H
 
 #include "queue/message.h"
 #include "service/deferred_tasks.h"
 
-/* Stored: never reuse a number. Those of the Queue service start at 0x200. */
+/* Stored, so numbers must never be reused. Those of the Queue service start at 0x200. */
 enum { TASK_EXPIRE_MESSAGES = 0x200 };
 
 /* Called when a message with this expiry is added: ensures that there is a task due no later.

@@ -178,7 +178,7 @@ bool message_read_order(const struct record *record, struct message *ret_message
     return decoder_ok(&in) || damaged(record);
 }
 
-/* The value of a body. */
+/* Decodes the value of a body. */
 static bool decode_body(struct bytes value, struct message *message)
 {
     struct decoder in;
@@ -192,7 +192,7 @@ static bool decode_body(struct bytes value, struct message *message)
     return decoder_ok(&in);
 }
 
-/* *ret_written: the fields in the body. */
+/* Decodes a body that was read. *ret_written: the message with the fields of its body */
 static enum store_result take_body(const struct message *message, enum store_result result,
                                    struct bytes key, struct record *record,
                                    struct message *ret_written)
@@ -218,8 +218,9 @@ static enum store_result read_body(struct read_view *before, struct arena *arena
     return take_body(message, result, at, &record, ret_written);
 }
 
-/* Reads ahead if the message was never dequeued: the next Get Messages most likely returns the one
- * that was put next. Bodies of messages that became visible again are not stored in order. */
+/* Reads ahead if the message was never dequeued, because the next Get Messages most likely returns
+ * the message that was put after it. Bodies of messages that became visible again are not in the
+ * order of gets. */
 static enum store_result read_body_ahead(struct read_view *before, struct arena *arena,
                                          const struct message *message, struct message *ret_written)
 {
@@ -389,8 +390,8 @@ enum store_result message_locate(struct read_view *before, struct arena *arena,
     struct bytes at = order_key(key, message);
     enum store_result result = read_view_get(before, RECORD_INNER, at, arena, &record);
 
-    /* found at its indexed position; a forward record may point here too if an update wrote the
-     * position */
+    /* found at the position in its body; a forward record may also contain this position, if an
+     * update wrote the body */
     if (!result) {
         record.key = at;
         return message_read_order(&record, message) ? STORE_OK : STORE_CORRUPT;
@@ -417,7 +418,7 @@ void message_forward(struct changes *changes, struct arena *arena, const struct 
     small_record_write(changes, arena, forward_key(key, &message->id), &place, 1);
 }
 
-/* ---- the text of a pop receipt: base64 of u8 1 (version); place, be64; changes, be32 ---- */
+/* ---- text of a pop receipt: base64 of u8 1 (version); place, be64; changes, be32 ---- */
 
 #define RECEIPT_VERSION 1
 #define RECEIPT_BYTES   13

@@ -12,30 +12,29 @@
  * are in the order of insertion: an id starts with the instant of its insertion, and no two changes
  * of a partition have the same instant.
  *
- * Bodies are in the order in which the messages expire: by the first full second at or after expiry
- * (due), which is also in the id, so that a body can be found by id. The position stored in a body
- * is the one the message had when the body was written. A get only moves order records, about fifty
- * bytes each; where a message has moved since is only determined when it expires, and then recorded
- * (expire_messages.h). decision: 218
+ * Bodies are in the order in which the messages expire. Their keys start with the first full second
+ * at or after expiry (due), which the id also contains, so that a body can be found by id. The
+ * position stored in a body is the one the message had when the body was written. A get only moves
+ * order records, of about fifty bytes each. The current position of a message that has moved is
+ * only determined when it expires, and then recorded (expire_messages.h). decision: 218
  *
- * Visibility and expiry are elapsed times (store_time_passed()), and are shown converted to the
- * current clock. decision: 185, 294
+ * Visibility and expiry are stored as elapsed times (store_time_passed()), and converted to the
+ * current clock for clients. decision: 185, 294
  *
- * All of this depends on the instant of a decision being greater than every instant that its
- * partition has seen (read_view_instant()). So nothing is ever added to the order before the `now`
- * of an earlier decision, and its low-water mark is never too high (front.h); nor is a body ever
- * added with an expiry that the deletion of expired messages has already passed
- * (expire_messages.h). */
+ * All of this depends on the instant of a decision being greater than every earlier instant of its
+ * partition (read_view_instant()). Thus nothing is ever added to the order before the `now` of an
+ * earlier decision, so the low-water mark is never too high (front.h); nor is a body ever added
+ * with an expiry that the deletion of expired messages has already passed (expire_messages.h). */
 #ifndef LAGRA_QUEUE_MESSAGE_H
 #define LAGRA_QUEUE_MESSAGE_H
 
 #include "queue/queue.h"
 
-/* Pop receipts, returned by a get, an update and a put, and required by an update or delete. A
- * receipt is a version stamp of a message: its position in the order, and its number of
- * changes. So it changes with each get and each update, and stays valid until the next of them,
- * even when the message becomes visible again. It does not identify the message: the id is always
- * needed with it, as in Azure. rest: Get-Messages, Update-Message; decision: 121 */
+/* Pop receipt, which gets, updates and puts return, and updates and deletes require. A receipt is a
+ * version stamp of a message: its position in the order, and its number of changes. It therefore
+ * changes with each get and each update, and remains valid until the next of these, even if the
+ * message becomes visible again. It does not identify the message; like in Azure, the id is also
+ * needed. rest: Get-Messages, Update-Message; decision: 121 */
 struct receipt {
     instant place;
     uint32_t changes;
@@ -53,11 +52,11 @@ struct message {
     struct guid id;
     /* in message_now() time; after a read, the message's position, which may be its expiry */
     instant visible;
-    instant expires; /* as message_now(), or MESSAGE_NEVER, which is greater */
+    instant expires; /* in message_now() time, or MESSAGE_NEVER, which is greater */
     uint32_t dequeued;
     uint32_t changes;  /* gets and updates so far */
-    bool forwarded;    /* a forward record has its position */
-    struct bytes text; /* UTF-8 that XML can represent; if it was read */
+    bool forwarded;    /* a forward record contains its position */
+    struct bytes text; /* UTF-8 that XML can represent; set if it was read */
     /* Set by message_show(), for clients. */
     instant visible_shown;
     instant expires_shown;
@@ -73,7 +72,7 @@ static inline instant message_now(const struct decision *d)
 }
 /* Sets the times that clients see; at most MESSAGE_NEVER. */
 void message_show(const struct decision *d, struct message *message);
-/* Returns the first full second at or after the expiry; INSTANT_MAX if it never expires. */
+/* Returns the first full second at or after the expiry; INSTANT_MAX for MESSAGE_NEVER. */
 static inline instant message_due(instant expires)
 {
     return expires == MESSAGE_NEVER
@@ -83,8 +82,9 @@ static inline instant message_due(instant expires)
 
 /* ---- ids ---- */
 
-/* Creates an id for a message with this insertion and expiry, unique in the server because no two
- * changes have the same instant, and with 23 random bits. random: a fresh GUID. rfc: 9562 5.8 */
+/* Creates an id for a message with this insertion and expiry. It is unique in the server because
+ * no two changes have the same instant, and contains 23 random bits. random: a new random GUID.
+ * rfc: 9562 5.8 */
 struct guid message_id(instant inserted, instant expires, struct guid random);
 instant message_inserted(const struct guid *id);
 
@@ -104,10 +104,11 @@ struct scan *message_scan_order(struct read_view *before, instant from);
 struct scan *message_search_order(struct read_view *before, instant from);
 /* Decodes a record of that scan, without the text. Returns false, and logs it, if it is corrupt. */
 bool message_read_order(const struct record *record, struct message *ret_message);
-/* Reads the text. Returns STORE_OK, STORE_CORRUPT (also if it is missing), STORE_WAIT, STORE_IO. */
+/* Reads the text. Returns STORE_OK, STORE_CORRUPT (even if it is missing), STORE_WAIT,
+ * STORE_IO. */
 enum store_result message_read_text(struct read_view *before, struct arena *arena,
                                     struct message *message);
-/* The message that a request names, and the pop receipt that proves that the caller got it. */
+/* The message that a request names, and the pop receipt as proof that the caller has got it. */
 struct message_claim {
     bool has_id; /* false if the id sent is malformed */
     struct guid id;
@@ -118,7 +119,7 @@ struct message_claim {
 /* Finds the message of a claim, without its text.
  * returns  OK
  *          E_InvalidQueryParameterValue  the receipt is malformed
- *          E_MessageNotFound             also if it has expired, or has changed since the receipt
+ *          E_MessageNotFound             missing, expired, or changed since the receipt
  *          errors of decision_fail_store()
  * semantics 7; decision: 121 */
 enum error message_find(struct decision *d, const struct message_claim *claim,
@@ -137,11 +138,11 @@ void message_remove(struct changes *changes, const struct message *message);
 /* Scans the bodies by expiry, starting at `from`. */
 struct scan *message_scan_bodies(struct read_view *before, instant from);
 /* Decodes a body record; the resulting message suffices for message_remove() if the message is
- * still at the position stored in the body. *ret_due: the second by which it has expired;
- * INSTANT_MAX if it never does. Returns false, and logs it, if it is corrupt. */
+ * still at the position stored in the body. *ret_due: message_due() of its expiry. Returns false,
+ * and logs it, if it is corrupt. */
 bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due);
-/* Finds the current position of a body's message, and whether it is in a forward record. Returns
- * STORE_OK, STORE_NOT_FOUND (it has moved, and the position is unknown), STORE_CORRUPT, STORE_WAIT,
+/* Finds the current position of a body's message, in the body or in a forward record. Returns
+ * STORE_OK, STORE_NOT_FOUND (it has moved to an unknown position), STORE_CORRUPT, STORE_WAIT,
  * STORE_IO. */
 enum store_result message_locate(struct read_view *before, struct arena *arena,
                                  struct message *message);

@@ -6,7 +6,7 @@
 
 /* ---- Put Message ---- */
 
-/* Returns the expiry; beyond the calendar it is never. */
+/* Returns the expiry, or MESSAGE_NEVER if there is none or it would be beyond the calendar. */
 static instant expiry_of(instant now, uint64_t ttl_s)
 {
     if (ttl_s == 0 || ttl_s >= (MESSAGE_NEVER - now) / TICKS_PER_SECOND)
@@ -14,7 +14,7 @@ static instant expiry_of(instant now, uint64_t ttl_s)
     return now + ttl_s * TICKS_PER_SECOND;
 }
 
-/* Adds a message after all that are visible by then. Its receipt is equivalent to that of a get.
+/* Adds a message after all messages that are visible before it. Returns a receipt like a get does.
  * rest: Put-Message */
 enum error put_message_decide(struct decision *d, const struct put_message_parameters *p,
                               struct put_message_result *r)
@@ -36,7 +36,8 @@ enum error put_message_decide(struct decision *d, const struct put_message_param
 
 /* ---- Update Message ---- */
 
-/* Sets when the message becomes visible again, and its text if given. Does not count as a dequeue.
+/* Sets the time at which the message becomes visible again, and its text if given. Does not count
+ * as a dequeue.
  * rest: Update-Message; decision: 122 */
 enum error update_message_decide(struct decision *d, const struct update_message_parameters *p,
                                  struct update_message_result *r)
@@ -76,7 +77,7 @@ enum error delete_message_decide(struct decision *d, const struct delete_message
 }
 
 /* Deletes all messages at once by giving the queue a new space and dropping the old one. A
- * concurrent put goes into one of the two. rest: Clear-Messages */
+ * concurrent put adds its message to one of the two. rest: Clear-Messages */
 enum error clear_messages_decide(struct decision *d, const struct clear_messages_parameters *p,
                                  struct clear_messages_result *r)
 {
@@ -92,32 +93,32 @@ enum error clear_messages_decide(struct decision *d, const struct clear_messages
 /* Get Messages, Peek Messages: return the first visible messages. rest: Get-Messages,
  * Peek-Messages */
 
-/* Maximum expired messages deleted in the same commit; further ones are skipped, and left to
- * expire_messages.h. */
+/* Maximum number of expired messages deleted in the same commit; others are skipped and left to
+ * expire_messages.c. */
 #define DROPPED_MAX            100u
-/* Maximum skipped by a worker; more are skipped on a thread that may block. */
+/* Maximum number of messages that a worker visits; a thread that may block visits more. */
 #define PASSED_BY_WORKERS      1000u
-/* Larger responses are rendered in the pool. */
+/* Total size of texts above which the response is rendered in the pool. */
 #define RENDERED_BY_WORKER_MAX (64u << 10)
 
 struct search {
     instant now; /* message_now() */
     uint32_t wanted;
     struct message_list *found;
-    bool drops;              /* expired messages: */
-    struct message *expired; /* at most DROPPED_MAX; NULL if none */
+    bool drops;              /* whether to delete expired messages */
+    struct message *expired; /* expired messages to delete, at most DROPPED_MAX; NULL if none */
     uint32_t expired_count;
     instant end; /* no remaining message is before it */
 };
 
-/* Limits `end` because the message may remain. */
+/* Limits `end` to the position of a message that may remain. */
 static void keep_behind(struct search *search, const struct message *message)
 {
     if (search->end > message->visible)
         search->end = message->visible;
 }
 
-/* Returns false if the message remains. */
+/* Adds an expired message to those to delete. Returns false if it remains. */
 static bool drop(struct decision *d, struct search *search, const struct message *message)
 {
     if (!search->drops || search->expired_count == DROPPED_MAX)
@@ -128,7 +129,7 @@ static bool drop(struct decision *d, struct search *search, const struct message
     return true;
 }
 
-/* Finds the first messages visible at search->now. Returns STORE_OK, also if there are fewer;
+/* Finds the first messages visible at search->now. Returns STORE_OK, even if there are fewer;
  * STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 static enum store_result find_visible(struct decision *d, instant from, struct search *search)
 {
@@ -176,7 +177,8 @@ static enum store_result read_texts(struct decision *d, struct message_list *lis
     return STORE_OK;
 }
 
-/* Finds the messages visible at search->now, from the low-water mark on, with their texts. */
+/* Finds the messages visible at search->now, starting at the low-water mark, and reads their
+ * texts. */
 static enum error search_messages(struct decision *d, struct search *search,
                                   struct front *ret_front)
 {

@@ -15,7 +15,7 @@
 
 struct put_message_parameters {
     struct parameters base;
-    struct guid random;    /* for the id */
+    struct guid random;    /* random bits for the id */
     uint64_t visibility_s; /* initial invisibility; less than the TTL */
     uint64_t ttl_s;        /* 0: never expires */
     struct bytes text;     /* set by parse */
@@ -76,7 +76,7 @@ OPERATION_DECLARE(delete_message);
 
 struct clear_messages_parameters {
     struct parameters base;
-    struct guid space; /* for later messages: a fresh id */
+    struct guid space; /* space for later messages, with a new id */
 };
 OPERATION_NO_RESULT(clear_messages);
 OPERATION_DECLARE(clear_messages);

@@ -1,14 +1,15 @@
-/* The records of the Queue service, and declarations shared by its files. The files of this folder
- * decide and do not depend on HTTP or XML; those of rest/ parse requests and render responses.
+/* The records of the Queue service, and declarations shared by its files. The files in this
+ * directory make the decisions and do not depend on HTTP or XML; those in rest/ parse requests and
+ * render responses.
  *
  * Spaces and partitions:
  *   account space    account_space("queue", account)
  *     partition ""          INNER  "p": service properties (properties/service_properties.h)
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
- *     partition ""          INNER: the messages (message.h) All messages of a queue are in one
- * partition: so Get Messages sees a single order, and its commit hides the messages from all other
- * clients at once. */
+ *     partition ""          INNER: the messages (message.h)
+ * All messages of a queue are in one partition, so Get Messages sees a single order, and its commit
+ * hides the messages from all other clients at once. */
 #ifndef LAGRA_QUEUE_QUEUE_H
 #define LAGRA_QUEUE_QUEUE_H
 
@@ -42,7 +43,7 @@ enum error queue_check_names(const struct resource *resource);
 /* ---- queues: queue_operations.c ---- */
 
 struct queue {
-    struct guid space; /* of its messages */
+    struct guid space; /* space of its messages */
     instant created;
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
@@ -71,10 +72,10 @@ static inline const struct queue_resource *queue_asked(const struct decision *d)
 }
 
 struct guid queue_account_space(struct bytes account);
-/* Locates the queue's partition, or that of its messages; E_QueueNotFound. */
+/* Locates the queue's partition, or that of its messages. Returns OK, E_QueueNotFound. */
 enum error queue_locate(struct decision *d, struct partition *ret_partition);
 enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts);
-/* Subject of the rows for a queue; E_QueueNotFound if missing. */
+/* Subject function of the operations on a queue. Returns OK, E_QueueNotFound. */
 enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;

@@ -1,4 +1,4 @@
-/* Decisions of the operations on queues, their record, and the resource of a request: see
+/* Decisions of the operations on queues, records of queues, and resources of requests: see
  * queue_operations.h and queue.h. */
 #include "queue/queue_operations.h"
 
@@ -107,7 +107,7 @@ const struct usage_functions queue_usage = { .container = is_queue, .inner_prefi
 
 /* ---- List Queues ---- */
 
-/* Every queue is a partition of the account's space. rest: List-Queues1 */
+/* Lists the partitions of the account's space, one per queue. rest: List-Queues1 */
 enum error list_queues_decide(struct decision *d, const struct list_queues_parameters *p,
                               struct list_queues_result *r)
 {
@@ -162,8 +162,8 @@ enum error delete_queue_decide(struct decision *d, const struct delete_queue_par
 
 /* ---- Get Queue Metadata ---- */
 
-/* The count is maintained, not computed. rest: Get-Queue-Metadata
- * "x-ms-approximate-messages-count" */
+/* Returns a count that is maintained with each change instead of counting messages. rest:
+ * Get-Queue-Metadata "x-ms-approximate-messages-count" */
 enum error get_queue_metadata_decide(struct decision *d,
                                      const struct get_queue_metadata_parameters *p,
                                      struct get_queue_metadata_result *r)
@@ -183,7 +183,7 @@ enum error get_queue_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Set Metadata and Set ACL. */
+/* Writes the queue for Set Queue Metadata and Set Queue ACL. */
 void queue_write_state(struct decision *d)
 {
     queue_write(d, &queue_state(d)->queue);
@@ -253,7 +253,7 @@ enum error queue_subject(struct decision *d)
     return e;
 }
 
-/* Stored access policies belong to the queue. */
+/* Returns the queue's stored access policies. */
 enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     if (decision_rests_on_policy(d) &&

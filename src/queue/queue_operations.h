@@ -21,12 +21,12 @@ OPERATION_DECLARE(list_queues);
 
 struct create_queue_parameters {
     struct parameters base;
-    struct guid space; /* of the new queue: a fresh id, so that it is empty */
+    struct guid space; /* space of the new queue, with a new id, so it is empty */
     struct bytes metadata;
 };
 struct create_queue_result {
     struct result base;
-    bool existed; /* with the same metadata */
+    bool existed; /* a queue with the same metadata existed */
 };
 OPERATION_DECLARE(create_queue);
 

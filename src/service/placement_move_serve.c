@@ -143,34 +143,45 @@ static enum store_result read_incoming(struct decision *d, struct move *ret_move
     return STORE_OK;
 }
 
+static bool has_space(const struct moved *moved, const struct guid *space)
+{
+    for (size_t i = 0; i < moved->space_count; i++)
+        if (guid_equal(&moved->spaces[i].space, space))
+            return true;
+    return false;
+}
+
 /* Drops the spaces of an earlier move from the same cell, which has promised not to seal it.
  * Returns STORE_NOT_FOUND if no move is prepared here that has to stay. The same move may be
- * prepared again after the name was changed. */
-static enum store_result replace_incoming(struct decision *d, const struct move *move)
+ * prepared again after the name was changed, and need not have all its former spaces then. */
+static enum store_result replace_incoming(struct decision *d, const struct move *move,
+                                          const struct moved *by)
 {
     struct move other;
     struct moved moved;
     enum store_result result = read_incoming(d, &other, &moved);
 
-    if (result || other.incarnation == move->incarnation)
-        return result ? result : STORE_NOT_FOUND;
+    if (result)
+        return result;
     if (other.from != move->from || other.incarnation > move->incarnation)
         return STORE_OK;
     for (size_t i = 0; i < moved.space_count; i++)
-        changes_drop_space(d->changes, moved.spaces[i].space);
+        if (!has_space(by, &moved.spaces[i].space))
+            changes_drop_space(d->changes, moved.spaces[i].space);
     return STORE_NOT_FOUND;
 }
 
 /* Finds conflicts with a move. Returns STORE_NOT_FOUND if no other move is sealed or prepared here
  * and the name is not in use. */
-static enum store_result find_conflict(struct decision *d, const struct move *move)
+static enum store_result find_conflict(struct decision *d, const struct move *move,
+                                       const struct moved *moved)
 {
     struct move other;
     bool used = false;
     enum store_result result = move_read_sealed(d->before, d->arena, &other);
 
     if (result == STORE_NOT_FOUND)
-        result = replace_incoming(d, move);
+        result = replace_incoming(d, move, moved);
     if (result != STORE_NOT_FOUND)
         return result;
     result = placement_is_used(d->before, &used);
@@ -190,7 +201,7 @@ static enum error attempt_prepare(struct decision *d, void *of)
     decision_open_subject(d, move_partition(d->service->name, &step->move));
     account = decision_open(d, account_partition(d, &step->move), changes_new(d->arena));
     decision_read_clock(d);
-    result = find_conflict(d, &step->move);
+    result = find_conflict(d, &step->move, &moved);
     if (result && result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
     if (!result || !has_time(d, &moved))
@@ -392,6 +403,10 @@ enum store_result move_finish_task(struct decision *d, const struct deferred_tas
         return result;
     if (!placement_payload_read(task->payload, &move.service, &move.account))
         return STORE_CORRUPT;
+    /* If the seal could still be lost, both cells would have the name. */
+    result = store_await(d->store, read_view_sequence(d->before));
+    if (result)
+        return result;
     if (ask(endpoint, move.to, MOVE_ACTIVATE_PATH, &move, d->arena) != 200)
         return again(d, task);
     if (move.from != CLUSTER_ROOT && move.to != CLUSTER_ROOT &&

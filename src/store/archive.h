@@ -1,6 +1,6 @@
-/* Reads raw records of a space, of any service: from a backup, in order to restore a part of it, or
- * from a running store, in order to copy the space to another one. A backup's folder is not changed,
- * and can have several readers; its format: backup/backup.h. One thread; waits for the disk.
+/* Reads the raw records of a space of any service: from a backup, to restore part of it, or from a
+ * running store, to copy the space to another store. Does not change the backup's folder, which can
+ * have several readers; backup/backup.h describes its format. For one thread; waits for the disk.
  *
  * Every record and every piece is verified against its checksum (store invariant 5). */
 #ifndef LAGRA_STORE_ARCHIVE_H
@@ -10,42 +10,43 @@
 
 struct archive;
 
-/* folder: of one backup. *ret_problem: as store_open_embedded()
+/* folder: folder of one backup. *ret_problem: like store_open_embedded()
  *
  * Returns STORE_OK, STORE_NOT_FOUND if it is not a backup, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_open(const char *folder, struct archive **ret_archive,
                                const char **ret_problem);
-/* Reads a running store. Each partition is read in one state (archive_select()), and everything
- * else as it is at that moment; archive_take_changes() returns later changes. Returns NULL if the
- * engine has no files. */
+/* Reads a running store. Each partition is read as a consistent snapshot (archive_select()),
+ * everything else in its state at the time of the call; archive_take_changes() returns later
+ * changes. Returns NULL if the engine has no files. */
 struct archive *archive_of(struct store *store);
 void archive_close(struct archive *archive);
 
-/* Returns the key of the first partition of the space after `after` (ptr NULL: the very first), in
- * the arena.
+/* Returns the key of the first partition of the space after `after` (ptr NULL: the first of all),
+ * in the arena.
  *
  * Returns STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_partition(struct archive *archive, struct guid space, struct bytes after,
                                     struct arena *arena, struct bytes *ret_key);
 
-/* Opens the partition for archive_records() and archive_record(), in its current state. Its
- * pieces can be read until another one is selected. */
+/* Opens a snapshot of the partition for archive_records() and archive_record(). Its pieces can be
+ * read until another partition is selected. */
 void archive_select(struct archive *archive, struct partition partition);
-/* Its arguments are valid during the call. Returns false to stop. */
+/* The arguments are valid only during the call. Returns false to stop. */
 typedef bool archive_record_found(void *context, enum record_family family,
                                   const struct record *record);
 /* Calls found() for the records of the selected partition: first LISTED, then INNER.
  *
- * Returns STORE_OK, also if found() stopped; STORE_CORRUPT, STORE_IO. */
+ * Returns STORE_OK, even if found() stopped; STORE_CORRUPT, STORE_IO. */
 enum store_result archive_records(struct archive *archive, archive_record_found *found,
                                   void *context);
-/* Calls found() for one record of the selected partition, of a running store. Returns
+/* Calls found() for one record of the selected partition; only for a running store. Returns
  * STORE_NOT_FOUND if it does not exist. */
 enum store_result archive_record(struct archive *archive, enum record_family family,
                                  struct bytes key, archive_record_found *found, void *context);
 
-/* An index record of this partition; or a counter: partition_key.ptr NULL, value 8 le; or a
- * deferred task: key.ptr NULL, due, kind, and value: its payload (ptr NULL: none). */
+/* One of: an index record of this partition; a counter (partition_key.ptr NULL, value 8 le); a
+ * deferred task (key.ptr NULL, with due, kind, and its payload as value, ptr NULL if it has
+ * none). */
 struct archive_row {
     struct bytes partition_key, key, value;
     instant due;
@@ -61,28 +62,28 @@ enum store_result archive_tasks(struct archive *archive, struct guid space,
 
 /* ---- changes in a running store ---- */
 
-/* Starts to watch a space, until archive_close(). Returns false if another one of the store is
- * watched, or this one is already. */
+/* Starts to record changes of a space, until archive_close(). Returns false if any space of the
+ * store is already watched. */
 bool archive_watch(struct archive *archive, struct guid space);
-/* Returns true if more has changed than half of what can be remembered. */
+/* Returns true if the recorded changes use more than half of their maximum memory. */
 bool archive_has_many_changes(struct archive *archive);
 
-/* Describes a record, an index record or an added task of the watched space that was written or
- * deleted. */
+/* A record, index record or task of the watched space that was written or deleted. */
 struct archive_change {
     enum { CHANGED_RECORD, CHANGED_INDEX, CHANGED_TASK } kind;
     enum record_family family;
     struct bytes partition_key, key; /* of a task: neither */
     struct bytes row;                /* the full key */
 };
-/* Returns the changes since the last call, or archive_watch(), each once, in the arena; records
- * of one family of a partition are next to each other. Commits that are in progress may be in the
- * next call's.
+/* Returns the changes since the last call, or since archive_watch(), each once, in the arena;
+ * records of one family of a partition are adjacent. Commits in progress may be returned only by
+ * the next call.
  *
- * Returns STORE_OK; STORE_FULL if there is too much to be remembered; STORE_CORRUPT. */
+ * Returns STORE_OK; STORE_FULL if there were too many changes to record; STORE_CORRUPT. */
 enum store_result archive_take_changes(struct archive *archive, struct arena *arena,
                                        struct archive_change **ret_changes, size_t *ret_count);
-/* Calls found() for the index record or task. Returns STORE_NOT_FOUND if it does not exist. */
+/* Calls found() for the changed index record or task. Returns STORE_NOT_FOUND if it does not
+ * exist. */
 enum store_result archive_changed_row(struct archive *archive, const struct archive_change *change,
                                       archive_row_found *found, void *context);
 

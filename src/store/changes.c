@@ -12,7 +12,7 @@ struct changes {
     struct arena *arena;
     uint64_t bytes; /* changes_bytes() */
     struct change *first;
-    struct change **link; /* where the next change goes */
+    struct change **link; /* link to the next change to add */
     struct change *first_index;
     struct change **index_link;
     struct count_change *first_count;
@@ -20,7 +20,7 @@ struct changes {
     struct piece_change *pieces;
     size_t piece_count;
     size_t piece_capacity;
-    struct guid *dropped; /* spaces */
+    struct guid *dropped; /* dropped spaces */
     size_t dropped_count;
 };
 
@@ -202,7 +202,7 @@ static void append_task(struct changes *changes, struct task_change *more)
     }
 }
 
-/* Appends the changes of pieces. */
+/* Appends changes of piece references. */
 static void append_pieces(struct changes *changes, const struct piece_change *more, size_t count)
 {
     struct piece_change *grown =
@@ -287,8 +287,8 @@ bool changes_have_pieces(const struct changes *changes)
     return changes->piece_count > 0;
 }
 
-/* Adds up the changes of each piece, and returns how many pieces remain. False: two records
- * disagree on the length of a piece. */
+/* Adds up the reference changes of each piece and counts the pieces whose sum is not 0. Returns
+ * false if two records disagree on the length of a piece. */
 static bool add_up(struct piece_change *changes, size_t count, size_t *ret_kept)
 {
     size_t kept = 0;
@@ -335,7 +335,7 @@ enum store_result commit_pieces(const struct commit_part *parts, size_t count,
             total += parts[i].changes->piece_count;
         }
     if (!add_up(all, total, ret_count)) {
-        log_line(LOG_ERROR, "store: records say that a piece has different lengths");
+        log_line(LOG_ERROR, "store: records disagree on the length of a piece");
         return STORE_CORRUPT;
     }
     assert(*ret_count <= total);

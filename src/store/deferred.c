@@ -13,7 +13,7 @@
 #define MARK_STEP     (60 * TICKS_PER_SECOND)
 #define TASK_KEY_SIZE (1 + 8 + 16)
 
-/* Under the lock. */
+/* Caller holds the lock. */
 static void assert_deferred(const struct deferred *deferred)
 {
     lock_assert_held(&deferred->lock);
@@ -31,8 +31,8 @@ void deferred_init(struct deferred *deferred)
     pthread_rwlockattr_t attributes;
     int failed = pthread_rwlockattr_init(&attributes);
 
-    /* Many commits add tasks, each only briefly: the runner that looks must not wait for a gap
-     * between them. */
+    /* Many commits add tasks, each for a short time. The runner, which takes the lock exclusively,
+     * must not have to wait for a gap between them. */
     failed = failed || pthread_rwlockattr_setkind_np(&attributes,
                                                      PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     failed = failed || pthread_rwlock_init(&deferred->adding, &attributes);
@@ -122,7 +122,7 @@ void deferred_added(struct deferred *deferred, instant due)
         waiter->wake(waiter);
 }
 
-/* If the row is not written after all, the next one will be. */
+/* If the caller fails to write the row, a later row replaces it. */
 bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_value[8])
 {
     static const char kind = KEY_KIND_TASK_MARK;
@@ -154,7 +154,7 @@ bool deferred_read_row(struct bytes key, struct bytes value, struct task_row *re
     decode_fixed(&from, ret_row->space.b, sizeof ret_row->space.b);
     if (from.bad || from.end - from.at < 2)
         return false;
-    /* without the terminator of an escaped key */
+    /* without the terminator of the escaped key */
     ret_row->escaped = bytes_of((const char *)from.at, (size_t)(from.end - from.at) - 2);
     return true;
 }
@@ -181,8 +181,8 @@ static enum store_result read_task(const struct cursor *cursor, struct arena *ar
     return STORE_OK;
 }
 
-/* Raises the floor and returns it. From now on nothing is added below it, and everything added
- * before is visible. */
+/* Raises the floor and returns it. Afterwards no task is added below it, and all tasks added
+ * before are visible. */
 static instant raise_floor(struct deferred *deferred, instant now)
 {
     instant floor;
@@ -196,7 +196,7 @@ static instant raise_floor(struct deferred *deferred, instant now)
     return floor;
 }
 
-/* Returns where a look at the front begins. *ret_returns: for raise_mark() */
+/* Returns where a scan of the front starts. *ret_returns: argument for raise_mark() */
 static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
 {
     instant mark;
@@ -210,7 +210,7 @@ static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
     return mark;
 }
 
-/* Raises the mark, unless the list was replaced during the look. */
+/* Raises the mark, unless the list was replaced during the scan. */
 static void raise_mark(struct deferred *deferred, unsigned returns, instant mark)
 {
     lock_acquire(&deferred->lock);

@@ -1,5 +1,5 @@
-/* The list of deferred tasks, implemented on top of the engines: the keys of tasks, and the
- * low-water mark that keeps the front of the list fast.
+/* The list of deferred tasks, implemented on top of the engines: the keys of tasks, and a
+ * low-water mark that keeps scans of the list's front fast.
  *
  *   'T' 8 be due, 16 id    1     version (1)
  *                          v     kind
@@ -9,9 +9,9 @@
  *
  * All deletions happen at the front of the list, so scans start at the mark rather than at the
  * beginning. The mark advances to the first remaining task, but never past the floor; tasks are
- * never added below the floor (a task due earlier is due at the floor). Each look at the front
- * raises the floor to the current time, while no commit is adding tasks: those commits hold
- * `adding` shared. */
+ * never added below the floor (a task due earlier is due at the floor). Each scan of the front
+ * raises the floor to the current time while no commit is adding tasks; such commits hold `adding`
+ * shared. */
 #ifndef LAGRA_STORE_DEFERRED_H
 #define LAGRA_STORE_DEFERRED_H
 
@@ -22,14 +22,14 @@
 
 /* Part of an engine's store. */
 struct deferred {
-    pthread_rwlock_t adding; /* taken before the locks of spaces and stripes */
+    pthread_rwlock_t adding; /* acquired before the locks of spaces and stripes */
     instant floor;           /* under `adding` */
     struct lock lock;
     instant mark;          /* under lock */
     instant stored_mark;   /* value of the row 'W'; under lock */
     unsigned returns;      /* number of calls of deferred_return(); under lock */
-    instant earliest;      /* earliest due time added since the last look; under lock */
-    struct waiter *waiter; /* waits for a task due before `waited_for`; NULL: none; under lock */
+    instant earliest;      /* earliest due time added since the last scan; under lock */
+    struct waiter *waiter; /* waits for a task due before `waited_for`, or NULL; under lock */
     instant waited_for;
 };
 
@@ -40,20 +40,20 @@ void deferred_init(struct deferred *deferred);
 void deferred_begin_at(struct deferred *deferred, instant mark);
 void deferred_release(struct deferred *deferred);
 
-/* Called when the list was replaced by an older one, which may have tasks due long ago: the next
- * look starts at its beginning. */
+/* Called when the list was replaced by an older one, which may have tasks that were due long ago.
+ * The next scan then starts at the beginning of the list. */
 void deferred_return(struct deferred *deferred);
 
 /* Enclose the write of a commit that adds tasks. */
 void deferred_enter(struct deferred *deferred);
 void deferred_leave(struct deferred *deferred);
-/* Makes key and value of a task that a commit to a partition adds. Between enter and leave. Returns
- * when it will be due. */
+/* Builds key and value of a task that a commit to a partition adds; called between enter and
+ * leave. Returns the time at which it will be due. */
 instant deferred_task_rows(const struct deferred *deferred, const struct task_change *change,
                            struct bytes partition_prefix, struct key *key, struct text *value);
 /* Called after the write, with the due time of an added task: wakes the waiter if necessary. */
 void deferred_added(struct deferred *deferred, instant due);
-/* Makes the key of a task that a commit removes. */
+/* Builds the key of a task that a commit removes. */
 void deferred_done_key(const struct task_change *change, struct key *key);
 /* Describes the row of a task; points into the row. */
 struct task_row {
@@ -64,9 +64,9 @@ struct task_row {
     struct guid space;
     struct bytes escaped; /* partition key */
 };
-/* Returns false if it is not the row of a task, or damaged. */
+/* Returns false if it is not the row of a task, or is corrupt. */
 bool deferred_read_row(struct bytes key, struct bytes value, struct task_row *ret_row);
-/* Returns true if the mark has advanced far enough to write its row, and the row. */
+/* Returns true if the mark has advanced far enough to be stored, and its row. */
 bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_value[8]);
 
 #endif

@@ -1,11 +1,11 @@
-/* Inspects a whole store, for `lagra check`: raw records of all services. Nothing else uses the
- * store at the same time. */
+/* Inspects all raw records of a store, for `lagra check`. Nothing else may use the store at the
+ * same time. */
 #ifndef LAGRA_STORE_INSPECT_H
 #define LAGRA_STORE_INSPECT_H
 
 #include "store/store.h"
 
-/* The place of a record. */
+/* Full key of a record. */
 struct record_place {
     enum record_family family;
     struct guid space;
@@ -13,35 +13,35 @@ struct record_place {
     struct bytes record_key;
 };
 
-/* Its arguments are valid during the call. */
+/* The arguments are valid only during the call. */
 typedef void inspect_visit(void *context, const struct record_place *place,
                            const struct record *record);
 typedef void inspect_say(void *context, const char *sentence);
 
-/* Visits every record of every space, and compares the index of pieces with the references in the
- * records: reports each difference.
+/* Visits every record of every space, compares the index of pieces with the references in the
+ * records, and reports each difference.
  *
- * Returns STORE_OK; STORE_CORRUPT if a record cannot be read (reported; the records after it were
- * not visited); STORE_IO. */
+ * Returns STORE_OK; STORE_CORRUPT if a record cannot be read (it is reported, and the records
+ * after it are not visited); STORE_IO. */
 enum store_result store_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                 void *context);
 
 struct salvage_listener {
-    /* Reports damage that cannot be described by a record. */
+    /* Reports damage that does not belong to a record. */
     inspect_say *say;
-    /* Reports that the records between two places were lost. NULL: from the first, or to the last,
-     * or unknown. */
+    /* Reports that the records between two places were lost. after: NULL for the beginning, to:
+     * NULL for the end; both NULL if unknown. */
     void (*lost)(void *context, const struct record_place *after, const struct record_place *to);
     void *context;
 };
 
-/* Makes a new data folder from everything readable in another one, which is not changed. Unreadable
- * bytes of pieces are left out: records that refer to them are kept, and reading the bytes returns
- * STORE_CORRUPT, as before.
+/* Creates a data folder from everything readable in another one, which is not changed. Unreadable
+ * bytes of pieces are not copied; records that refer to them are, and reading those bytes still
+ * returns STORE_CORRUPT.
  *
- * to  created, or an empty folder
+ * to  new or empty folder
  *
- * Returns STORE_OK, STORE_BUSY, STORE_IO; *ret_problem as store_open_embedded(). */
+ * Returns STORE_OK, STORE_BUSY, STORE_IO; *ret_problem: like store_open_embedded(). */
 enum store_result store_salvage(const char *from, const char *to,
                                 const struct salvage_listener *listener, const char **ret_problem);
 

@@ -64,7 +64,7 @@ void *lag_ring_shown(const struct lag_ring *ring, instant now, instant *ret_unti
 struct lag {
     struct store *store;
     struct lock lock;
-    struct lag_ring ring; /* of struct lag_state; under the lock */
+    struct lag_ring ring; /* samples are struct lag_state; under the lock */
 };
 
 static struct lag_state *state_new(const struct lag *lag)

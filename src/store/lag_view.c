@@ -1,5 +1,5 @@
-/* The lagging view of a store (lag.h), read-only. Its snapshots and cursors belong to the store
- * itself, which handles them; only opening one differs. */
+/* The read-only lagging view of a store (lag.h). Its snapshots and cursors are those of the store
+ * itself; only opening one differs. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -26,8 +26,9 @@ static bool view_healthy(struct store *view)
     return store_healthy(store_of(view));
 }
 
-/* If the current state is to be shown, a commit may intervene before the snapshot is opened. The
- * state frozen by that commit then replaces it. The cursor and the count work likewise. */
+/* If the view shows the current state, a commit may happen before the snapshot is opened. The view
+ * then shows the state that was frozen before that commit. Cursors and counts are opened the same
+ * way. */
 static struct read_view *view_snapshot_open(struct store *view, struct partition partition)
 {
     struct store *store = store_of(view);

@@ -11,16 +11,15 @@
 /* Writes a stream of bytes as pieces of at most PIECE_MAX_BYTES. Belongs to one thread at a time.
  * Bytes are copied into bounded buffers and written by the store's I/O threads. */
 struct stage;
-/* Never waits: the first stage_write() does.
+/* Never waits; the first stage_write() may.
  *
- * length_hint  expected number of bytes; UINT64_MAX: unknown */
+ * length_hint  expected number of bytes, or UINT64_MAX if unknown */
 struct stage *stage_open(struct store *store, uint64_t length_hint);
-/* Requests the MD5 of all bytes; before the first stage_write(). A thread of the store computes it
- * during the writes, together with those of other stages (base/md5.h). */
+/* Requests the MD5 of all bytes. Called before the first stage_write(). A thread of the store
+ * computes it during the writes, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
-/* Ends a piece after `bytes` more bytes (1 or more), so that the following ones get their own
- * piece. May be called again after they are written. Used at block boundaries, when blocks are
- * copied. */
+/* Ends a piece after `bytes` more bytes (1 or more); the bytes after them start a new piece. May
+ * be called again once they are written. Used at block boundaries when blocks are copied. */
 void stage_cut(struct stage *stage, uint64_t bytes);
 /* Writes as many of the bytes as possible (*ret_taken).
  *
@@ -29,7 +28,7 @@ void stage_cut(struct stage *stage, uint64_t bytes);
  *         STORE_IO, STORE_FULL */
 enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
                               size_t *ret_taken);
-/* Writes the remaining bytes and makes all durable.
+/* Writes the remaining bytes and makes all bytes durable.
  *
  * Returns STORE_OK done, the pieces may be committed
  *         STORE_WAIT  call again when woken
@@ -46,24 +45,25 @@ void stage_close(struct stage *stage);
 
 /* ---- reading pieces ---- */
 
-/* Verifies and reads `length` bytes at `offset` of the piece into `to` (it reads the whole sectors
- * and checks their CRCs). The snapshot that returned the piece must still be open. With waiter NULL
- * the call waits for the disk itself.
+/* Reads `length` bytes at `offset` of the piece into `to`; reads entire sectors and verifies their
+ * CRCs. The snapshot that returned the piece must still be open. If waiter is NULL, the call waits
+ * for the disk.
  *
  * Returns STORE_OK, STORE_CORRUPT, STORE_IO
- *         STORE_WAIT  not in memory: it is being read; call again when woken */
+ *         STORE_WAIT  not in memory; it is being read, call again when woken */
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 
-/* fd belongs to the store, which keeps few open: a caller that sends from it duplicates it. */
+/* Location of verified bytes. The descriptor belongs to the store, which keeps few open; a caller
+ * that needs it for longer duplicates it. */
 struct piece_file {
     int fd;
     uint64_t offset;
-    void *hold; /* of the store */
+    void *hold; /* internal to the store */
 };
-/* Like piece_read(), but only verifies the bytes, and returns their place in a file, which is valid
- * until piece_give(). Returns STORE_NOT_FOUND if the store has no files (memory): use
- * piece_read(). */
+/* Like piece_read(), but only verifies the bytes and returns their location in a file, which is
+ * valid until piece_give(). Returns STORE_NOT_FOUND if the store has no files (memory store); use
+ * piece_read() then. */
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter);
 void piece_give(struct store *store, const struct piece_file *file);

@@ -1,4 +1,4 @@
-/* Scans of a partition and iterators over a space: both use an engine's cursor and split its keys
+/* Scans of a partition and iterators over a space. Both use an engine's cursor and decode its keys
  * and values. */
 #include "store/store_private.h"
 
@@ -9,21 +9,23 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* For the pieces of one record read by a scan without a caller's arena, or by a space iterator. */
+/* Arena size for the pieces of one record, in a space iterator or a scan without a caller's
+ * arena. */
 #define READING_ARENA_MAX (64u << 20)
 
 static enum store_result malformed(struct bytes key)
 {
-    log_line(LOG_ERROR, "store: a record of kind %c with a key of %zu bytes is damaged",
+    log_line(LOG_ERROR, "store: a record of kind %c with a key of %zu bytes is corrupt",
              key.len > 0 ? key.ptr[0] : '?', key.len);
     return STORE_CORRUPT;
 }
 
 struct scan {
-    struct cursor *cursor;       /* NULL: the space is gone, there is nothing to read */
-    struct arena *arena;         /* for the result of the last call, if the caller had no arena */
-    struct key from;             /* where to begin */
-    size_t partition_prefix_len; /* of each full key */
+    struct cursor *cursor; /* NULL if the space was dropped */
+    /* for the result of the last call, if the caller passed no arena */
+    struct arena *arena;
+    struct key from;             /* where to start */
+    size_t partition_prefix_len; /* length of the partition's prefix in each full key */
     bool begun;
 };
 
@@ -109,7 +111,7 @@ struct unescaped {
     size_t capacity;
 };
 
-/* Unescapes a key; returns it in place if nothing is escaped. */
+/* Unescapes a key. Returns the key itself if nothing in it is escaped. */
 static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes *ret_key)
 {
     size_t length;

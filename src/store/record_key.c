@@ -1,4 +1,4 @@
-/* Makes and splits full keys; record_key.h describes them. */
+/* Builds and splits full keys; record_key.h describes them. */
 #include "store/record_key.h"
 
 #include <assert.h>
@@ -56,7 +56,7 @@ void key_set_space(struct key *key, char kind, const struct guid *space)
     memcpy(extend(key, sizeof space->b), space->b, sizeof space->b);
 }
 
-/* A zero byte becomes two bytes. Names have none, ids have many. */
+/* Returns true if the key needs escaping. Names contain no zero bytes; ids contain many. */
 static bool has_zero(struct bytes bytes)
 {
     return bytes.len > 0 && memchr(bytes.ptr, 0, bytes.len);
@@ -89,7 +89,7 @@ static void append_escaped(struct key *key, struct bytes rest)
 
 static const struct bytes end_of_escaped = BYTES("\0\x01");
 
-/* Every snapshot needs this prefix, so it is written in one go. */
+/* Writes the prefix in one pass, because every snapshot needs it. */
 void key_set_partition(struct key *key, enum record_family family, struct partition partition)
 {
     struct bytes space = bytes_of((const char *)partition.space.b, sizeof partition.space.b);
@@ -175,7 +175,7 @@ void key_set_end(struct key *key)
     assert(key->len > 0);
     while ((unsigned char)key->ptr[key->len - 1] == 0xff) {
         key->len--;
-        assert(key->len > 0); /* the first byte is a kind */
+        assert(key->len > 0); /* the first byte is the kind, which is below 0xFF */
     }
     key->ptr[key->len - 1]++;
     assert(key->ptr[key->len - 1] != 0);

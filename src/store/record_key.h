@@ -3,7 +3,7 @@
  *
  *   kind  what                      the rest of the key           value
  *   'L'   a LISTED record           16 space, partition, record   record_value.h
- *   'I'   an INNER record           the same                      record_value.h
+ *   'I'   an INNER record           like 'L'                      record_value.h
  *   'X'   an index record           16 space, index key, partition   the value as given
  *   'N'   a counter                 16 space, name                8 le, added by merges
  *   'P'   a piece                   4 extent, 8 offset, be        piece_row (record_value.h)
@@ -14,7 +14,7 @@
  *
  * In a partition key or an index key, each 00 is written as 00 FF, and 00 01 terminates it; record
  * keys and names are raw. A change here changes the format on disk: increment the version in
- * open.c, keep the old reader, add an image in tests/unit/store/images. Any thread. */
+ * open.c, keep the old reader, add an image in tests/unit/store/images. Thread-safe. */
 #ifndef LAGRA_STORE_RECORD_KEY_H
 #define LAGRA_STORE_RECORD_KEY_H
 
@@ -34,7 +34,7 @@
 #define KEY_PIECE_SIZE     13
 #define KEY_CLOCK_SIZE     3
 
-/* A key under construction: in place while short, on the heap when long. */
+/* A key under construction: stored in place while short, on the heap if long. */
 struct key {
     char *ptr;
     size_t len;
@@ -52,11 +52,11 @@ static inline struct bytes key_bytes(const struct key *key)
 void key_set_space(struct key *key, char kind, const struct guid *space);
 /* Sets the prefix of all keys of a family in a partition. */
 void key_set_partition(struct key *key, enum record_family family, struct partition partition);
-/* Sets the key of a record (or, with a truncated record key, the prefix of all that begin with it),
- * from the prefix of its partition in any family. */
+/* Sets the key of a record (or, with a truncated record key, the prefix of all keys that begin
+ * with it). partition_prefix: of any family */
 void key_set_record(struct key *key, enum record_family family, struct bytes partition_prefix,
                     struct bytes record_key);
-/* Combines the two above. */
+/* Combines key_set_partition() and key_set_record(). */
 void key_set_place(struct key *key, enum record_family family, struct partition partition,
                    struct bytes record_key);
 /* Sets the key of an index record of the partition with this prefix in any family. */
@@ -71,9 +71,9 @@ void key_set_index_place(struct key *key, const struct guid *space, struct bytes
 void key_set_counter(struct key *key, const struct guid *space, struct bytes name);
 /* Copies a full key. */
 void key_set_raw(struct key *key, struct bytes full);
-/* Changes it to the next key in order. */
+/* Changes the key to the next key in order. */
 void key_set_next(struct key *key);
-/* Changes it to the first key after all those that begin with it. */
+/* Changes the key to the first key after all keys that begin with it. */
 void key_set_end(struct key *key);
 
 void key_write_piece(char to[KEY_PIECE_SIZE], uint32_t extent, uint64_t offset);

@@ -6,9 +6,9 @@
 #include "base/codec.h"
 #include "base/endian.h"
 
-/* The minimum size of a piece in a value: three varints and one CRC. */
+/* Minimum size of a piece in a value: three varints and one CRC. */
 #define PIECE_BYTES_MIN 7
-/* The maximum size without its CRCs. */
+/* Maximum size of a piece without its CRCs. */
 #define PIECE_HEAD_MAX  (5 + 5 + 10)
 
 struct bytes record_value_encode(struct arena *arena, struct bytes payload,
@@ -80,7 +80,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
     if (decode_u8(&from) != RECORD_VALUE_VERSION)
         return STORE_CORRUPT;
     count = decode_u64(&from);
-    /* A count from a damaged value must not allocate more memory than the value could fill. */
+    /* A corrupt count must not allocate memory for more pieces than the value has space for. */
     if (from.bad || count > value.len / PIECE_BYTES_MIN)
         return STORE_CORRUPT;
     if (count > 0)

@@ -5,14 +5,14 @@
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
- *                  8 be  steps that it has followed, and
- *                  8 be  one that it has not (struct clock_checkpoint); both missing: none
+ *                  8 be  sum of the adjustments that it has followed, and
+ *                  8 be  one that it has not (struct clock_checkpoint); both absent if none
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more
  *
  * Newer programs read older versions. When the format changes: increment the version, keep the old
- * reader, add an image in tests/unit/store/images. Any thread. */
+ * reader, add an image in tests/unit/store/images. Thread-safe. */
 #ifndef LAGRA_STORE_RECORD_VALUE_H
 #define LAGRA_STORE_RECORD_VALUE_H
 
@@ -40,7 +40,7 @@ struct piece_row {
     uint32_t length;
     uint64_t references;
 };
-/* All write functions return the size. */
+/* All write functions return the size of the value. */
 size_t piece_row_write(char to[PIECE_ROW_SIZE_MAX], struct piece_row row);
 bool piece_row_read(struct bytes value, struct piece_row *ret_row);
 

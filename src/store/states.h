@@ -5,39 +5,41 @@
 
 #include "store/store.h"
 
-/* ---- kept states ---- */
+/* ---- saved states ---- */
 
 struct store_state;
-/* Keeps the current state of all partitions until it is dropped or the process ends. NULL: the
- * engine does not support it. Any thread may call this and the next two functions. */
+/* Saves the current state of all partitions until it is dropped or the process ends. Returns NULL
+ * if the engine does not support it. Any thread may call this and the next two functions. */
 struct store_state *store_keep_state(struct store *store);
 /* Must be called before the store is closed. */
 void store_drop_state(struct store *store, struct store_state *state);
-/* Returns to the state atomically, like a commit to all partitions: snapshots opened from now on
- * show it. Open ones keep what they show; a commit gets STORE_CONFLICT if one of its partitions has
- * changed, or if it depends on something read before the return (struct store_access, returns).
- * Waits for reads from the disk.
+/* Returns to the state atomically, like a commit to all partitions. Snapshots opened afterwards
+ * show it; those already open are unaffected. A commit fails with STORE_CONFLICT if one of its
+ * partitions has changed, or if it depends on data read before the return (struct store_access,
+ * returns). Waits for reads from the disk.
  *
  * except        a space without pieces, index, counters and tasks, which keeps its current state;
- *               NULL: none
+ *               or NULL
  * ret_sequence  must be durable before the success is reported
  *
  * Returns STORE_OK
- *         STORE_FULL      there is too little disk space; nothing was changed
- *         STORE_SHORTAGE  it would write more than 128 MiB; or as for a commit
+ *         STORE_FULL      too little disk space; nothing was changed
+ *         STORE_SHORTAGE  the return would write more than 128 MiB; or like a commit
  *         STORE_CORRUPT, STORE_IO */
 enum store_result store_return_to(struct store *store, struct store_state *state,
                                   const struct guid *except, uint64_t *ret_sequence);
 
-/* Returns 1 plus the number of times the store has returned to a kept state. A decision that reads
- * something before it opens the parts of its commit, such as a container's record, which may be
- * gone, passes it to the commit. Any thread. */
+/* Returns 1 plus the number of times the store has returned to a saved state. A decision that
+ * reads something (such as a container's record) before it opens the parts of its commit passes
+ * this number to the commit, which fails if the store has returned to a state in between. Any
+ * thread. */
 uint64_t store_returns(const struct store *store);
 
-/* ---- the state of a while ago ---- */
+/* ---- the lagging state ---- */
 
-/* Opens a read-only store that shows what `store` showed this long ago, or up to a sixteenth
- * longer: for the secondary endpoint. Close it before `store`. lag_ticks: 16 or more. Startup. */
+/* Opens a read-only store for the secondary endpoint. It shows the state that `store` had this
+ * long ago, or up to a sixteenth longer. Must be closed before `store`. lag_ticks: 16 or more.
+ * Called at startup. */
 struct store *store_open_lagging(struct store *store, uint64_t lag_ticks);
 /* Returns the time before which all commits are visible in snapshots opened from now on; `now` if
  * the store does not lag. Any thread. */

@@ -1,4 +1,4 @@
-/* The public functions of store.h that only call the engine, and the texts of results. */
+/* The public functions of store.h that only call the engine, and the texts for results. */
 #include "store/store_private.h"
 
 #include <assert.h>
@@ -24,8 +24,8 @@ const char *store_result_text(enum store_result result)
     return texts[result];
 }
 
-/* Asserts what store.h promises for the result of a read or a commit: STORE_WAIT only if it may not
- * block, and no results of other functions. */
+/* Asserts that the result of a read or a commit is one that store.h allows: STORE_WAIT only if the
+ * access may not block, and no result of other functions. */
 static void assert_result(enum store_result result, struct store_access access)
 {
     assert(result != STORE_WAIT || !access.may_block);
@@ -127,7 +127,7 @@ bool read_view_is_deleted(const struct read_view *snapshot)
     return snapshot->gone;
 }
 
-/* prefix: of keys that may be read ahead; NULL: none */
+/* prefix: prefix of keys that may be read ahead, or NULL */
 static enum store_result get(struct read_view *snapshot, enum record_family family,
                              const struct bytes *prefix, struct bytes key, struct arena *arena,
                              struct record *ret_record)

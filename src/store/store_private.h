@@ -1,11 +1,11 @@
-/* Inside store/ only: the interface that an engine (memory/, embedded/) implements for store.h, and
- * what the engines share.
+/* Internal to store/: the interface that an engine (memory/, embedded/) implements for store.h,
+ * and helpers that the engines share.
  *
  * An engine is an ordered map from full keys (record_key.h) to values (record_value.h), with
  * snapshots of one partition, cursors over a range of keys, an atomic commit, and storage for
  * pieces. Records, prefixes and partition names are handled above it, in store.c and reading.c.
- * Each object begins with the part defined here, so that the public functions find the engine; the
- * engine's own part follows. */
+ * Each object starts with the struct defined here, so that the public functions find the engine;
+ * the engine's own members follow. */
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
@@ -22,8 +22,8 @@
 struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
-    struct lag *lag;           /* the lagging view, or NULL if there is none; set at startup */
-    /* number of returns to kept states; changes only while no commit is running */
+    struct lag *lag;           /* lagging view, or NULL; set at startup */
+    /* number of returns to saved states; changes only while no commit is running */
     _Atomic uint64_t returns;
 };
 
@@ -34,10 +34,11 @@ struct read_view {
     uint64_t sequence;
     instant newest; /* read_view_instant() */
     struct store_access access;
-    struct lag_state *shown; /* held by a snapshot of a lagging view, otherwise NULL */
+    struct lag_state *shown; /* state shown by a snapshot of a lagging view, otherwise NULL */
     struct guid space;
-    bool gone;           /* the space had been dropped: there is nothing to read */
-    struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
+    bool gone; /* the space had been dropped, so there is nothing to read */
+    /* prefix of every key of the partition, starting with the family byte; owned by the engine */
+    struct bytes prefix;
 };
 
 /* The first member of an engine's cursor. key and value are those of the current record, valid
@@ -54,11 +55,11 @@ struct stage {
     bool wants_md5;        /* immutable once bytes have been written */
     struct md5_stream md5; /* owned by the hasher until stage_finish() returns STORE_OK */
     uint64_t taken;        /* bytes taken by calls of stage_write() that have returned */
-    uint64_t cut_begin;    /* a piece begins after this many bytes, at the last cut .. */
-    uint64_t cut;          /* .. and ends after this many; if not above `taken`: anywhere */
+    uint64_t cut_begin;    /* offset of the last cut, where a piece starts */
+    uint64_t cut;          /* offset at which that piece ends; no effect if not above `taken` */
 };
 
-/* SCAN_AHEAD: returns STORE_WAIT instead of stepping over many deleted keys. */
+/* SCAN_AHEAD returns STORE_WAIT instead of stepping over many deleted keys. */
 enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 
 /* One table per engine. Results and threads as in store.h, unless noted here. */
@@ -66,7 +67,7 @@ struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
     bool (*wants_reopening)(struct store *store); /* NULL: never */
-    /* NULL: no figures */
+    /* NULL: no metrics */
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
     bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
@@ -81,20 +82,21 @@ struct store_operations {
     /* Like get(), and may read ahead keys below `end`. NULL: no reading ahead. */
     enum store_result (*get_ahead)(struct read_view *snapshot, struct bytes key, struct bytes end,
                                    struct arena *arena, struct record *ret_record);
-    /* Not called if the space of a part was gone when its snapshot was opened. */
+    /* Not called if the space of a part had been dropped when its snapshot was opened. */
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 
-    /* NULL, both: spaces cannot be held. */
+    /* Both NULL if spaces cannot be held. */
     bool (*hold_space)(struct store *store, const struct guid *space);
     void (*release_space)(struct store *store, const struct guid *space);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);
 
-    /* Cursors see only keys below `end` (copied). That of a scan sees the snapshot's state and is
-     * closed before it; that of a space iterator sees the newest state and returns its sequence, or
-     * NULL if the space is dropped. Both have no position until cursor_seek(). */
+    /* Open cursors, which see only keys below `end` (copied) and have no position until
+     * cursor_seek(). A scan's cursor sees the snapshot's state and is closed before the snapshot; a
+     * space iterator's cursor sees the newest state and returns its sequence; NULL if the space is
+     * dropped. */
     struct cursor *(*scan_cursor)(struct read_view *snapshot, struct bytes end,
                                   enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
@@ -106,7 +108,7 @@ struct store_operations {
 
     /* Like space_cursor(), for rows that belong to no space; may wait for a disk read. */
     struct cursor *(*row_cursor)(struct store *store, struct bytes end);
-    /* Deletes such a row, made for this space, if the space is dropped. */
+    /* Deletes such a row, which was written for this space, if the space is dropped. */
     enum store_result (*delete_row)(struct store *store, const struct guid *space,
                                     struct bytes key);
     void (*checkpoint_clock)(struct store *store); /* NULL: not stored */
@@ -124,20 +126,20 @@ struct store_operations {
 
     enum store_result (*piece_read)(struct store *store, const struct piece *piece, uint32_t offset,
                                     uint32_t length, void *to, struct waiter *waiter);
-    /* NULL, both: pieces are not in files that a reader could use. */
+    /* Both NULL if pieces are not in files that a reader could use. */
     enum store_result (*piece_check)(struct store *store, const struct piece *piece,
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
     void (*piece_give)(struct store *store, const struct piece_file *file);
 
-    /* NULL, all three: no files to back up. */
+    /* All NULL if there are no files to back up. */
     enum store_result (*backup_begin)(struct store *store, struct backup_state *ret_state);
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
     /* Freezes the current state of all partitions for reading, until thaw(); neither waits for a
-     * disk. frozen_snapshot() is closed before thaw(). frozen_cursor(): like space_cursor(). NULL,
-     * all five: not supported. */
+     * disk. Snapshots from frozen_snapshot() are closed before thaw(). frozen_cursor() is like
+     * space_cursor(). All five are NULL if not supported. */
     struct frozen_state *(*freeze)(struct store *store, uint64_t *ret_sequence);
     void (*thaw)(struct store *store, struct frozen_state *frozen);
     struct read_view *(*frozen_snapshot)(struct store *store, struct frozen_state *frozen,
@@ -148,7 +150,7 @@ struct store_operations {
     enum store_result (*frozen_count)(struct store *store, struct frozen_state *frozen,
                                       const struct guid *space, struct bytes key,
                                       struct store_access access, int64_t *ret_sum);
-    /* NULL, all three: states cannot be kept. */
+    /* All NULL if states cannot be saved. */
     struct store_state *(*keep_state)(struct store *store);
     void (*drop_state)(struct store *store, struct store_state *state);
     enum store_result (*return_to)(struct store *store, struct store_state *state,
@@ -162,8 +164,8 @@ struct store_operations {
 #endif
 };
 
-/* Returns true if the store returned to a kept state after the data for the commit was read. Call
- * it where no return can happen before the commit ends. */
+/* Returns true if the store has returned to a saved state since the data for the commit was read.
+ * The caller prevents returns until the commit ends. */
 static inline bool store_has_returned(const struct store *store, struct store_access access)
 {
     return access.returns > 0 && access.returns != atomic_load(&store->returns) + 1;
@@ -175,7 +177,7 @@ struct change {
     struct change *next;
     enum record_family family;
     bool is_delete;
-    struct bytes key;   /* of the record */
+    struct bytes key;   /* key of the record */
     struct bytes value; /* encoded (record_value.h) */
 };
 
@@ -187,14 +189,14 @@ struct count_change {
 
 struct task_change {
     struct task_change *next;
-    bool is_done; /* the task is removed */
+    bool is_done; /* remove the task */
     instant due;
     struct guid id;
     uint32_t kind;
     struct bytes payload;
 };
 
-/* The number of references that a commit adds to a piece (negative: removes); never 0. */
+/* Change of a piece's reference count by a commit; never 0. */
 struct piece_change {
     uint32_t extent;
     uint32_t length;
@@ -202,14 +204,16 @@ struct piece_change {
     int64_t references;
 };
 
-/* In the order they were made: the last one to a key wins. */
+/* Changes in the order they were added; the last one of a key wins. */
 const struct change *changes_first(const struct changes *changes);
-/* Index records, by their own keys; the family is unused. In the order they were made. */
+/* Changes of index records, by their own keys, in the order they were added; the family is
+ * unused. */
 const struct change *changes_first_index(const struct changes *changes);
 const struct count_change *changes_first_count(const struct changes *changes);
 const struct task_change *changes_first_task(const struct changes *changes);
 bool changes_have_pieces(const struct changes *changes);
-/* Combines all parts, sorted by (extent, offset), each piece once; in the arena of the changes.
+/* Combines the piece changes of all parts, each piece once, sorted by (extent, offset); in the
+ * arena of the changes.
  *
  * Returns STORE_OK; STORE_CORRUPT if records disagree on the length of a piece. */
 enum store_result commit_pieces(const struct commit_part *parts, size_t count,

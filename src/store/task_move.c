@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "store/store_private.h"
 
-/* The partition may change in the meantime. */
+/* Maximum number of tries; the partition may change during each. */
 #define MOVES_MAX 10
 
 static enum store_result move(struct store *store, const struct deferred_task *task, instant due,

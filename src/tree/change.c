@@ -7,12 +7,14 @@
 
 /* ---- building blocks ---- */
 
-/* Node ids of one directory are close together, so that a listing with properties reads adjacent
- * records: 23 bits from the parent's id, 40 from the instant. Never above INT64_MAX.
+/* Node ids consist of 23 bits of the parent's id and 40 bits of the instant, so those of one
+ * directory are close together and a listing with properties reads adjacent records. Never above
+ * INT64_MAX.
  * decision: 312 */
 #define ID_TIME_BITS   40
 #define ID_PARENT_BITS 23
-/* Attempts to find an unused id. Within 2^40 ticks, ids of a directory collide only by chance. */
+/* Maximum number of attempts to find an unused id. Within 2^40 ticks, ids of a directory collide
+ * only by chance. */
 #define ID_TRIES_MAX   64
 
 static uint64_t first_id(uint64_t parent, instant now)
@@ -22,8 +24,9 @@ static uint64_t first_id(uint64_t parent, instant now)
     return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
-/* Checks that the partition contains no records of a node, current or in a snapshot. Returns
- * STORE_OK, STORE_NOT_FOUND if it is in use, or another failure. */
+/* Checks that the partition contains no records of a node, neither current nor retained for a
+ * snapshot. Returns STORE_OK if it is unused, STORE_NOT_FOUND if it is in use, or another
+ * failure. */
 static enum store_result is_unused(struct tree *tree, const struct decision_part *part)
 {
     struct tree_node node;
@@ -43,7 +46,7 @@ static bool is_looked_at(const struct tree *tree, uint64_t id)
     return decision_find_part(tree->d, tree_partition(tree->d->arena, tree->space, id)) != NULL;
 }
 
-/* Opens a partition without a node. Returns NULL and sets tree->failed on failure. */
+/* Opens an unused partition for a new node. Returns NULL and sets tree->failed on failure. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
     uint64_t id = first_id(parent, tree->d->now);
@@ -113,8 +116,8 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
     return TREE_OK;
 }
 
-/* Retains the entry of a name, which will be deleted or point to another node, for the snapshots
- * that see it. */
+/* Retains the entry of a name, which is about to be deleted or changed to another node, for the
+ * snapshots that contain it. */
 static void keep_entry(struct tree *tree, const struct tree_place *place)
 {
     struct arena *arena = tree->d->arena;
@@ -124,7 +127,7 @@ static void keep_entry(struct tree *tree, const struct tree_place *place)
                  tree_entry_encode(arena, &place->entry));
 }
 
-/* Writes the directory's entry and the node's record. */
+/* Writes the entry in the directory and the node's record. */
 static void put_name(struct tree *tree, struct tree_place *place, uint64_t id, enum tree_kind kind,
                      struct decision_part *directory, struct decision_part *node)
 {

@@ -1,8 +1,8 @@
-/* Deletes versions that no snapshot sees any more. A task iterates, by the index, over the versions
- * whose `until` is the generation of a deleted snapshot. Each gets the newest generation that still
- * sees it as its `until`, or is deleted. So the `until` of every version is a retained generation,
- * or one whose task is not finished, and a task reads only versions of which its snapshot was the
- * newest reader. */
+/* Deletes versions that no snapshot contains any more. A task uses the index to visit the versions
+ * whose `until` is the generation of a deleted snapshot. It lowers a version's `until` to the
+ * newest retained generation that contains the version, or deletes the version if there is none.
+ * Thus the `until` of every version is a retained generation, or one whose task is not finished,
+ * and a task reads only versions whose newest snapshot is the deleted one. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -11,24 +11,25 @@
 #include "service/small_record.h"
 #include "tree/versions.h"
 
-/* Versions per step. Its number of partitions is limited by the parts of a decision. */
+/* Maximum number of versions per step. The number of partitions in a step is limited by the
+ * maximum number of parts in a decision. */
 #define VERSIONS_AT_ONCE 200
 
 #define UNTIL_SIZE       8
 #define ID_SIZE          8
 
-/* One step. */
+/* State of one step. */
 struct step {
     struct tree tree;
     struct tree_kept kept;
     tree_forget_fn *forget;
     uint64_t until;
     unsigned count; /* versions examined */
-    /* The current partition; NULL before the first. */
+    /* Current partition; NULL before the first one. */
     struct decision_part *part;
-    struct bytes *gone; /* keys of versions deleted there, in order */
+    struct bytes *gone; /* keys of versions deleted in the partition, in order */
     size_t gone_count;
-    bool has_others; /* versions that remain */
+    bool has_others; /* the partition has versions that remain */
 };
 
 /* ---- one version ---- */
@@ -91,7 +92,7 @@ static enum store_result look_for_others(struct step *step)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Finishes the partition after the task's last version there. */
+/* Finishes the partition after the task's last version in it. */
 static enum store_result end_partition(struct step *step)
 {
     enum store_result result = STORE_OK;
@@ -140,7 +141,8 @@ static enum store_result take_row(struct step *step, struct bytes row)
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
 
-/* *ret_next: the row to continue with; ptr NULL if there is none. */
+/* Processes index rows, starting at `from`. *ret_next: row to continue with; ptr NULL if there is
+ * none */
 static enum store_result take_rows(struct step *step, struct bytes from, struct bytes *ret_next)
 {
     struct decision *d = step->tree.d;

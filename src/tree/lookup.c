@@ -1,4 +1,4 @@
-/* Resolves paths; README.md, "Lookups", explains why this is correct. */
+/* Resolves paths. README.md, "Lookups", explains why this is correct. */
 #include <assert.h>
 
 #include "base/log.h"
@@ -34,7 +34,8 @@ enum store_result tree_read_state(struct tree *tree)
 
     if (!tree->state_is_unread)
         return STORE_OK;
-    if (!stamp) /* temporary: the caller may still remove the part it opened last */
+    /* not as a part, because the caller may still remove the part that it opened last */
+    if (!stamp)
         stamp = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
     result = tree_state_read(stamp->before, tree->d->arena, &tree->state);
     tree->state_is_unread = result != STORE_OK;
@@ -110,10 +111,11 @@ static enum store_result is_still_kept(struct tree *tree, struct read_view *befo
     return result ? result : STORE_CONFLICT;
 }
 
-/* Checks that no directory has moved since the stamp was opened; then everything read by names was
- * still true at the time of the last read (tree invariant 2). Without a stamp only one name in the
- * root was read. In a snapshot, checks that it still exists; then no version that it sees was
- * deleted before it was read (tree invariant 4). Returns TREE_OK, TREE_FAILED: STORE_CONFLICT. */
+/* Confirms a lookup. In the current tree, checks that no directory has moved since the stamp was
+ * opened, so that everything read by name was still valid at the time of the last read (tree
+ * invariant 2); without a stamp, only one name in the root was read. In a snapshot, checks that the
+ * snapshot still exists, so that none of its versions was deleted before it was read (tree
+ * invariant 4). Returns TREE_OK, TREE_FAILED (STORE_CONFLICT). */
 static enum tree_result confirm(struct tree *tree)
 {
     struct decision_part *now;
@@ -153,9 +155,9 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
 /* ---- entries and nodes that do not match ---- */
 
 /* Called if an entry named a node, but the node's record, read later in `node`, was missing or had
- * another name. Either it was moved or deleted in between, or, if the entry still names the node
- * while the node's partition is unchanged, the data is corrupt. Returns STORE_CONFLICT,
- * STORE_CORRUPT, or the result of tree_entry_read() or decision_confirm_part(). */
+ * another name. Either the node was moved or deleted in between, or the data is corrupt, which is
+ * the case if the entry still names the node and the node's partition has not changed. Returns
+ * STORE_CONFLICT, STORE_CORRUPT, or the result of tree_entry_read() or decision_confirm_part(). */
 static enum store_result why_other(struct tree *tree, uint64_t directory,
                                    const struct tree_name *name, uint64_t id,
                                    const struct decision_part *node)
@@ -178,9 +180,9 @@ static enum store_result why_other(struct tree *tree, uint64_t directory,
     return STORE_CORRUPT;
 }
 
-/* Called if a node's record named an entry that, read later, was missing or of another node. Either
- * the record has changed since, or the data is corrupt. Returns STORE_CONFLICT, STORE_CORRUPT, or
- * the result of decision_confirm_part(). */
+/* Called if a node's record named an entry that was missing, or was another node's, when it was
+ * read later. Either the record has changed since, or the data is corrupt. Returns STORE_CONFLICT,
+ * STORE_CORRUPT, or the result of decision_confirm_part(). */
 static enum store_result why_moved(struct tree *tree, const struct decision_part *node)
 {
     enum store_result confirmed = decision_confirm_part(tree->d, node);
@@ -191,7 +193,7 @@ static enum store_result why_moved(struct tree *tree, const struct decision_part
     return STORE_CORRUPT;
 }
 
-/* Called if the node of the i-th name's directory, in `part`, has no such entry: checks that the
+/* Called if the directory of the i-th name, in `part`, has no entry for it. Checks that the
  * directory itself exists. */
 static enum store_result check_directory(struct tree *tree, const struct tree_place *place,
                                          size_t i, const struct decision_part *part)
@@ -228,11 +230,12 @@ static enum store_result find_entry(struct tree *tree, struct read_view *before,
     return result;
 }
 
-/* A lookup, and the state in which it read the last directory. */
+/* A lookup, and the view in which it read the last directory. */
 struct lookup {
     struct tree_place place;
-    struct read_view *directory; /* NULL if it did not get that far */
-    bool is_detached;            /* not one of the decision's parts: close with end_lookup() */
+    struct read_view *directory; /* NULL if the lookup ended before the last directory */
+    /* `directory` is not one of the decision's parts; end_lookup() closes it */
+    bool is_detached;
 };
 
 static void end_lookup(const struct lookup *lookup)
@@ -298,7 +301,7 @@ static enum tree_result look_up(struct tree *tree, const struct tree_path *path,
     return missing;
 }
 
-/* Checks the stamp after a lookup that succeeded or found a name missing. */
+/* Confirms a lookup that succeeded or found that a name is missing. */
 static enum tree_result confirmed(struct tree *tree, enum tree_result found)
 {
     enum tree_result result = found == TREE_FAILED ? TREE_FAILED : confirm(tree);
@@ -323,10 +326,10 @@ static bool is_at(const struct tree_node *node, const struct tree_place *place)
            bytes_equal(node->name.key, place->entry.name.key);
 }
 
-/* Checks that the node, in `part`, is at its place. directory: the state in which the entry was
- * read; NULL if unknown. If it has not changed since, the entry still exists now that the node has
- * been opened, so the node was at its place at that time (tree invariant 1), and its record need
- * not be read. */
+/* Checks that the node, in `part`, is at its place. directory: view in which the entry was read,
+ * or NULL if unknown. If the directory has not changed since, the entry still existed when the node
+ * was opened, so the node was at its place then (tree invariant 1), and its record need not be
+ * read. */
 static enum store_result check_node(struct tree *tree, const struct tree_place *place,
                                     const struct read_view *directory,
                                     const struct decision_part *part)
@@ -354,7 +357,7 @@ static enum tree_result open_node(struct tree *tree, const struct tree_place *pl
     *ret_part = part;
     if (tree->at == 0 && tree_place_is_root(place))
         return TREE_OK;
-    if (tree->d->part_count == open) /* it was opened before the entry was read */
+    if (tree->d->part_count == open) /* the node was opened before the entry was read */
         directory = NULL;
     if (tree->at == 0)
         result = check_node(tree, place, directory, part);
@@ -399,8 +402,8 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
-/* Reads the entry of a node at a place derived from its record. When committed, both are from a
- * consistent state; if a read finds that they do not match, it is checked again. */
+/* Reads the entry of a node whose place comes from its record. A commit confirms that both are
+ * from a consistent state; if they do not match, this function checks why. */
 static enum store_result read_entry_of(struct tree *tree, struct tree_place *place,
                                        const struct decision_part *node)
 {

@@ -119,7 +119,8 @@ static void add_unit(struct text *out, uint16_t unit)
     text_add_char(out, (char)(0x80 | (unit & 0x3F)));
 }
 
-/* Converts leading ASCII, which is all of most names. Returns the number of bytes converted. */
+/* Converts the leading ASCII characters; most names have no others. Returns the number of bytes
+ * converted. */
 static size_t add_ascii(struct text *out, struct bytes text)
 {
     size_t length = word_run(text, word_not_ascii), step;

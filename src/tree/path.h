@@ -1,5 +1,6 @@
-/* Names and paths of a tree: the rules shared by all protocols. Each service checks the rules of
- * its own protocol (reserved names, trailing dots, characters that Windows refuses).
+/* Names and paths of a tree, with the rules shared by all protocols. Each service also checks the
+ * rules of its own protocol (reserved names, trailing dots, characters that Windows does not
+ * allow).
  *
  * Lengths are in UTF-16 code units, as in Windows and .NET. Thread-safe. */
 #ifndef LAGRA_TREE_PATH_H
@@ -15,12 +16,12 @@
 /* How the names of a tree are compared. */
 enum tree_case {
     TREE_CASE_EXACT,
-    TREE_CASE_IGNORED, /* case-insensitive but case-preserving; path.h */
+    TREE_CASE_IGNORED, /* case-insensitive but case-preserving; see upcase_text() */
 };
 
 struct tree_name {
     struct bytes given;
-    struct bytes key; /* for comparison and order: equal names have the same key */
+    struct bytes key; /* key for comparing and ordering; equal names have equal keys */
 };
 
 struct tree_path {
@@ -32,7 +33,7 @@ enum tree_path_fault {
     TREE_PATH_OK = 0,
     TREE_PATH_NOT_UTF8,
     TREE_NAME_EMPTY, /* "a//b", "/a", "a/" */
-    TREE_NAME_DOTS,  /* "." or "..", which are not names; they are not resolved here */
+    TREE_NAME_DOTS,  /* "." or "..", which are not allowed as names and are not resolved here */
     TREE_NAME_HAS_NUL,
     TREE_NAME_TOO_LONG,
     TREE_PATH_TOO_LONG,
@@ -48,12 +49,13 @@ enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, s
 /* Returns the key of a name, or of a prefix of one. text: UTF-8. */
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text);
 
-/* Upper case as in Windows' file systems, for case-insensitive names: each UTF-16 code unit is
- * mapped by one table; there is no composition or decomposition, the length is unchanged, and code
- * points beyond the BMP are not mapped. [MS-UCODEREF] 3.1.5.3; decision: 311. Thread-safe. */
+/* Upper case like in Windows' file systems, for case-insensitive names. One table maps each UTF-16
+ * code unit; there is no composition or decomposition, the length does not change, and code points
+ * beyond the BMP are not mapped. [MS-UCODEREF] 3.1.5.3; decision: 311. Thread-safe. */
 
 uint16_t upcase_unit(uint16_t unit);
-/* text: UTF-8. The number of bytes may change, the number of UTF-16 code units does not. */
+/* Converts UTF-8 text to upper case. The number of bytes may change, the number of UTF-16 code
+ * units does not. */
 struct bytes upcase_text(struct arena *arena, struct bytes text);
 
 #endif

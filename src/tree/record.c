@@ -34,8 +34,8 @@ struct partition tree_task_partition(struct guid space)
     return (struct partition){ space, BYTES("c") };
 }
 
-/* If the entire space was dropped, the path must be looked up again, so a missing record is a
- * conflict. */
+/* Returns STORE_CONFLICT for a missing record if the entire space was dropped, because the path
+ * must then be looked up again. */
 static enum store_result or_gone(struct read_view *before, enum store_result result)
 {
     return result == STORE_NOT_FOUND && read_view_is_deleted(before) ? STORE_CONFLICT : result;
@@ -54,8 +54,8 @@ static void encode_place(struct text *out, enum tree_kind kind, uint64_t id, str
     encode_bytes(out, name);
 }
 
-/* Decodes the fields common to entries and node records. The id is the node's in an entry, and the
- * parent's in a node record. known: the expected name if already parsed, or NULL. */
+/* Decodes the fields common to entries and node records. In an entry, the id is the node's; in a
+ * node record, it is the parent's. known: the expected name if already parsed, or NULL. */
 static bool decode_place(struct arena *arena, enum tree_case rule, const struct tree_name *known,
                          struct decoder *in, enum tree_kind *ret_kind, uint64_t *ret_id,
                          struct tree_name *ret_name)

@@ -34,7 +34,7 @@
 
 enum tree_kind { TREE_FILE = 1, TREE_DIRECTORY = 2 };
 
-/* A name in a directory, and its node. */
+/* Entry of a directory: a name and its node. */
 struct tree_entry {
     uint64_t id;
     uint64_t written; /* generation */
@@ -42,14 +42,14 @@ struct tree_entry {
     struct tree_name name;
 };
 
-/* Name and parent of a node. The root has none. */
+/* Name and parent of a node other than the root. */
 struct tree_node {
     enum tree_kind kind;
     uint64_t parent;
     struct tree_name name;
 };
 
-/* key: of the record, without its 'e'. Names point into key and value. */
+/* key: the record's key without its 'e'. Names point into key and value. */
 bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
                        struct bytes value, struct tree_entry *ret_entry);
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
@@ -62,7 +62,7 @@ struct partition tree_stamp_partition(struct guid space);
 /* Returns the partition of the tree's tasks. */
 struct partition tree_task_partition(struct guid space);
 
-/* Reads the entry whose name has the same key, in whatever case. */
+/* Reads the entry whose name has the same key, even if it differs in case. */
 enum store_result tree_entry_read(struct read_view *before, struct arena *arena,
                                   enum tree_case rule, const struct tree_name *name,
                                   struct tree_entry *ret_entry);
@@ -83,17 +83,17 @@ enum store_result tree_count_read(struct read_view *before, struct arena *arena,
 /* A count of 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
 
-/* Limit below which the first byte of `until` in a 'V' key is 0, which no name contains, so that
- * versions sort in the order of their records' keys. */
+/* Limit on generations. Below it, the first byte of `until` in a 'V' key is 0, which no name
+ * contains, so versions sort in the order of their records' keys. */
 #define TREE_GENERATION_MAX (UINT64_C(1) << 48)
 
 /* The state of the tree as a whole. */
 struct tree_state {
     uint64_t moves;      /* number of moves of directories so far */
-    uint64_t generation; /* of records written now: 1..TREE_GENERATION_MAX */
+    uint64_t generation; /* generation of records written now: 1..TREE_GENERATION_MAX */
     /* newest generation retained by a snapshot, less than `generation`; 0 if none */
     uint64_t kept;
-    bool closed;      /* the tree must not be used: tree_close() */
+    bool closed;      /* the tree is closed (tree_close()) and must not be used */
     instant reopened; /* last time it was reopened after being closed; 0 if never */
 };
 enum store_result tree_state_read(struct read_view *before, struct arena *arena,

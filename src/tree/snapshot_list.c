@@ -1,15 +1,15 @@
-/* Pages of a directory in a snapshot: merges the current entries with the versions of earlier ones.
- * Both are in key order. */
+/* Lists pages of a directory in a snapshot by merging the current entries with versions of earlier
+ * ones, both in key order. */
 #include "tree/versions.h"
 
 #include "service/small_record.h"
 
-/* The next record of one of the two inputs. */
+/* Next record of one of the two inputs. */
 struct head {
     struct scan *scan;
     struct record record; /* valid until the scan advances */
-    struct bytes key;     /* of the entry; ptr NULL at the end */
-    uint64_t until;       /* of a version */
+    struct bytes key;     /* key of the entry; ptr NULL at the end */
+    uint64_t until;       /* `until` of a version */
 };
 
 struct merge {
@@ -32,8 +32,8 @@ static enum store_result advance(struct merge *merge, struct head *head)
     return STORE_OK;
 }
 
-/* Compares the keys of both heads; less than 0 if the current entry comes first. At least one is
- * not at the end. */
+/* Compares the keys of both heads. Returns less than 0 if the current entry comes first. At least
+ * one head is not at its end. */
 static int order(const struct merge *merge)
 {
     if (!merge->now.key.ptr || !merge->old.key.ptr)
@@ -41,8 +41,8 @@ static int order(const struct merge *merge)
     return bytes_compare(merge->now.key, merge->old.key);
 }
 
-/* Decodes the entry of this name into the arena, if the snapshot sees this value. Returns STORE_OK,
- * STORE_NOT_FOUND if it is newer, STORE_CORRUPT. */
+/* Decodes the entry of this name into the arena. Returns STORE_OK; STORE_NOT_FOUND if the value is
+ * newer than the snapshot; STORE_CORRUPT. */
 static enum store_result decode(struct merge *merge, struct bytes key, struct bytes value,
                                 struct tree_entry *ret_entry)
 {
@@ -59,9 +59,9 @@ static enum store_result decode(struct merge *merge, struct bytes key, struct by
                : record_is_unknown("an entry of a directory", value);
 }
 
-/* Iterates over the versions of a name. The first one with `until` at or above the snapshot's
- * generation decides. Returns STORE_OK, or STORE_NOT_FOUND if the snapshot has no such name;
- * *ret_known is set if a version decided. */
+/* Iterates over the versions of a name. The first version whose `until` is at or above the
+ * snapshot's generation determines the result: STORE_OK, or STORE_NOT_FOUND if the snapshot has no
+ * such name. Sets *ret_known if there was such a version. */
 static enum store_result take_versions(struct merge *merge, struct bytes key, bool *ret_known,
                                        struct tree_entry *ret_entry)
 {
@@ -135,7 +135,7 @@ enum store_result snapshot_list(struct tree *tree, struct read_view *before, str
     struct merge merge;
     enum store_result result;
 
-    if (memchr(prefix.ptr, '\0', prefix.len)) /* no name contains it */
+    if (memchr(prefix.ptr, '\0', prefix.len)) /* no name contains NUL */
         return STORE_OK;
     merge = (struct merge){
         .tree = tree,

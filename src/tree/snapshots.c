@@ -1,4 +1,4 @@
-/* Creates and deletes snapshots of a tree. README.md, "Snapshots". */
+/* Creates and deletes snapshots of a tree; see README.md, "Snapshots". */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -27,7 +27,7 @@ enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation)
     return TREE_OK;
 }
 
-/* Removes a generation from the list. Returns false if it was not there. */
+/* Removes a generation from the list. Returns false if the list does not contain it. */
 static bool forget_generation(struct tree_kept *kept, uint64_t generation)
 {
     size_t left = 0;

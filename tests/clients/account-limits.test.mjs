@@ -332,6 +332,6 @@ test('what is no limit is refused', async (t) => {
     for (const wrong of ['0', '-1', 'x', '18446744073709551616', '1125899906842625'])
         for (const limit of ['--requests', '--bandwidth', '--capacity', '--containers']) {
             const { code, errors } = await run(['account', 'set', 'alpha', limit, wrong, '--location', server.location]);
-            assert.deepEqual([code, /is a number above 0, none or default/.test(errors)], [1, true], errors);
+            assert.deepEqual([code, /must be a number above 0, none or default/.test(errors)], [1, true], errors);
         }
 });

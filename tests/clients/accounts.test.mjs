@@ -195,16 +195,16 @@ test('what is refused, and that nothing came of it', async (t) => {
     const server = await start(t);
     await asked(server, 'account', 'add', 'alpha');
     for (const [words, message] of [
-        [['add', 'alpha'], /There is an account alpha already\. \(AccountAlreadyExists\)/],
+        [['add', 'alpha'], /The account alpha already exists\. \(AccountAlreadyExists\)/],
         [['add', 'ab'], /\(InvalidAccountName\)/],
         [['add', 'a'.repeat(25)], /\(InvalidAccountName\)/],
         [['add', 'Alpha'], /\(InvalidAccountName\)/],
         [['add', 'al-pha'], /\(InvalidAccountName\)/],
-        [['show', 'beta'], /There is no account beta\. \(AccountNotFound\)/],
+        [['show', 'beta'], /The account beta does not exist\. \(AccountNotFound\)/],
         [['disable', 'beta'], /\(AccountNotFound\)/],
-        [['set', 'alpha'], /takes a state, a key or a limit/],
-        [['set', 'alpha', '--state', 'asleep'], /A state is enabled or disabled/],
-        [['rotate-key', 'alpha', '3'], /A key is 1 or 2/],
+        [['set', 'alpha'], /requires a state, a key or a limit/],
+        [['set', 'alpha', '--state', 'asleep'], /The state must be enabled or disabled/],
+        [['rotate-key', 'alpha', '3'], /The key must be 1 or 2/],
         [['rotate-key', 'beta', '1'], /\(AccountNotFound\)/],
         [['disable', 'devstoreaccount1'], /\(AccountIsConfigured\)/],
         [['add', 'devstoreaccount1'], /\(AccountIsConfigured\)/],
@@ -233,12 +233,12 @@ test('accounts of a list stay what the list says; a list that takes over one of 
     const log = () => readFile(join(folder, 'log'), 'utf8');
     for (let i = 0; i < 6000 && !/remain in use/.test(await log()); i++)
         await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.match(await log(), /remain in use: an account in the list already exists in the store/);
+    assert.match(await log(), /remain in use: a configured account already exists in the store/);
     await blobs(server, 'listed', key).getProperties();
     await server.kill();
     const refused = await run(['--location', server.location, '--accountsFile', path, '--blobPort', '0']);
     assert.equal(refused.code, 1);
-    assert.match(refused.errors, /an account in the list already exists in the store/);
+    assert.match(refused.errors, /a configured account already exists in the store/);
 });
 
 test("systemd's credential \"accounts\" names accounts, and is read again at SIGHUP", async (t) => {

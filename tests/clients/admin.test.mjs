@@ -89,8 +89,8 @@ test('the folder is found as a server finds it: configuration file, environment,
     assert.equal((await run(['status'], { LAGRA_LOCATION: server.location })).code, 0);
     const other = await run(['status', '--config', config, '--location', folder]);
     assert.equal(other.code, 1);
-    assert.match(other.errors, /no server runs on this data directory; --location names another/);
-    assert.match(other.errors, /--inMemoryPersistence has no\s+folder to be asked by: `lagra health --running`/);
+    assert.match(other.errors, /no server runs on this data directory; use --location for another one/);
+    assert.match(other.errors, /--inMemoryPersistence has no\s+data directory to call it through: `lagra health --running`/);
 });
 
 test('the log has the level that it is told, while the server runs', async (t) => {

@@ -228,7 +228,7 @@ test('wrong flags: said, exit code 2, nothing served', async (t) => {
         ['azurite', ['--blobKeepAliveTimeout', 'x'], /blobKeepAliveTimeout/],
         ['azurite', ['--oauth', 'full'], /--oauth takes basic/],
         ['azurite', ['--pwd', 'x'], /--cert requires/],
-        ['lagra', ['health', '--blobPort', '0'], /health needs a port/],
+        ['lagra', ['health', '--blobPort', '0'], /health requires a port/],
         ['lagra', ['health', 'me'], /"me" is not an option/],
     ]) {
         const command = await Command.start(t, name, args);

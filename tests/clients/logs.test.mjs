@@ -175,7 +175,7 @@ test('accounts that commands make and change are in the audit log, without their
     }
     const lines = await takeLines(path, 4);
     assert.deepEqual(lines.map(({ event, account }) => [event, account]), [['an account was added', 'acme'],
-        ['an account has another key 2', 'acme'], ['an account was disabled', 'acme'], ['an account was enabled', 'acme']]);
+        ['key 2 of an account was changed', 'acme'], ['an account was disabled', 'acme'], ['an account was enabled', 'acme']]);
     assert.equal(keys.length, 3);
     const text = await readFile(path, 'utf8');
     assert.ok(keys.every(([, key]) => !text.includes(key)));

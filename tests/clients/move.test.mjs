@@ -389,7 +389,7 @@ test('a container that is deleted meanwhile, and one whose metadata changes; a m
     await stopAt(two, 'nowhere');
     const gone = await command;
     assert.notEqual(gone.code, 0);
-    assert.match(gone.errors, /does not exist any more/);
+    assert.match(gone.errors, /no longer exists/);
     assert.equal((await three.ask('GET', '/deleted?restype=container')).status, 404);
 
     await stopAt(two, 'stepped');

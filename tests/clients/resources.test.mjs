@@ -110,8 +110,8 @@ test('what may be said of a new container and share', async (t) => {
 test('of several accounts one is named; the operator sees a disabled one too', async (t) => {
     const server = await start(t);
     await asked(server, 'account', 'add', 'alpha');
-    assert.match(await refusal(server, 'container', 'create', 'mine'), /There are 2 accounts: select one with --account\. \(AccountNotNamed\)/);
-    assert.match(await refusal(server, 'container', 'list', '--account', 'beta'), /There is no account beta\. \(AccountNotFound\)/);
+    assert.match(await refusal(server, 'container', 'create', 'mine'), /There are 2 accounts; select one with --account\. \(AccountNotNamed\)/);
+    assert.match(await refusal(server, 'container', 'list', '--account', 'beta'), /The account beta does not exist\. \(AccountNotFound\)/);
     await asked(server, 'container', 'create', 'mine', '--account', 'alpha');
     assert.deepEqual(await sdk(server).container.list(), []);
     await asked(server, 'account', 'disable', 'alpha');

@@ -266,7 +266,7 @@ test('refusals, and a backup that is damaged', async (t) => {
     await fails(server, /no container none of account/, 'restore', 'container', folder, 'none');
     await fails(server, /no queue photos/, 'restore', 'queue', folder, 'photos');
     await fails(server, /InvalidResourceName/, 'restore', 'container', folder, 'photos', '--as', 'No_Name');
-    await fails(server, /There is no account nobody|no container photos/, 'restore', 'container', folder, 'photos', '--account', 'nobody');
+    await fails(server, /The account nobody does not exist|no container photos/, 'restore', 'container', folder, 'photos', '--account', 'nobody');
     await fails(server, /is not a backup/, 'restore', 'container', server.location, 'photos');
     const backup = path.join(folder, (await readdir(folder))[0]);
     const extent = path.join(backup, 'extents', (await readdir(path.join(backup, 'extents')))[0]);

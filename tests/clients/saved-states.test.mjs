@@ -213,9 +213,9 @@ test('none beside SMB', async (t) => {
     const smb = await start(t, ['--inMemoryPersistence', '--smbPort', '0']);
     for (const path of ['snapshots/one', 'snapshots/one/loaded']) {
         const { status, json } = await smb.ask('PUT', path);
-        assert.deepEqual([status, json.error], [409, 'there are no snapshots where SMB is served']);
+        assert.deepEqual([status, json.error], [409, 'snapshots are not available while SMB is served']);
     }
-    await assert.rejects(smb.command('save', 'one'), { code: 1, stderr: /there are no snapshots where SMB is served/ });
+    await assert.rejects(smb.command('save', 'one'), { code: 1, stderr: /snapshots are not available while SMB is served/ });
     assert.deepEqual(await smb.good('GET', 'snapshots'), { snapshots: [] });
 });
 
@@ -237,7 +237,7 @@ testStores('128 MiB of records that have changed', async (t, args) => {
         assert.deepEqual([status, p14.length, small], [200, 65536, undefined]);
         return;
     }
-    assert.deepEqual([status, json], [409, { error: 'more than 128 MiB of records have changed since' }]);
+    assert.deepEqual([status, json], [409, { error: 'more than 128 MiB of records have changed since the snapshot' }]);
     assert.deepEqual([p14, small], [undefined, true]);
     await people.createEntity({ partitionKey: 'p', rowKey: 'goes on' });
 });
@@ -270,7 +270,7 @@ test('a disk without room', async (t) => {
         if (answer.status === 200) // it has not looked at the disk yet
             await container.getBlockBlobClient('b').upload('x', 1).catch(() => {});
     }
-    assert.deepEqual([answer.status, answer.json], [507, { error: 'the disk has no room for what has to be written' }]);
+    assert.deepEqual([answer.status, answer.json], [507, { error: 'not enough free disk space' }]);
     disk.empty();
     for (const end = Date.now() + 20000; (answer = await ask('PUT', 'snapshots/base/loaded')).status === 507 && Date.now() < end;)
         await delay(50);
@@ -308,7 +308,7 @@ testStores('lagra snapshot: a suite of cases, each of which begins with the same
     assert.ok(milliseconds < 20000, `${milliseconds} ms`);
     assert.match((await command('list')).stdout, new RegExp(`^NAME +SAVED +LOADED *\nbase +\\d{4}-.* ${cases} *\n$`));
     assert.equal(JSON.parse((await command('list', '--json')).stdout).snapshots[0].loaded, cases);
-    await assert.rejects(command('load', 'none'), { code: 1, stderr: /there is no snapshot of that name/ });
+    await assert.rejects(command('load', 'none'), { code: 1, stderr: /no snapshot has that name/ });
     await assert.rejects(command('load', 'a/b'), { code: 1, stderr: /a snapshot name/ });
     await command('delete', 'base');
     assert.equal((await command('list')).stdout, '');

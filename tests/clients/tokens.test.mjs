@@ -542,9 +542,9 @@ test('a role file without places: what opens nothing is said', async (t) => {
 
 test('options that cannot work say so at the start', async () => {
     for (const [args, said] of [
-        [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /HTTPS only/],
-        [['--oauthIssuer', 'x'], /go together/], [['--oauthKeys', 'x'], /go together/],
-        [['--oauthRoles', 'x'], /go together/], [['--oauthAccounts', 'x'], /go together/],
+        [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /only over HTTPS/],
+        [['--oauthIssuer', 'x'], /require each other/], [['--oauthKeys', 'x'], /require each other/],
+        [['--oauthRoles', 'x'], /require each other/], [['--oauthAccounts', 'x'], /require each other/],
         [['--oauthIssuer', 'x', '--oauthKeys', 'y', '--oauth', 'basic'], /checks no signature/],
     ]) {
         const child = spawn(process.env.LAGRA_BINARY, args, { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -136,7 +136,7 @@ test('a link pasted into the address bar or the form of the sign-in page signs i
     for (const text of ['not a link', pasted]) {
         await page.locator('input[name=link]').fill(text);
         await press(page, 'Sign in with the link');
-        await sees(page, text === pasted ? 'The link was used' : 'This is not a sign-in link.', '[role=alert]');
+        await sees(page, text === pasted ? 'The link has been used' : 'This is not a sign-in link.', '[role=alert]');
     }
     await page.locator('input[name=link]').fill(` ${await link()}\n`);
     await press(page, 'Sign in with the link');
@@ -149,7 +149,7 @@ test('a link pasted into the address bar or the form of the sign-in page signs i
     await page.evaluate((address) => {
         location.href = address;
     }, pasted);
-    await sees(page, 'The link was used', 'main [role=alert]');
+    await sees(page, 'The link has been used', 'main [role=alert]');
     await sees(page, account, 'header');
     const fresh = await link();
     await page.evaluate((address) => {

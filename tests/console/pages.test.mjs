@@ -52,7 +52,7 @@ test('a link signs in once, and is removed from the address bar', async (t) => {
     await isAccessible(page);
     const other = await openPage(t);
     await other.goto(address);
-    await sees(other, 'The link was used');
+    await sees(other, 'The link has been used');
 });
 
 /** What makes plots worth a picture: for two minutes more and less of everything. */
@@ -230,7 +230,7 @@ test('fault rules are added, displayed as they fire, and removed', async (t) => 
     await press(page, 'New rule');
     await fill(page, { id: 'bad name', 'match-operation': 'List Containers' });
     await press(page, 'Add', 'dialog');
-    await sees(page, 'a name has up to 64 letters', 'dialog');
+    await sees(page, 'a name must have up to 64 letters', 'dialog');
     await isAccessible(page);
     await fill(page, { id: 'busy' });
     await press(page, 'Add', 'dialog');

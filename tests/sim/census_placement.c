@@ -1,12 +1,14 @@
 /* Placements in the cells of a cluster: the root has a row for each name that is in another cell, and counts them; a cell
- * knows which of its names have one. A row without a container may be left, and tasks that need another cell. */
+ * knows which of its names have one, and which moves are cancelled. A row without a container may be left, and tasks that need another cell. */
 #include "census_part.h"
 
 #include <string.h>
 
+#include "auth/auth.h"
 #include "base/codec.h"
 #include "commits.h"
 #include "service/placement.h"
+#include "service/placement_move.h"
 #include "service/task_retry.h"
 #include "services.h"
 #include "store/record_key.h"
@@ -53,13 +55,15 @@ bool census_placement_record(const struct record_place *place, const struct reco
         *ret_why = note_row((unsigned)name, record->value);
         return true;
     }
-    return cell > 1 && (bytes_is(place->record_key, "n") || bytes_is(place->record_key, "o"));
+    return bytes_is(place->record_key, "x") ||
+           (cell > 1 && (bytes_is(place->record_key, "n") || bytes_is(place->record_key, "o")));
 }
 
 bool census_placement_counter(struct bytes key)
 {
-    return commits_are_divided() && commits_cell() == 1 && key.len > KEY_SPACE_SIZE &&
-           key.ptr[KEY_SPACE_SIZE] == 'm';
+    char kind = key.len > KEY_SPACE_SIZE ? key.ptr[KEY_SPACE_SIZE] : '\0';
+
+    return commits_are_divided() && (kind == 'v' || (commits_cell() == 1 && kind == 'm'));
 }
 
 bool census_placement_task(struct bytes value)
@@ -82,6 +86,13 @@ bool census_placement_task(struct bytes value)
 
 void census_placement_end(struct store *store, struct guid account)
 {
+    struct move_count moves;
+
+    if (placement_count_moves(store, sim_service()->service->name,
+                              bytes_from_string(DEVELOPMENT_ACCOUNT), STORE_MAY_BLOCK, &moves) ||
+        moves.seals != moves.finished)
+        world_fail("census: %lld moves were sealed, and %lld are finished", (long long)moves.seals,
+                   (long long)moves.finished);
     if (commits_cell() != 1)
         return;
     for (unsigned i = 0; i < sim_service()->name_count; i++) {

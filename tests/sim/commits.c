@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "engine.h"
 #include "fleet_shared.h"
+#include "moves.h"
 #include "states.h"
 #include "world.h"
 
@@ -32,30 +34,25 @@ static struct commit_order *order_of(unsigned number)
 /* Twice as many each time. */
 static void make_room(uint64_t count)
 {
-    uint64_t more = world->cell_of_max > 0 ? world->cell_of_max : 1024;
-    uint8_t *cells;
+    uint64_t more = world->places_max > 0 ? world->places_max : 1024;
+    struct commit_place *places;
 
-    if (count < world->cell_of_max)
+    if (count < world->places_max)
         return;
     while (more <= count)
         more *= 2;
-    cells = world_alloc(more);
-    if (world->cell_of_max > 0) {
-        memcpy(cells, world->cell_of, world->cell_of_max);
-        world_free(world->cell_of, world->cell_of_max);
+    places = world_alloc(more * sizeof *places);
+    if (world->places_max > 0) {
+        memcpy(places, world->places, world->places_max * sizeof *places);
+        world_free(world->places, world->places_max * sizeof *places);
     }
-    world->cell_of = cells;
-    world->cell_of_max = more;
+    world->places = places;
+    world->places_max = more;
 }
 
 struct commit_order *commits_here(void)
 {
     return order_of(cell);
-}
-
-bool commits_are_here(uint64_t newest_state)
-{
-    return commits_cell_of(newest_state) == cell;
 }
 
 void commits_note(uint64_t from)
@@ -64,7 +61,7 @@ void commits_note(uint64_t from)
         return;
     make_room(world->commits);
     for (uint64_t commit = from + 1; commit <= world->commits; commit++)
-        world->cell_of[commit] = (uint8_t)cell;
+        world->places[commit] = (struct commit_place){ cell, engine_sequence() };
     order_of(cell)->newest = world->commits;
 }
 
@@ -72,7 +69,7 @@ unsigned commits_cell_of(uint64_t commit)
 {
     if (!commits_are_divided())
         return 1;
-    return commit < world->cell_of_max ? world->cell_of[commit] : 0;
+    return commit < world->places_max ? world->places[commit].cell : 0;
 }
 
 void commits_acknowledge(uint64_t commit)
@@ -87,6 +84,11 @@ void commits_acknowledge_all(void)
 {
     for (unsigned i = 1; i <= CLUSTER_CELLS; i++)
         order_of(i)->acknowledged = commits_are_divided() ? order_of(i)->newest : world->commits;
+}
+
+bool commits_is_acknowledged(uint64_t commit)
+{
+    return commit <= order_of(commits_cell_of(commit))->acknowledged;
 }
 
 uint64_t commits_acknowledged(void)
@@ -104,6 +106,15 @@ uint64_t commits_previous(uint64_t commit)
     do
         commit -= commit > 0;
     while (commit > 0 && commits_cell_of(commit) != cell);
+    return commit;
+}
+
+uint64_t commits_survivor(void)
+{
+    uint64_t commit = commits_newest();
+
+    while (commit > 0 && world->places[commit].sequence > engine_opened_at())
+        commit = commits_previous(commit);
     return commit;
 }
 
@@ -129,6 +140,7 @@ bool commits_is_lost(uint64_t commit, uint64_t survivor)
 
 void commits_roll_back(uint64_t survivor)
 {
+    moves_roll_back(survivor);
     order_of(cell)->newest = order_of(cell)->acknowledged = survivor;
     if (!commits_are_divided())
         world->commits = survivor;

@@ -19,8 +19,6 @@ bool commits_are_divided(void);
 
 /* Marks the commits after `from` as commits of the calling process's cell. */
 void commits_note(uint64_t from);
-/* Returns whether a name whose newest state a commit made is in the calling process's cell. */
-bool commits_are_here(uint64_t newest_state);
 /* Returns the cell in which a commit was made. */
 unsigned commits_cell_of(uint64_t commit);
 /* Nothing that was told or shown may be lost by a later crash: neither this commit nor an earlier one of its cell. */
@@ -29,10 +27,14 @@ void commits_acknowledge(uint64_t commit);
 void commits_acknowledge_all(void);
 /* Returns the newest acknowledged commit of the calling process's cell. */
 uint64_t commits_acknowledged(void);
+bool commits_is_acknowledged(uint64_t commit);
 /* Returns the newest commit of that cell, and the one before another; 0: there is none. Without several cells these are
  * the commits of all. */
 uint64_t commits_newest(void);
 uint64_t commits_previous(uint64_t commit);
+/* Returns the newest commit that a crash of that cell has left, as the sequence number of the record engine tells. Of several
+ * cells. */
+uint64_t commits_survivor(void);
 /* Returns the oldest commit that a crash of any cell may return to. */
 uint64_t commits_oldest_survivor(void);
 /* Returns whether a crash of the calling process's cell takes back the commit, if `survivor` is the newest that remains. */

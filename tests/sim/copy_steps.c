@@ -6,6 +6,7 @@
 #include "blob/create_blob.h"
 #include "blob/pending_copy.h"
 #include "commits.h"
+#include "moves.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -42,6 +43,8 @@ enum error __wrap_copy_find(struct decision *d, const struct guid *id,
     while (!commits_here()->has_started)
         sched_sleep(SECOND_NS / 10);
     copy_steps()->ends = false;
+    if (moves_hide(&d->parts[0].partition.space))
+        return E_NoPendingCopyOperation; /* the job of the task's next attempt will find it */
     return __real_copy_find(d, id, ret_pending);
 }
 

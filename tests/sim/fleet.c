@@ -19,9 +19,11 @@
 #include "disk.h"
 #include "faults.h"
 #include "fleet_chaos.h"
+#include "fleet_moves.h"
 #include "fleet_shared.h"
 #include "judge.h"
 #include "linear.h"
+#include "moves.h"
 #include "net.h"
 #include "scheduler.h"
 #include "services.h"
@@ -54,6 +56,23 @@ struct machine *fleet_machine(unsigned number)
 bool fleet_is_running(void)
 {
     return world->fleet && world->fleet->is_running;
+}
+
+static bool is_served(unsigned cell)
+{
+    for (unsigned i = 1; i <= world->plan.fronts; i++)
+        if (fleet_machine(i)->serves && fleet_machine(i)->cell == cell)
+            return true;
+    return false;
+}
+
+bool fleet_lacks_owner(void)
+{
+    bool are_served = true;
+
+    for (unsigned cell = 1; cell <= world->plan.cluster_cells && are_served; cell++)
+        are_served = !fleet_is_running() || is_served(cell);
+    return !are_served && commits_are_divided();
 }
 
 void fleet_count(enum fleet_count count)
@@ -129,6 +148,7 @@ static void start_front(unsigned number)
     machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns =
         machine->vanished_ns = 0;
     machine->fences = 0;
+    moves_end_process(number);
     machine->tenure_ends_ns = 0;
     machine->resumed_ns = world->now_ns;
     machine->starts_ns = machine->mounts_ns = 0;
@@ -148,6 +168,7 @@ void fleet_kill(unsigned number)
 
     machine->pid = 0; /* so that its end is expected */
     machine->serves = false;
+    moves_end_process(number);
     memset(machine->executing, 0, sizeof machine->executing);
     sched_end_process(number);
     syscall(SYS_kill, pid, SIGKILL);
@@ -320,7 +341,7 @@ static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
         sim_service()->answered(slot, &none, true);
         return;
     }
-    sim_service()->answered(slot, answer, excused);
+    sim_service()->answered(slot, answer, excused || moves_were_busy(wish->since_ns));
 }
 
 /* Returns whether each cell has been served. */
@@ -530,6 +551,13 @@ static void check_liveness(void)
         ask_format(&wish->ask, asked, sizeof asked);
         world_fail("no answer for %u s: %s", (unsigned)(ANSWERED_NS / SECOND_NS), asked);
     }
+    if (moves_held_since_ns() > 0 && world->now_ns > from_ns + 2 * ANSWERED_NS &&
+        world->now_ns > moves_held_since_ns() + 2 * ANSWERED_NS)
+        world_fail("a name is held for %u s", (unsigned)(2 * ANSWERED_NS / SECOND_NS));
+    if (fleet_chaos_ended_ns() > 0 && !fleet_moves_have_ended() &&
+        world->now_ns > from_ns + 5 * ANSWERED_NS &&
+        world->now_ns > fleet_chaos_ended_ns() + 5 * ANSWERED_NS)
+        world_fail("a move has not ended");
     if (world->fleet->troubled_ns > fleet_chaos_ended_ns() &&
         world->now_ns > fleet_chaos_ended_ns() + 3 * ANSWERED_NS && fleet_chaos_ended_ns() > 0 &&
         !is_in_order())
@@ -584,7 +612,8 @@ noreturn void fleet_live(void)
         start_front(i);
     start_clients();
     fleet_chaos_begin();
-    while (clients_running > 0 || fleet_chaos_ended_ns() == 0) {
+    fleet_moves_begin();
+    while (clients_running > 0 || fleet_chaos_ended_ns() == 0 || !fleet_moves_have_ended()) {
         tick();
         check_liveness();
         sched_sleep(TICK_NS);

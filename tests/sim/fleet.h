@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/ids.h"
 #include "request.h"
 #include "world.h"
 
@@ -20,6 +21,9 @@ struct plan;
 /* Largest error of the rate of a machine's clock. */
 #define FLEET_RATE_MAX_PPM 14000
 #define SESSIONS_MAX       400u
+#define FLEET_MOVES_MAX    256u
+#define FLEET_HELD_MAX     8u
+#define FLEET_PARTS_MAX    512u
 
 /* Ways in which a front end is disturbed; bits. */
 enum {
@@ -50,6 +54,10 @@ struct machine {
     int64_t skew_ns;                 /* lead of its wall clock over true time */
     int64_t rate_ppm;                /* of CLOCK_BOOTTIME, relative to true time */
     unsigned executing[CLIENTS_MAX]; /* number of requests in progress, by client */
+    /* Spaces that a move holds, and since when. */
+    struct guid held[FLEET_HELD_MAX];
+    unsigned held_count;
+    uint64_t held_ns;
     /* Fence command in progress. */
     unsigned fences; /* session to be evicted; 0 if no command runs */
     uint64_t fences_ns;
@@ -81,6 +89,36 @@ struct fleet_cell {
     unsigned reigns; /* front end of the current reign */
 };
 
+/* A move of a name to another cell (moves.h). */
+struct fleet_move {
+    unsigned name, from, to;
+    uint64_t incarnation;
+    uint64_t sealed, activated, finished; /* commits; 0: not yet */
+};
+
+/* A move that was prepared in a destination. */
+struct fleet_incoming {
+    uint64_t incarnation;
+    uint64_t at_ns; /* 0: it was activated */
+};
+
+/* A space that a move has made in its destination. */
+struct fleet_space {
+    struct guid space;
+    uint64_t incarnation; /* of the move, once it was prepared */
+    uint64_t activated;   /* commit; 0: clients do not see it */
+};
+
+struct fleet_moves {
+    struct fleet_move moves[FLEET_MOVES_MAX];
+    unsigned count;
+    struct fleet_space spaces[FLEET_MOVES_MAX]; /* a ring */
+    unsigned space_count;
+    struct fleet_incoming incoming[CLUSTER_CELLS + 1]; /* by cell; the newest */
+    unsigned aimed;   /* front end to be disturbed now, since its cell takes part in a step; or 0 */
+    uint64_t busy_ns; /* last time when a name was held or between two cells */
+};
+
 enum fleet_count {
     FLEET_TAKEOVERS,
     FLEET_HANDOVERS,
@@ -92,7 +130,16 @@ enum fleet_count {
     FLEET_LATE,      /* responses that the previous owner sent */
     FLEET_PLACED,    /* containers that were placed in another cell than the root */
     FLEET_MISPLACED, /* requests that a cell refused because their container is, or must be, in another one */
+    FLEET_MOVED,
+    FLEET_PARTS,
+    FLEET_UNDONE, /* moves that were cancelled or have failed */
     FLEET_COUNTS,
+};
+
+/* A part of a client's batch, which the owner of another cell executes (fleet_parts.h). */
+struct fleet_part {
+    struct guid id;
+    unsigned slot, part;
 };
 
 struct fleet_counts {
@@ -111,6 +158,9 @@ struct fleet {
     bool is_taking_stock;
     bool has_fence;
     uint64_t troubled_ns; /* time of the last disturbance */
+    struct fleet_moves moves;
+    struct fleet_part parts[FLEET_PARTS_MAX]; /* a ring */
+    unsigned part_count;
     struct fleet_counts counts;
 };
 
@@ -120,6 +170,8 @@ _Noreturn void fleet_live(void);
 unsigned fleet_self(void);
 /* Returns whether other front ends and clients run concurrently with the caller. */
 bool fleet_is_running(void);
+/* Returns whether one of several cells has no owner that serves. */
+bool fleet_lacks_owner(void);
 struct machine *fleet_machine(unsigned number);
 void fleet_count(enum fleet_count count);
 /* Notes a disturbance, after which requests may fail for a while. */

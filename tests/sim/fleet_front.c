@@ -11,9 +11,9 @@
 #include "server/running_servers.h"
 
 #include "commits.h"
-#include "commits.h"
 #include "faults.h"
 #include "fleet.h"
+#include "moves.h"
 #include "net.h"
 #include "scheduler.h"
 #include "services.h"
@@ -46,6 +46,7 @@ static noreturn void leave(int status)
     net_end_process(self);
     machine()->serves = false;
     machine()->has_exited = true;
+    moves_end_process(self);
     memset(machine()->executing, 0, sizeof machine()->executing);
     fleet_trouble("a front end exits");
     sched_leave_process(status);

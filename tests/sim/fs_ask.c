@@ -6,6 +6,7 @@
 
 #include "world.h"
 
+const char *const fs_shares[1] = { "files" };
 const char *const fs_op_names[FS_OPS] = {
     [FS_CREATE_SHARE] = "Create Share",
     [FS_SNAPSHOT_SHARE] = "Snapshot Share",
@@ -126,7 +127,7 @@ bool fs_has_blobs(void)
 
 bool fs_is_large(void)
 {
-    return world->plan.seed % 5 == 4;
+    return world->plan.seed % 5 == 4 && world->plan.cluster_cells <= 1;
 }
 
 uint32_t fs_slot_bytes(void)

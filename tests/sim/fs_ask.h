@@ -130,6 +130,7 @@ struct fs_reply {
     char copy_id[40], copy_progress[40]; /* empty: none */
 };
 
+extern const char *const fs_shares[1];
 extern const char *const fs_op_names[FS_OPS];
 /* In both cases, as they are written in a URL. */
 extern const char *const fs_names[2][FS_NAMES];

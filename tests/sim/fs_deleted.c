@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "commits.h"
 #include "world.h"
 
 /* In the world; set before any life begins. The newest deletion first. */
@@ -144,14 +145,14 @@ void fs_prune_deleted(uint64_t oldest_commit)
 /* Which permissions they have is not read after a start. */
 void fs_roll_back_deleted(uint64_t commit)
 {
-    while (all->newest && all->newest->made > commit) {
+    while (all->newest && commits_is_lost(all->newest->made, commit)) {
         struct fs_state *gone = all->newest;
 
         all->newest = gone->older;
         world_free(gone, sizeof *gone);
     }
     for (struct fs_state *kept = all->newest; kept; kept = kept->older) {
-        kept->gone = kept->gone > commit ? 0 : kept->gone;
+        kept->gone = commits_is_lost(kept->gone, commit) ? 0 : kept->gone;
         kept->doubtful = kept->permissions;
     }
 }

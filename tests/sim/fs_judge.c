@@ -236,7 +236,7 @@ void fs_judge_check_end(struct server *server)
     struct ask ask = { .op = OPS, .fs = { .op = FS_DELETE_SNAPSHOT } };
     struct reply answer;
 
-    while (known_snapshot(&ask.fs.snapshot)) {
+    while ((!commits_are_divided() || fs_is_here()) && known_snapshot(&ask.fs.snapshot)) {
         fs_judge_asked(SLOTS_MAX - 1, &ask);
         if (!judge_ask_until_told(server, &ask, true, &answer))
             return;
@@ -348,7 +348,7 @@ static const char *compare_at(const struct fs_slot *slot, const struct reply *an
 static const struct fs_state *first_shown(const struct fs_slot *slot, const struct reply *answer,
                                           const struct fs_state *state)
 {
-    while (state->older && state->since > commits_acknowledged() &&
+    while (state->older && !commits_is_acknowledged(state->since) &&
            !compare_at(slot, answer, state->older))
         state = state->older;
     return state;

@@ -7,6 +7,7 @@
 
 #include "commits.h"
 #include "engine.h"
+#include "moves.h"
 #include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
@@ -31,6 +32,25 @@ void fs_model_begin(void)
 struct fs_state *fs_newest_state(void)
 {
     return model->newest;
+}
+
+unsigned fs_cell_of(unsigned share)
+{
+    return model->newest->exists ? moves_cell_of(share, model->newest->since) : 0;
+}
+
+bool fs_is_here(void)
+{
+    return moves_are_here(0, model->newest->since);
+}
+
+struct fs_state *fs_state_left(uint64_t survivor)
+{
+    struct fs_state *state = model->newest;
+
+    while (commits_is_lost(state->since, survivor) && state->older)
+        state = state->older;
+    return moves_are_here_at(0, state->since, survivor) ? state : NULL;
 }
 
 const struct fs_state *fs_state_at(uint64_t commit)
@@ -428,23 +448,23 @@ void fs_roll_back(uint64_t commit)
     const struct fs_state *acknowledged = fs_state_at(commits_acknowledged());
 
     /* Nothing that is read after a start shows which permissions there are. */
-    while (survivor->since > commit && survivor->older)
+    while (commits_is_lost(survivor->since, commit) && survivor->older)
         survivor = survivor->older;
     survivor->doubtful |=
         survivor->permissions & ~(acknowledged->permissions & ~acknowledged->doubtful);
-    while (model->newest->since > commit && model->newest->older) {
+    while (commits_is_lost(model->newest->since, commit) && model->newest->older) {
         struct fs_state *gone = model->newest;
 
         model->newest = gone->older;
         world_free(gone, sizeof *gone);
     }
-    while (model->kept && model->kept->made > commit) {
+    while (model->kept && commits_is_lost(model->kept->made, commit)) {
         struct fs_state *gone = model->kept;
 
         model->kept = gone->older;
         world_free(gone, sizeof *gone);
     }
     for (struct fs_state *kept = model->kept; kept; kept = kept->older)
-        kept->gone = kept->gone > commit ? 0 : kept->gone;
+        kept->gone = commits_is_lost(kept->gone, commit) ? 0 : kept->gone;
     fs_roll_back_deleted(commit);
 }

@@ -108,6 +108,12 @@ unsigned fs_slot_value(unsigned seed, unsigned from);
 void fs_slot_fill(unsigned value, unsigned char *to);
 
 void fs_model_begin(void);
+/* Returns the cell in which the share is, or 0; and whether that is the calling process's. */
+unsigned fs_cell_of(unsigned share);
+bool fs_is_here(void);
+/* Returns the newest state after a crash of that cell that leaves its commits up to `survivor`; NULL: the share is in another
+ * cell then. */
+struct fs_state *fs_state_left(uint64_t survivor);
 /* The state right after a commit; the oldest that is kept, if that is newer. */
 const struct fs_state *fs_state_at(uint64_t commit);
 /* To be changed after a start, by what it has shown. */

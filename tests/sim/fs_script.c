@@ -1,6 +1,7 @@
 /* See fs_script.h: requests over few names, most about what is there now, or was a moment ago. */
 #include "fs_script.h"
 
+#include "commits.h"
 #include "draws.h"
 #include "fs_away.h"
 #include "fs_blobs.h"
@@ -376,6 +377,8 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
     if (fs_is_late())
         fs->op = FS_HEAD_SHARE;
+    if (commits_are_divided() && fs->op == FS_KEEP_SHARES)
+        fs->op = FS_GET_SERVICE;
     draw_share(&draws, fs);
     if (fs_has_blobs() && number > 0 && !fs_is_late() && draw(&draws, 7) == 0)
         draw_blob(&draws, fs);

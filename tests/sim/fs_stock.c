@@ -91,9 +91,11 @@ static void list_stock(void)
 
     memset(stock, 0, sizeof stock);
     stock_count = 0;
-    list(&snapshots);
-    list(&service);
     list(&share);
+    if (!commits_are_divided()) { /* else the root answers, for all cells */
+        list(&snapshots);
+        list(&service);
+    }
     if (fs_has_blobs())
         list_blobs();
     for (unsigned i = 0; i < FS_NAMES; i++) { /* also where nothing is known to be */
@@ -102,7 +104,7 @@ static void list_stock(void)
     }
     for (;; state = state->older) {
         list_state(state);
-        if (state->since <= commits_acknowledged() || !state->older)
+        if (commits_is_acknowledged(state->since) || !state->older)
             return;
     }
 }
@@ -178,6 +180,32 @@ static uint64_t find_survivor(void)
     }
 }
 
+/* Of several cells: what the record engine says. */
+static uint64_t check_survivor(void)
+{
+    uint64_t survivor = commits_here()->has_started ? commits_newest() : commits_survivor();
+    struct fs_state *state = fs_state_left(survivor);
+
+    if (survivor < commits_acknowledged())
+        world_fail("after a %s commit %" PRIu64 " is the last, and %" PRIu64 " was acknowledged",
+                   world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
+    for (unsigned i = 0; i < stock_count; i++) {
+        const char *why = state ? fs_compare(&stock[i].ask.fs, &stock[i].answer, state)
+                          : stock[i].answer.status == 404 ? NULL
+                                                          : "a share of another cell is here";
+        char asked[300];
+
+        if (!why)
+            continue;
+        ask_format(&stock[i].ask, asked, sizeof asked);
+        world_fail("after a %s the state is not that of commit %" PRIu64
+                   ", the last\n  %s: %d %s\n  %s",
+                   world->power_lost ? "power cut" : "kill", survivor, asked,
+                   stock[i].answer.status, stock[i].answer.code, why);
+    }
+    return survivor;
+}
+
 /* ETags that nobody had been told are told now. */
 static void adopt(const struct stock *one, const struct fs_state *state)
 {
@@ -214,15 +242,17 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
         if (was_told(&stock[i]))
             world->damage_told = 1;
     }
-    survivor = find_survivor();
+    survivor = commits_are_divided() ? check_survivor() : find_survivor();
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
               world->commits, commits_acknowledged());
     fs_roll_back(survivor);
+    commits_roll_back(survivor);
     for (unsigned i = 0; i < stock_count; i++) {
-        adopt(&stock[i], fs_state_at(survivor));
+        if (!commits_are_divided() || fs_is_here())
+            adopt(&stock[i], fs_newest_state());
         answer_release(&stock[i].answer);
     }
-    fs_prune(survivor);
-    commits_roll_back(survivor);
+    if (!commits_are_divided()) /* else requests to other cells are in progress */
+        fs_prune(survivor);
     return true;
 }

@@ -18,6 +18,7 @@
 #include "listing.h"
 #include "malformed.h"
 #include "model.h"
+#include "moves.h"
 #include "pending.h"
 #include "pooled.h"
 #include "roles.h"
@@ -200,6 +201,11 @@ void judge_list_ends(unsigned slot)
     slots[slot].list_ended = true;
 }
 
+void judge_list_goes_on(unsigned slot)
+{
+    slots[slot].list_ended = false;
+}
+
 /* Parts of a batch have places of their own in the order, also where they are committed as one. */
 void judge_committed(unsigned slot_number)
 {
@@ -224,6 +230,8 @@ static void note_commit(int slot)
 {
     if (slot >= (int)SLOTS_MAX) {
         sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
+    } else if (slot < 0 && moves_committed()) {
+        return;
     } else if (slot >= 0 && fleet_commits_placement((unsigned)slot)) {
         return;
     } else if (slot >= 0) {
@@ -611,10 +619,10 @@ struct stock {
     struct ask ask;
     struct reply answer;
     struct kept_view kept;
-    bool is_elsewhere; /* in another cell */
 };
 
-/* The root of a cluster has no such container, but a row that it may be in another cell. */
+/* The root of a cluster has no such container, but a row that it may be in another cell. Nor has a cell that is moving it
+ * to another one. */
 static void read_misdirected(struct reply *answer)
 {
     static const char *const codes[SIM_SERVICES] = { [SIM_BLOB] = "ContainerNotFound",
@@ -622,7 +630,8 @@ static void read_misdirected(struct reply *answer)
                                                      [SIM_TABLE] = "TableNotFound",
                                                      [SIM_FILE] = "ShareNotFound" };
 
-    if (!commits_are_divided() || answer->status != 421)
+    if (!commits_are_divided() ||
+        (answer->status != 421 && (answer->status != 503 || !moves_have_sealed_here())))
         return;
     answer->status = 404;
     (void)snprintf(answer->code, sizeof answer->code, "%s", codes[world->plan.service]);
@@ -656,6 +665,11 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
     world_fail("after a start %s is never answered", asked);
 }
 
+static bool is_elsewhere(unsigned container, uint64_t survivor)
+{
+    return commits_are_divided() && !model_is_here_at(container, survivor);
+}
+
 static const char *stock_differs(const struct stock *stock, uint64_t commit)
 {
     const char *why = NULL;
@@ -665,7 +679,8 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     /* Damage was found, and said so. */
     if (world->was_damaged && (!stock->answer.came || judge_says_cannot(&stock->answer)))
         return NULL;
-    if (stock->is_elsewhere)
+    if (stock->ask.op != OP_GET_SERVICE && stock->ask.op != OP_LIST_CONTAINERS &&
+        is_elsewhere(stock->ask.container, commit))
         return stock->answer.status == 404 ? NULL : "a container of another cell is here";
     for (unsigned bits = 0; bits < DOUBTS; bits++) {
         struct expected expected;
@@ -691,7 +706,7 @@ static void adopt(const struct stock *stock, uint64_t commit)
 {
     struct expected expected;
 
-    if (stock->is_elsewhere)
+    if (is_elsewhere(stock->ask.container, commit))
         return;
     if (stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
         listing_adopt(&stock->ask, &stock->answer, stock->kept.now, commit);
@@ -773,8 +788,7 @@ static unsigned list_stock(struct stock *stock)
             .page = { .include = INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0) }
         };
     for (unsigned c = 0; c < CONTAINERS; c++) {
-        if (!model_is_here(c)) {
-            stock[count].is_elsewhere = true;
+        if (!model_may_be_here(c)) {
             stock[count++].ask = (struct ask){ .op = OP_GET_CONTAINER, .container = c };
             continue;
         }

@@ -25,6 +25,8 @@ void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count)
 unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX]);
 /* All of its parts are done. */
 void judge_list_ends(unsigned slot);
+/* Its parts for other cells are executed, and some may be decided again. */
+void judge_list_goes_on(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */

@@ -59,6 +59,9 @@ static void print_fleet(void)
         "late responses",
         "containers placed in another cell",
         "requests at another cell than that of their container",
+        "moves",
+        "parts of batches for other cells",
+        "moves cancelled or failed",
     };
 
     for (size_t i = 0; i < FLEET_COUNTS; i++)

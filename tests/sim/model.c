@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commits.h"
+#include "moves.h"
 #include "origins.h"
 #include "malformed.h"
 #include "model_private.h"
@@ -169,7 +170,7 @@ void model_widen(uint64_t commit, uint64_t other)
             (struct container_state *)(uintptr_t)model_container_at(c, commit);
         const struct container_state *from = model_container_at(c, other);
 
-        if (!model_is_here(c))
+        if (!model_is_here_at(c, commit))
             continue;
         widen(&to->lease.ends, &from->lease.ends);
         widen(&to->forgotten, &from->forgotten);
@@ -177,21 +178,36 @@ void model_widen(uint64_t commit, uint64_t other)
             to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
     }
     for (unsigned space = 0; space < model()->spaces; space++)
-        for (unsigned b = 0; b < BLOBS && (!commits_are_divided() || model_is_here(space)); b++)
+        for (unsigned b = 0;
+             b < BLOBS && (!commits_are_divided() || model_is_here_at(space, commit)); b++)
             widen(&((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
                   &model_blob_in(space, b, other)->lease.ends);
 }
 
 bool model_is_here(unsigned container)
 {
-    return commits_are_here(model()->containers[container]->since);
+    return moves_are_here(container, model()->containers[container]->since);
+}
+
+bool model_is_here_at(unsigned container, uint64_t survivor)
+{
+    const struct container_state *state = model()->containers[container];
+
+    while (commits_is_lost(state->since, survivor))
+        state = state->older;
+    return moves_are_here_at(container, state->since, survivor);
+}
+
+bool model_may_be_here(unsigned container)
+{
+    return moves_may_be_here(container, model()->containers[container]->since);
 }
 
 unsigned model_cell_of(unsigned container)
 {
     const struct container_state *state = model()->containers[container];
 
-    return state->exists ? commits_cell_of(state->since) : 0;
+    return state->exists ? moves_cell_of(container, state->since) : 0;
 }
 
 /* Returns whether the next container of the name may be in another cell, whose clock may be behind. */

@@ -184,6 +184,10 @@ void model_widen(uint64_t commit, uint64_t other);
 unsigned model_cell_of(unsigned container);
 /* Returns whether the newest container of the name is in the cell of the calling process (commits.h). */
 bool model_is_here(unsigned container);
+/* Returns whether it is there after a crash that leaves the commits up to `survivor`. */
+bool model_is_here_at(unsigned container, uint64_t survivor);
+/* Returns whether it may be there after a crash. */
+bool model_may_be_here(unsigned container);
 /* A crash: what came after the commit did not happen. */
 void model_roll_back(uint64_t commit);
 /* The commit returns to the state of an older one. */

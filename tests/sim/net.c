@@ -351,6 +351,10 @@ static void close_end(struct link *link, enum side side)
 bool net_is_half_open(void)
 {
     for (const struct link *link = net->links; link; link = link->next) {
+        bool is_abandoned = link->is_stream && link->ends[OPENED].is_closed;
+
+        if (is_abandoned && !link->ends[ACCEPTED].is_closed)
+            return true;
         if (!link->is_ours && !link->is_stream &&
             (link->ends[ACCEPTED].is_closed || link->ends[OPENED].is_closed || link->is_reset))
             return true;

@@ -5,8 +5,12 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "copy_steps.h"
+#include "fleet_parts.h"
 #include "fleet_shared.h"
+#include "fs_copy_steps.h"
 #include "judge.h"
+#include "moves.h"
 #include "service/decide_pool.h"
 #include "service/server.h"
 #include "request/request_private.h"
@@ -119,7 +123,14 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
 {
     int slot = request_slot();
     unsigned numbers[PARTS_MAX], found = 0;
+    enum store_result result;
 
+    if (fleet_part() >= 0) {
+        unsigned part = (unsigned)fleet_part();
+
+        judge_commits_parts((unsigned)slot, &part, 1);
+        return __real_store_commit(store, parts, count, now, access, ret_sequence);
+    }
     for (size_t i = 0; slot >= 0 && slot < (int)SLOTS_MAX && first_parts[slot] && i < count; i++) {
         if (parts[i].changes)
             numbers[found++] =
@@ -127,5 +138,11 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
     }
     if (found > 0)
         judge_commits_parts((unsigned)slot, numbers, found);
-    return __real_store_commit(store, parts, count, now, access, ret_sequence);
+    result = __real_store_commit(store, parts, count, now, access, ret_sequence);
+    if (result && slot < 0) { /* what the thread has decided is not done */
+        copy_steps()->ends = false;
+        (void)fs_copy_step();
+        moves_undecided();
+    }
+    return result;
 }

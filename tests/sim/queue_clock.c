@@ -105,6 +105,18 @@ const char *queue_clock_check(unsigned cell, uint64_t instant, uint64_t from_ns,
     return why;
 }
 
+void queue_clock_moved(void)
+{
+    if (world->queue_clock && world->wall_steps > 0)
+        queue_clock()->doubts++;
+}
+
+void queue_clock_follow(int64_t ticks)
+{
+    if (world->queue_clock && queue_clock()->starts == 0)
+        queue_clock()->most_ns += ticks * TICK_NS;
+}
+
 uint64_t queue_clock_known(void)
 {
     return world->now_ns - world->wall_set_at_ns > (uint64_t)SECOND_NS ? world->wall_steps : 0;

@@ -19,6 +19,10 @@ void queue_clock_start(uint64_t known);
 const char *queue_clock_check(unsigned cell, uint64_t instant, uint64_t from_ns, uint64_t to_ns);
 /* How often the wall clock was set that whoever decides from now on knows of. */
 uint64_t queue_clock_known(void);
+/* Notes that the clock of the calling process's cell has followed that of another cell. */
+void queue_clock_follow(int64_t ticks);
+/* Notes that a queue was moved to a cell whose clock may differ. */
+void queue_clock_moved(void);
 /* Rises at each start whose server may have gained time. */
 uint64_t queue_clock_doubts(void);
 

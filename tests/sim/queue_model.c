@@ -9,6 +9,7 @@
 #include "commits.h"
 #include "engine.h"
 #include "fleet_shared.h"
+#include "moves.h"
 #include "world.h"
 
 static struct queue_model *model(void)
@@ -86,12 +87,12 @@ unsigned queue_cell_of(unsigned queue)
 {
     const struct sim_queue *state = model()->queues[queue];
 
-    return state->exists ? commits_cell_of(state->since) : 0;
+    return state->exists ? moves_cell_of(queue, state->since) : 0;
 }
 
 bool queue_is_here(unsigned queue)
 {
-    return commits_are_here(model()->queues[queue]->since);
+    return moves_are_here(queue, model()->queues[queue]->since);
 }
 
 uint64_t queue_commit_of(uint64_t sequence)
@@ -101,6 +102,14 @@ uint64_t queue_commit_of(uint64_t sequence)
     while (commit > 0 && model()->notes[commit].sequence > sequence)
         commit = commits_previous(commit);
     return commit;
+}
+
+void queue_committed_move(void)
+{
+    note_commit(world->commits,
+                (struct commit_note){ .queue = QUEUES,
+                                      .sequence = engine_sequence(),
+                                      .wall_known = queue_wall_known(commits_newest()) });
 }
 
 uint64_t queue_wall_known(uint64_t commit)

@@ -115,6 +115,8 @@ void queue_return_to(uint64_t older, uint64_t commit);
 /* The newest commit that the record engine has. */
 uint64_t queue_commit_of(uint64_t sequence);
 uint64_t queue_wall_known(uint64_t commit);
+/* Notes a step of a move (moves.h). */
+void queue_committed_move(void);
 
 /* ---- texts: characters that XML escapes among them ---- */
 

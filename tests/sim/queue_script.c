@@ -6,6 +6,7 @@
 
 #include "commits.h"
 #include "draws.h"
+#include "fleet.h"
 #include "queue_judge.h"
 #include "queue_model.h"
 #include "world.h"
@@ -239,6 +240,8 @@ void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (number == 0 && client % 2 == 0)
         ask.queue.op = QUEUE_CREATE;
     draw_existence(&draws, &ask);
+    if (fleet_lacks_owner() && draw(&draws, 3) == 0) /* it must not look empty */
+        ask.queue.op = QUEUE_LIST;
     draw_particular(&draws, client, &ask);
     draw_offence(&draws, &ask);
     draw_behaviour(&draws, &ask, 25, commits_are_divided() ? 25 : 12);

@@ -650,7 +650,7 @@ static struct bytes make_query(const struct sent *sent)
     if (ask->wants_key)
         text_add_string(&query, "restype=service&comp=userdelegationkey");
     else if (forms[ask->op].query)
-        text_add_string(&query, forms[ask->op].query);
+        text_add_string(&query, ask->is_of_account ? "comp=batch" : forms[ask->op].query);
     if (ask->op == OP_PUT_BLOCK && !malformed_query(ask, "blockid")) {
         char name[16];
 
@@ -689,7 +689,7 @@ static void set_target(struct sent *sent)
 
     request->method = ask->wants_key ? METHOD_POST : forms[ask->op].method;
     request->method_text = bytes_from_string(ask->wants_key ? "POST" : forms[ask->op].text);
-    if (ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE)
+    if ((ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE) || ask->is_of_account)
         request->path = bytes_from_string("/" DEVELOPMENT_ACCOUNT "/");
     else if (forms[ask->op].of_blob)
         request->path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s/%s",

@@ -186,6 +186,7 @@ struct ask {
     /* Of a batch: what is asked in it. */
     const struct ask *parts;
     unsigned part_count;
+    bool is_of_account; /* batch of the account, whose parts may be for several containers */
     struct segment content;
     enum lease_act act;
     unsigned proposed;       /* lease id; 0: none */

@@ -462,8 +462,6 @@ void run_draw_fleet(unsigned fronts, unsigned cells, struct plan *plan)
 {
     plan->fronts = fronts < FRONTS_MAX ? fronts : FRONTS_MAX;
     plan->cluster_cells = cells > 0 ? cells : draw_cells(plan);
-    if (plan->service == SIM_FILE)
-        plan->cluster_cells = 1;
     if (plan->cluster_cells > plan->fronts || plan->cluster_cells > CLUSTER_CELLS)
         plan->cluster_cells = plan->fronts < CLUSTER_CELLS ? plan->fronts : CLUSTER_CELLS;
     plan->lives = 1;

@@ -9,7 +9,7 @@
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/failure-guarantees.md that names this suite was reached
 //   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each,
-//             of three front ends, with one cell or several, for a quarter; with
+//             of three front ends, with one cell or several, and of files behind them, for an eighth each; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -118,7 +118,8 @@ function campaigns() {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
-            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 4))],
+            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 8))],
+            'files behind three front ends': ['--seed', '1', '--fronts', '3', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 8))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -142,6 +143,8 @@ function campaigns() {
             '--lives', 0, '--clients', 8, '--operations', 60),
         'two front ends': campaign(13e8, '--requests', requests / 10, '--fronts', 2),
         'three front ends': campaign(14e8, '--requests', requests / 10, '--fronts', 3),
+        'files behind two front ends': campaign(16e8, '--requests', requests / 20, '--fronts', 2, '--service', 'file'),
+        'files behind three front ends': campaign(17e8, '--requests', requests / 20, '--fronts', 3, '--service', 'file'),
         'four front ends': campaign(15e8, '--requests', requests / 20, '--fronts', 4),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };

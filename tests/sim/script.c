@@ -146,6 +146,10 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
     static struct ask parts[CLIENTS_MAX][PARTS_MAX];
     enum op op = draw(draws, 3) == 0 ? OP_SET_TIER : OP_DELETE_BLOB;
 
+    ask->is_of_account = commits_are_divided() && draw(draws, 2) == 0;
+    if (ask->is_of_account)
+        op = OP_DELETE_BLOB; /* what may be tiered is known of one container */
+
     for (unsigned b = 0; b < BLOBS; b++) {
         if (script_copies(ask->container, b))
             op = OP_DELETE_BLOB;
@@ -157,6 +161,8 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
     for (unsigned i = 0; i < ask->part_count; i++) {
         struct ask part = { .op = op, .container = ask->container, .break_s = -1 };
 
+        if (ask->is_of_account)
+            part.container = draw(draws, CONTAINERS);
         part.blob = draw(draws, BLOBS);
         for (unsigned b = 0; b < BLOBS && !judge_known_etag(part.container, part.blob); b++)
             part.blob = (part.blob + 1) % BLOBS;

@@ -5,6 +5,7 @@
 
 #include "fs_blobs.h"
 #include "fs_judge.h"
+#include "fs_model.h"
 #include "fs_request.h"
 #include "fs_script.h"
 #include "origins.h"
@@ -72,6 +73,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .begin_life = queue_begin_life,
                     .asked = queue_asked,
                     .committed = queue_committed,
+                    .committed_move = queue_committed_move,
                     .has_committed = queue_has_committed,
                     .answered = queue_answered,
                     .take_stock = queue_take_stock,
@@ -99,6 +101,9 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .service = &file_service,
                    .beside = &blob_service,
                    .is_beside = fs_is_beside,
+                   .names = fs_shares,
+                   .name_count = 1,
+                   .cell_of = fs_cell_of,
                    .draw = fs_script_draw,
                    .format = fs_request_format,
                    .write = fs_request_write,

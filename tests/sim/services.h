@@ -45,6 +45,8 @@ struct sim_service {
     void (*asked)(unsigned slot, const struct ask *ask);
     /* The calling thread has committed for the request: a moment ago, and nobody else ran since. */
     void (*committed)(unsigned slot);
+    /* The calling process has committed a step of a move (moves.h), which changes nothing for clients; NULL: the judge does not look. */
+    void (*committed_move)(void);
     /* A thread that works on no request has; NULL: the judge does not look. */
     void (*committed_behind)(void);
     /* The request is done but for what clears away behind it. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commits.h"
+#include "moves.h"
 #include "table_value.h"
 #include "world.h"
 
@@ -42,12 +43,21 @@ unsigned table_cell_of(unsigned table)
 {
     const struct table_version *newest = model->tables[table];
 
-    return newest && newest->exists ? commits_cell_of(newest->since) : 0;
+    return newest && newest->exists ? moves_cell_of(table, newest->since) : 0;
 }
 
 bool table_is_here(unsigned table)
 {
-    return commits_are_here(model->tables[table] ? model->tables[table]->since : 0);
+    return moves_are_here(table, model->tables[table] ? model->tables[table]->since : 0);
+}
+
+bool table_is_here_at(unsigned table, uint64_t survivor)
+{
+    const struct table_version *at = model->tables[table];
+
+    while (at && commits_is_lost(at->since, survivor))
+        at = at->older;
+    return moves_are_here_at(table, at ? at->since : 0, survivor);
 }
 
 bool table_exists(unsigned table, uint64_t commit)

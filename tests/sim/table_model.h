@@ -56,6 +56,8 @@ uint64_t table_list_changed(unsigned table, uint64_t from, uint64_t to);
 unsigned table_cell_of(unsigned table);
 /* Returns whether the newest table of the name is in the cell of the calling process (commits.h). */
 bool table_is_here(unsigned table);
+/* Returns whether it is there after a crash that leaves the commits up to `survivor`. */
+bool table_is_here_at(unsigned table, uint64_t survivor);
 void table_roll_back(uint64_t commit);
 /* The commit returns to the state of an older one. */
 void table_return_to(uint64_t older, uint64_t commit);

@@ -3,6 +3,7 @@
 
 #include "commits.h"
 #include "draws.h"
+#include "fleet.h"
 #include "table_judge.h"
 #include "table_model.h"
 #include "table_value.h"
@@ -175,6 +176,8 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     }
     if (commits_are_divided() && number >= TABLES)
         draw_existence(&draws, table);
+    if (fleet_lacks_owner() && draw(&draws, 3) == 0) /* it must not look empty */
+        *table = (struct table_ask){ .op = TABLE_LIST };
     if (table->op >= TABLE_INSERT && table->query.from == 0 && draw(&draws, 6) == 0)
         draw_sas(&draws, &table->sas);
     if (table->sas.is_used)

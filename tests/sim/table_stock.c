@@ -43,10 +43,11 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     if (!is_asked(stock))
         return NULL;
     if (commits_are_divided() && stock->answer.status == 404)
-        return table_is_here(stock->ask.table.table) && table_exists(stock->ask.table.table, commit)
+        return table_is_here_at(stock->ask.table.table, commit) &&
+                       table_exists(stock->ask.table.table, commit)
                    ? "a table is missing"
                    : NULL;
-    if (!table_is_here(stock->ask.table.table))
+    if (!table_is_here_at(stock->ask.table.table, commit))
         return "a table of another cell is here";
     return was_told(stock)
                ? NULL
@@ -83,7 +84,7 @@ static void adopt(const struct stock *stock, uint64_t commit)
     static struct table_shown shown[TABLE_SHOWN_MAX];
     unsigned table = stock->ask.table.table, count;
 
-    if (!table_is_here(table) || stock->ask.table.op != TABLE_QUERY || was_told(stock) ||
+    if (!table_is_here_at(table, commit) || stock->ask.table.op != TABLE_QUERY || was_told(stock) ||
         stock->answer.status != 200 ||
         table_read_page((const char *)stock->answer.body, shown, &count))
         return;

@@ -58,6 +58,12 @@ struct commit_order {
     bool has_started;      /* the store is open, and the state after the crash is known */
 };
 
+/* Where a commit was made, and the record engine's sequence number after it. */
+struct commit_place {
+    unsigned cell;
+    uint64_t sequence;
+};
+
 enum outcome {
     OUTCOME_RUNNING,
     OUTCOME_DONE,    /* all clients have finished */
@@ -103,8 +109,8 @@ struct world {
     struct net *net;
     unsigned next_request[48];                     /* of each client */
     struct commit_order orders[CLUSTER_CELLS + 1]; /* by cell, which begin at 1 */
-    uint8_t *cell_of;                              /* by commit, if there are several cells */
-    uint64_t cell_of_max;
+    struct commit_place *places;                   /* by commit, if there are several cells */
+    uint64_t places_max;
     /* Memory: below. */
     char *free_from;
     void *free_lists[40];

@@ -62,8 +62,8 @@ static void damaged_messages(void **state)
     put_raw(f, content, RECORD_INNER, bytes_from_string("w"), "?");
     said = check(f, EXIT_FAILURE);
     guid_format(&messages[1].id, id);
-    snprintf(line, sizeof line,
-             "damaged  " ACCOUNT "/que: message %s has no text that could be read\n", id);
+    snprintf(line, sizeof line, "damaged  " ACCOUNT "/que: message %s has an unreadable text\n",
+             id);
     assert_non_null(strstr(said, line));
     assert_non_null(strstr(said, "damaged  " ACCOUNT "/que: the record of a message is corrupt\n"));
     assert_non_null(

@@ -39,12 +39,12 @@ static void names_that_urls_change(void **state)
     make_blob(f, container, "a/./b");
     make_blob(f, container, "a/../\\b\t.");
     said = check(f, EXIT_SUCCESS);
-    assert_non_null(strstr(said, "unreachable " ACCOUNT "/photos/f.: URLs with this name mean "
+    assert_non_null(strstr(said, "unreachable " ACCOUNT "/photos/f.: URLs with this name refer to "
                                  "\"f\"\n"));
-    assert_non_null(strstr(said, "unreachable " ACCOUNT "/photos/a/./b: URLs with this name mean "
-                                 "\"a/b\"\n"));
+    assert_non_null(strstr(said, "unreachable " ACCOUNT "/photos/a/./b: URLs with this name "
+                                 "refer to \"a/b\"\n"));
     assert_non_null(strstr(said, "unreachable " ACCOUNT "/photos/a/../\\b\\x09.: URLs with this "
-                                 "name mean \"/b\\x09\"\n"));
+                                 "name refer to \"/b\\x09\"\n"));
     assert_null(strstr(said, "cat.txt"));
     assert_null(strstr(said, "...b"));
     assert_non_null(strstr(said, "5 blobs in 1 containers"));

@@ -89,7 +89,7 @@ static void lost_names(void **state)
 
     take_away(&w, directory, RECORD_INNER, "eF");
     take_away(&w, other, RECORD_LISTED, "n");
-    expect(&w, "its name, which it has again\n");
+    expect(&w, "its directory entry, which was restored\n");
     assert_non_null(strstr(w.f->said, "the file or directory named G\n"));
     assert_int_equal(entry_of(&w, directory, "F"), file);
     assert_int_equal(entry_of(&w, directory, "G"), 0);
@@ -142,7 +142,7 @@ static void duplicate_name(void **state)
         tree_name_parse(w.f->arena, TREE_CASE_IGNORED, bytes_from_string("e"), &at.name), 0);
     tree_node_put(changes, &at);
     commit(w.f, node(&w, second), changes);
-    expect(&w, "another has its name\n");
+    expect(&w, "another node has its name\n");
     assert_int_equal(entry_of(&w, TREE_ROOT, "E"), first > second ? first : second);
     assert_int_equal(found_as(&w, first > second ? second : first, "E"),
                      first > second ? second : first);
@@ -156,7 +156,7 @@ static void lost_records(void **state)
 
     take_away(&w, directory, RECORD_INNER, "f");
     take_away(&w, file, RECORD_INNER, "f");
-    expect(&w, "its record, and so the file\n");
+    expect(&w, "its record, and with it the file's contents\n");
     assert_non_null(strstr(w.f->said, "its properties\n"));
     assert_int_equal(entry_of(&w, TREE_ROOT, "E"), directory);
     assert_int_equal(entry_of(&w, directory, "F"), 0);

@@ -25,7 +25,7 @@ static void a_name_without_its_file(void **state)
     struct world w = begin(*state);
 
     take_away(&w, make(&w, "d/f", TREE_FILE), RECORD_LISTED, "n");
-    expect(&w, "share: /d: it has a name without a file or directory\n");
+    expect(&w, "share: /d: it has an entry for a file or directory that does not exist\n");
 }
 
 static void a_file_without_its_name(void **state)
@@ -35,7 +35,7 @@ static void a_file_without_its_name(void **state)
 
     make(&w, "e/f", TREE_FILE);
     take_away(&w, directory, RECORD_INNER, "eF");
-    expect(&w, "share: /e/f: its directory does not have it\n");
+    expect(&w, "share: /e/f: its parent directory has no entry for it\n");
 }
 
 static void a_wrong_number(void **state)
@@ -45,7 +45,7 @@ static void a_wrong_number(void **state)
 
     make(&w, "e/f", TREE_FILE);
     take_away(&w, directory, RECORD_INNER, "E");
-    expect(&w, "share: /e: the number of its entries is wrong\n");
+    expect(&w, "share: /e: its number of entries is wrong\n");
 }
 
 static void corrupt_records(void **state)
@@ -53,7 +53,7 @@ static void corrupt_records(void **state)
     struct world w = begin(*state);
 
     put_raw(w.f, node(&w, make(&w, "e", TREE_DIRECTORY)), RECORD_INNER, bytes_of("f", 1), "?");
-    expect(&w, "share: /e: it has no record that makes sense\n");
+    expect(&w, "share: /e: its record is missing or corrupt\n");
 }
 
 static void corrupt_versions(void **state)

@@ -69,9 +69,9 @@ static void test_each_phase_has_its_limit(void **state)
     atomic_store(&slow.body_bytes, 1001);
     assert_null(connection_timeout_reason(&slow, SINCE_MS + 10001));
     assert_null(connection_timeout_reason(&ours, SINCE_MS + 1000000));
-    assert_late_after(&closing, 2000, "answered for the last time, and sends nothing");
+    assert_late_after(&closing, 2000, "has its last response, but does not close");
     atomic_store(&closing.last_ms, SINCE_MS + 7000);
-    assert_late_after(&closing, 7000, "answered for the last time, and still sends");
+    assert_late_after(&closing, 7000, "has its last response, but is still sending");
     free(server);
 }
 
@@ -116,7 +116,7 @@ static void test_stranger(void **state)
     friend.trusted = true;
     assert_null(connection_timeout_reason(&stranger, ACCEPTED_MS + 30000));
     assert_string_equal(connection_timeout_reason(&stranger, ACCEPTED_MS + 30001),
-                        "nobody was authenticated in time");
+                        "did not authenticate in time");
     assert_null(connection_timeout_reason(&friend, ACCEPTED_MS + 1000000));
     assert_null(connection_timeout_reason(&guest, ACCEPTED_MS + 1000000));
     free(server);
