@@ -303,7 +303,7 @@ test('each of two cells has an owner, a third front end stands by for both, and 
     /* A cell that is added meanwhile is taken by a front end that owns none. */
     const { code, errors, output } = await run(['cluster', 'add-cell', cluster]);
     assert.equal(code, 0, errors);
-    assert.match(output, /cell 0003 is added/);
+    assert.match(output, /added cell 0003/);
     two.restart();
     await delay(300);
     await (await newMember(t, cluster)).until(200);
