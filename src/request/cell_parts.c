@@ -230,8 +230,8 @@ static bool read_part(struct serving *s, struct decoder *in, struct work *ret_pa
     if (!multipart_request(arena, decode_bytes(in), MULTIPART_STRICT, request, &body) || in->bad ||
         placement == 0 || request->content_length != 0)
         return false;
-    request->placement = placement;
     work_init_part(ret_part, &s->whole, request, &s->response);
+    ret_part->call.input.placement = placement; /* not that of the batch */
     ret_part->call.request_id = id;
     ret_part->decision.access = STORE_MAY_BLOCK;
     return !work_route_part(ret_part, &s->whole.call) && ret_part->call.operation &&
