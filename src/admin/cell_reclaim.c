@@ -89,6 +89,8 @@ int cell_reclaim_serve(void *context, struct bytes body, struct arena *arena, st
     text_init(&r.conflicts, arena, 256);
     for (size_t i = 0; i < all->count; i++) {
         r.endpoint = &all->endpoints[i];
+        if (r.endpoint->service->data_of)
+            continue;
         accounts_each(r.endpoint->accounts, claim_account, &r);
     }
     encode_u8(ret_body, VERSION);

@@ -342,6 +342,9 @@ enum error blob_subject_undeleted(struct decision *d);
 
 extern const struct service blob_service;
 
+struct container_type;
+extern const struct container_type blob_container; /* rest/container_operations.c */
+
 extern const struct restore_functions blob_restore; /* container_record.c */
 extern const struct usage_functions blob_usage;     /* container_record.c */
 

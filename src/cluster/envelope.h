@@ -3,8 +3,8 @@
  *
  *   0   4  "LgFw"
  *   4   1  version of the protocol (protocol.h)
- *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File; 4 for a front end's own request (peer.h),
- *          which has no flags
+ *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File, 4 Data Lake; 5 for a front end's own request
+ *          (peer.h), which has no flags
  *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded
  *          the request, 8 an authority follows, 16 the body is sent only after a 100 response
  *   7   1  hops, always 1, because a forwarded request is never forwarded again
@@ -29,8 +29,8 @@
 #define ENVELOPE_BYTES         72u
 #define ENVELOPE_AUTHORITY_MAX 300u /* longer than any DNS name with a port */
 /* value of `service` for a front end's own request, which has no client */
-#define ENVELOPE_OF_PEER       4u
-#define ENVELOPE_SERVICES      5u
+#define ENVELOPE_OF_PEER       5u
+#define ENVELOPE_SERVICES      6u
 _Static_assert(ENVELOPE_BYTES + ENVELOPE_AUTHORITY_MAX <= INTRODUCTION_MAX, "fits");
 
 struct envelope {

@@ -34,7 +34,7 @@ enum store_result other_cells_count(const struct endpoint *endpoint, struct byte
                                     struct placed_count *ret_count)
 {
     const struct other_cells *of = endpoint->cells;
-    struct guid space = account_space(endpoint->service->name, account);
+    struct guid space = account_space(service_data_name(endpoint->service), account);
     uint32_t cells[CLUSTER_CELLS_MAX];
     unsigned count = of ? route_cells(of->peers->route, cells) : 0;
 
@@ -98,9 +98,9 @@ static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned
 
 enum error other_cells_count_moves(struct call *call)
 {
-    return !call->secondary && placement_count_moves(call->endpoint->store, call->service->name,
-                                                     call->account_name, STORE_MAY_BLOCK,
-                                                     &call->input.merged.moves)
+    return !call->secondary && placement_count_moves(
+                                   call->endpoint->store, service_data_name(call->service),
+                                   call->account_name, STORE_MAY_BLOCK, &call->input.merged.moves)
                ? E_InternalError
                : OK;
 }

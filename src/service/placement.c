@@ -164,7 +164,8 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
         return e;
     if (d->input->placement > 0) {
         changes_put(d->changes, RECORD_INNER, placement_own_key,
-                    placement_payload(d->arena, d->service->name, d->input->account), NULL, 0);
+                    placement_payload(d->arena, service_data_name(d->service), d->input->account),
+                    NULL, 0);
         return OK;
     }
     result = may_be_elsewhere(d, &may);
@@ -177,7 +178,7 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
     placement_write(d->changes, d->arena, d->result->placed);
     changes_defer(d->changes, d->now + CHECKED_AFTER_S * (uint64_t)TICKS_PER_SECOND,
                   TASK_CHECK_PLACEMENT,
-                  placement_payload(d->arena, d->service->name, d->input->account));
+                  placement_payload(d->arena, service_data_name(d->service), d->input->account));
     *ret_is_elsewhere = true;
     return OK;
 }

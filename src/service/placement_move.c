@@ -274,7 +274,8 @@ enum error placement_check_list(struct decision *d)
 
     if (!before->is_known)
         return OK;
-    result = placement_count_moves(d->store, d->service->name, d->input->account, d->access, &now);
+    result = placement_count_moves(d->store, service_data_name(d->service), d->input->account,
+                                   d->access, &now);
     if (result)
         return decision_fail_store(d, result);
     return now.seals != before->finished || now.switches != before->switches ? E_ServerBusy : OK;

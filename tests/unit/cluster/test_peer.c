@@ -455,7 +455,7 @@ static const struct http_application peer_application = {
 /* An owner executes what is meant for its incarnation and its cell, and only while it serves. A handover waits for it. */
 static void the_internal_endpoint(void **state)
 {
-    static const char *const names[FORWARD_SERVICES] = { "blob", "queue", "table", "file" };
+    static const char *const names[FORWARD_SERVICES] = { "blob", "queue", "table", "file", "dfs" };
     static char tag[] = "peer";
     struct http_application internal = front_internal_application_for(&peer_application);
     struct net_listen listen = { .host = "127.0.0.1" };
