@@ -301,6 +301,7 @@ enum {
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
     NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_PUT = 512,     /* Put Blob: with hdi_isfolder it creates a directory */
     NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
 };
 /* Refuses what the blob does not permit, and gives a blob that will be
