@@ -94,9 +94,12 @@ static void write_account(const struct account *account, void *context)
 {
     struct writing *w = context;
 
-    for (size_t i = 0; i < w->all->count; i++)
-        write_partition(w, bytes_from_string(w->all->endpoints[i].service->name),
-                        account_name(account));
+    for (size_t i = 0; i < w->all->count; i++) {
+        const struct service *service = w->all->endpoints[i].service;
+
+        if (!service->data_of)
+            write_partition(w, bytes_from_string(service->name), account_name(account));
+    }
 }
 
 static void write_all(struct writing *w)

@@ -295,6 +295,8 @@ int move_names_serve(void *context, struct bytes body, struct arena *arena, stru
     encode_u8(ret_body, VERSION);
     for (size_t i = 0; i < all->count; i++) {
         naming.endpoint = &all->endpoints[i];
+        if (naming.endpoint->service->data_of)
+            continue;
         accounts_each(all->endpoints[i].accounts, add_account, &naming);
     }
     return 200;

@@ -130,6 +130,8 @@ static void count_account(const struct account *account, void *context)
                                          .found = found,
                                          .context = counting };
 
+        if (walk.service->data_of)
+            continue;
         if (report->total_count == TOTALS_MAX)
             return;
         counting->total = &report->totals[report->total_count++];

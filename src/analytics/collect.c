@@ -114,6 +114,8 @@ static void look(const struct account *account, void *context)
     for (unsigned i = 0; i < a->endpoints->count; i++) {
         struct service_properties properties;
 
+        if (a->endpoints->endpoints[i].service->data_of)
+            continue;
         if (!collect_is_stopping(a) && read_settings(a, arena, account, i, &properties))
             note |= set_settings(a, account, i, &properties);
         else

@@ -301,6 +301,7 @@ enum {
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
     NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_PUT = 512,     /* Put Blob: with hdi_isfolder it creates a directory */
     NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
 };
 /* Refuses what the blob does not permit, and gives a blob that will be
@@ -341,6 +342,9 @@ enum error blob_subject_kept(struct decision *d);
 enum error blob_subject_undeleted(struct decision *d);
 
 extern const struct service blob_service;
+
+struct container_type;
+extern const struct container_type blob_container; /* rest/container_operations.c */
 
 extern const struct restore_functions blob_restore; /* container_record.c */
 extern const struct usage_functions blob_usage;     /* container_record.c */

@@ -1,6 +1,7 @@
 /* Put Block List: makes a block blob from staged or committed blocks, in one atomic step. Get Block
  * List: lists staged and committed blocks. */
 #include "blob/blob_operations.h"
+#include "blob/contents.h"
 #include "blob/create_blob.h"
 #include "blob/uncommitted.h"
 #include "blob/keep_blob.h"
@@ -85,6 +86,13 @@ static enum store_result read_staged(struct decision *d, struct content_block **
     if (is_too_long_for_worker(d, total.count))
         return STORE_WAIT;
     return uncommitted_list(d->before, d->arena, &total, ret_blocks, ret_count);
+}
+
+/* Returns true for data that the Data Lake endpoint appended, which is no block list's. The first
+ * byte of a position is zero, that of a base64 id is not. */
+static bool are_at_positions(const struct content_block *blocks, size_t count)
+{
+    return count > 0 && blocks[0].block_id.ptr[0] == '\0';
 }
 
 static enum store_result read_committed(struct decision *d, struct content_block **ret_blocks,
@@ -204,6 +212,8 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     e = choose_blocks(d, p, &blocks);
     if (e)
         return e;
+    if (are_at_positions(blocks.staged, blocks.staged_count))
+        return E_BlobOperationNotSupported;
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;
@@ -237,6 +247,8 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
         if (result)
             return decision_fail_content(d, result);
         r->uncommitted.blocks = blocks;
+        if (are_at_positions(blocks, r->uncommitted.count))
+            r->uncommitted.count = 0;
     }
     d->renders_long = r->committed.count + r->uncommitted.count > LONG_LIST;
     r->is_committed = !blob->uncommitted;
@@ -245,25 +257,6 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
 }
 
 /* ---- Put Block: stages a block, invisible until Put Block List names it ---- */
-
-/* Reads the totals of the staged blocks. Expired blocks do not count, and are deleted with this
- * change. */
-static enum store_result read_totals(struct decision *d, struct uncommitted *ret_total)
-{
-    const struct blob_state *state = blob_state(d);
-    enum store_result result;
-
-    if (!state->found || state->blob.nothing_staged) {
-        *ret_total = (struct uncommitted){ .count = 0 };
-        return STORE_OK;
-    }
-    result = uncommitted_read(d->before, d->arena, ret_total);
-    if (result || ret_total->count == 0 || !blocks_expired(ret_total->last_put, d->now))
-        return result;
-    result = uncommitted_drop(d->before, d->changes, d->arena, ret_total, NULL, &d->leaves_more);
-    *ret_total = (struct uncommitted){ .count = 0 };
-    return result;
-}
 
 /* Checks the limit of the number of blocks, which replacing a block does not increase. */
 static enum error check_count(struct decision *d, const struct uncommitted *total, struct bytes id)
@@ -339,9 +332,11 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     e = d->subject.exists ? blob_refuse_archived(&blob_state(d)->blob) : OK;
     if (e)
         return e;
-    result = read_totals(d, &total);
+    result = contents_read_staged(d, &total);
     if (result)
         return decision_fail_content(d, result);
+    if (total.count > 0 && total.id_length == UNCOMMITTED_AT_POSITIONS)
+        return E_BlobOperationNotSupported; /* rest: Blob-Service-Error-Codes */
     if (total.count > 0 && total.id_length != p->id_length)
         return E_InvalidBlobOrBlock;
     e = check_count(d, &total, p->id);

@@ -131,9 +131,9 @@ enum store_result contents_cut_tail(struct decision *d, const struct content *co
     scan_close(scan);
     if (result && result != STORE_NOT_FOUND)
         return result;
-    if (longest > 0)
-        content_delete_tail(d->changes, content, longest, &d->leaves_more);
-    return STORE_OK;
+    return longest > 0 ? content_delete_tail(d->before, d->changes, d->arena, d->now, content,
+                                             longest, &d->leaves_more)
+                       : STORE_OK;
 }
 
 enum store_result contents_drop_staged(struct decision *d, const struct named_blocks *blocks)
@@ -147,4 +147,21 @@ enum store_result contents_drop_staged(struct decision *d, const struct named_bl
     if (result || total.count == 0)
         return result;
     return uncommitted_drop(d->before, d->changes, d->arena, &total, blocks, &d->leaves_more);
+}
+
+enum store_result contents_read_staged(struct decision *d, struct uncommitted *ret_total)
+{
+    const struct blob_state *state = blob_state(d);
+    enum store_result result;
+
+    if (!state->found || state->blob.nothing_staged) {
+        *ret_total = (struct uncommitted){ .count = 0 };
+        return STORE_OK;
+    }
+    result = uncommitted_read(d->before, d->arena, ret_total);
+    if (result || ret_total->count == 0 || !blocks_expired(ret_total->last_put, d->now))
+        return result;
+    result = uncommitted_drop(d->before, d->changes, d->arena, ret_total, NULL, &d->leaves_more);
+    *ret_total = (struct uncommitted){ .count = 0 };
+    return result;
 }

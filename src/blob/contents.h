@@ -36,6 +36,9 @@ enum store_result contents_replace(struct decision *d, const struct content *was
  * used. except: the snapshot that is deleted in the same changes; 0: none */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except);
+/* Reads the totals of the staged blocks. Expired blocks do not count, and are deleted with this
+ * change. */
+enum store_result contents_read_staged(struct decision *d, struct uncommitted *ret_total);
 /* Releases the uncommitted blocks of a blob that is written or deleted, except `blocks`, which it
  * now consists of; NULL: all of them. */
 enum store_result contents_drop_staged(struct decision *d, const struct named_blocks *blocks);

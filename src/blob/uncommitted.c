@@ -97,16 +97,6 @@ static struct bytes block_key(uint64_t set, struct bytes block_id, char room[KEY
     return bytes_of(room, prefix.len + block_id.len);
 }
 
-/* Returns the length of the decoded base64 text. */
-static uint32_t decoded_length(struct bytes base64)
-{
-    size_t digits = base64.len;
-
-    while (digits > 0 && base64.ptr[digits - 1] == '=')
-        digits--;
-    return (uint32_t)(digits * 3 / 4);
-}
-
 enum store_result uncommitted_find(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total, struct bytes block_id,
                                    struct content_block *ret_block)
@@ -136,10 +126,8 @@ enum store_result uncommitted_put(struct read_view *before, struct changes *chan
     char room[KEY_MAX];
     struct text value;
 
-    if (total->count == 0) {
-        total->id_length = decoded_length(block_id);
+    if (total->count == 0)
         total->set = now;
-    }
     result = uncommitted_find(before, arena, total, block_id, &old);
     if (!result)
         result = content_run_delete(before, changes, old.run);
@@ -232,4 +220,15 @@ enum store_result uncommitted_drop(struct read_view *before, struct changes *cha
     return content_delete_unnamed(before, changes, arena, total->set, blocks->staged,
                                   blocks->staged_count, blocks->named, blocks->named_count,
                                   ret_more);
+}
+
+void uncommitted_take(struct changes *changes, struct arena *arena, struct uncommitted *total,
+                      const struct content_block *blocks, size_t count)
+{
+    const struct named_blocks taken = { .staged = blocks, .staged_count = count };
+
+    assert(count < total->count);
+    delete_records(changes, total, &taken);
+    total->count -= (uint32_t)count;
+    uncommitted_write(changes, arena, total);
 }

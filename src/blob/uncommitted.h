@@ -14,8 +14,10 @@
 #include "content/content.h"
 #include "service/deferred_tasks.h"
 
-#define UNCOMMITTED_BLOCKS_MAX 100000
-#define UNCOMMITTED_ID_MAX     126u /* 64 bytes are 88 in base64 */
+#define UNCOMMITTED_BLOCKS_MAX   100000
+#define UNCOMMITTED_ID_MAX       126u /* 64 bytes are 88 in base64 */
+/* id_length of bytes appended at the Data Lake endpoint; their ids are positions, be64 */
+#define UNCOMMITTED_AT_POSITIONS 0u
 
 struct uncommitted {
     uint32_t count;
@@ -30,7 +32,8 @@ struct uncommitted {
 enum store_result uncommitted_read(struct read_view *before, struct arena *arena,
                                    struct uncommitted *ret_total);
 /* Adds or replaces a block, and updates and writes *total; at most once per list of changes. If
- * total->count is 0, a new set begins. block_id: base64, at most UNCOMMITTED_ID_MAX bytes */
+ * total->count is 0, a new set begins. total->id_length: of the blocks. block_id: base64, or a
+ * position; at most UNCOMMITTED_ID_MAX bytes */
 enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
                                   struct bytes block_id, const struct body *body);
@@ -59,6 +62,10 @@ struct named_blocks {
 enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
+/* Deletes blocks that a content now consists of, and leaves the others. Updates and writes *total,
+ * of which some must be left. */
+void uncommitted_take(struct changes *changes, struct arena *arena, struct uncommitted *total,
+                      const struct content_block *blocks, size_t count);
 
 /* Inside blob/ only: deletes uncommitted blocks when they expire, a week after the last Put Block.
  * rest: Put-Block, "Remarks"

@@ -181,7 +181,8 @@ static enum options_result parse_health(int argc, char **argv, struct command_li
 static void apply_name(const char *path, struct options *options)
 {
     static const char *const names[SERVICE_COUNT] = { "azurite-blob", "azurite-queue",
-                                                      "azurite-table", "azurite-file" };
+                                                      "azurite-table", "azurite-file",
+                                                      "azurite-dfs" };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const char *skips = getenv("AZURITE_SKIP_API_VERSION_CHECK");
@@ -247,7 +248,8 @@ enum options_result command_line_parse(int argc, char **argv, struct command_lin
         .listen = { [SERVICE_BLOB] = { .host = "127.0.0.1", .port = 10000, .wanted = true },
                     [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
                     [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
-                    [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
+                    [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true },
+                    [SERVICE_DFS] = { .host = "127.0.0.1", .port = 10004, .wanted = true } },
         .management = { .host = "127.0.0.1", .port = 10010, .wanted = true },
         .internal = { .host = "127.0.0.1", .port = 10020 },
         .smb = { .host = "127.0.0.1", .port = 1445 },

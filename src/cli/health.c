@@ -15,7 +15,7 @@
 #define REASON_MAX  200
 #define PRINTED_MAX ((size_t)4 << 20)
 
-static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file" };
+static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file", "dfs" };
 
 /* Reads the first line of the response body. */
 static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])

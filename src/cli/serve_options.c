@@ -100,7 +100,7 @@ static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
     static const char *const others[] = { "location", "inMemoryPersistence", "keepReading" };
-    const char *other = options->sandbox != SANDBOX_OFF ? "sandbox" : NULL;
+    const char *other = NULL;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (settings_have(settings, others[i]))
@@ -120,14 +120,20 @@ static enum options_result check_cluster(const struct option_settings *settings,
     return OPTIONS_WRONG;
 }
 
-/* Under the name `azurite`, serves files only if an option requests it. Scripts that start several
- * Azurites assign three ports to each, so a fourth port would collide. decision: 320 */
-static void omit_file_service(struct options *options, const struct option_settings *settings)
+/* As `azurite`, serves files and the dfs endpoint only if asked to. Scripts that start several
+ * Azurites assign three ports each, so a fourth would collide. decision: 320 */
+static void omit_services(struct options *options, const struct option_settings *settings)
 {
-    if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
-        options->listen[SERVICE_QUEUE].wanted)
-        options->listen[SERVICE_FILE].wanted =
-            settings_name_service(settings, SERVICE_FILE, ORIGIN_FILE);
+    static const enum service_index more[] = { SERVICE_FILE, SERVICE_DFS };
+
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
+            options->listen[SERVICE_QUEUE].wanted)
+            options->listen[more[i]].wanted = settings_name_service(settings, more[i], ORIGIN_FILE);
+    /* Servers that are given the ports of the other services run next to each other.
+     * decision: 1206 */
+    options->listen[SERVICE_DFS].is_optional =
+        !settings_name_service(settings, SERVICE_DFS, ORIGIN_FILE);
 }
 
 enum options_result serve_options_read(int argc, char **argv, struct option_settings *settings,
@@ -186,7 +192,7 @@ enum options_result serve_options_read_checked(const char *name, int argc, char 
             result = OPTIONS_WRONG;
         }
     }
-    omit_file_service(options, settings);
+    omit_services(options, settings);
     options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);

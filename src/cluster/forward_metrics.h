@@ -23,7 +23,7 @@ enum forward_result {
     FORWARD_RESULTS,
 };
 
-#define FORWARD_SERVICES 4u
+#define FORWARD_SERVICES 5u
 
 /* Creates the series. Called once on the main thread, before any other function. services: names of
  * the services. */

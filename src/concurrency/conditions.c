@@ -175,6 +175,9 @@ static const enum error answer[CLASSES][FAULTS] = {
     [CONDITIONS_OF_OTHER_READ] = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
     [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       OK                      },
     [CONDITIONS_OF_CREATE]     = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_BlobAlreadyExists     },
+    [CONDITIONS_OF_PATH] = { OK, E_ConditionNotMet, E_ConditionNotMet, E_ConditionNotMet },
+    [CONDITIONS_OF_FLUSH] = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead,
+                              E_ConditionNotMetOnRead },
     [CONDITIONS_OF_COPY]       = { OK, E_TargetConditionNotMet, E_TargetConditionNotMet, E_BlobAlreadyExists },
     [CONDITIONS_OF_ENTITY]     = { OK, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied },
 };

@@ -58,6 +58,11 @@ enum condition_class {
     /* Put Blob, Put Block List: like a write, but If-None-Match: * is 409 BlobAlreadyExists, unless
      * the request has the id of the active lease. decisions: 4, 846 */
     CONDITIONS_OF_CREATE,
+    /* Changes of a path at the Data Lake endpoint: like a write, but If-None-Match: * fails.
+     * decision: 1207 */
+    CONDITIONS_OF_PATH,
+    /* Flush there: like PATH, but 304 for If-None-Match and If-Modified-Since, as recorded. */
+    CONDITIONS_OF_FLUSH,
     /* Copy Blob, Copy Blob From URL: like CREATE, but TargetConditionNotMet. semantics 4.2 */
     CONDITIONS_OF_COPY,
     /* Table entities: 412 UpdateConditionNotSatisfied. semantics 6 */

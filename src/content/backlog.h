@@ -53,7 +53,7 @@ void backlog_add_hole(struct changes *changes, uint64_t id, uint64_t stamp);
 
 struct run_set {
     uint64_t *ids; /* ascending, without duplicates */
-    size_t count;
+    size_t count, capacity;
 };
 void backlog_add_runs(struct changes *changes, enum backlog_source source, uint64_t id,
                       const struct run_set *runs);
@@ -109,9 +109,9 @@ enum damage_rule {
     /* treat a corrupt segment as empty; runs to which only this segment refers are never freed */
     DAMAGE_IS_PASSED,
 };
-/* Reads the runs of content with at most blocks_max blocks from its segments. */
+/* Reads the runs of the segments of content that end after `offset`. */
 enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
-                                     size_t blocks_max, enum damage_rule rule,
+                                     uint64_t offset, enum damage_rule rule,
                                      struct run_set *ret_set);
 struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment);
 struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,

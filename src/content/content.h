@@ -153,10 +153,17 @@ void content_share(struct changes *changes, struct arena *arena, struct content 
  * id for the content if it has none yet. Snapshots (content_ref()) keep their length. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
-/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Called only
- * after the newest holder was removed. */
-void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
-                         bool *ret_more);
+/* Appends the bytes of blocks, whose runs become the content's. They are not blocks of the
+ * content. */
+void content_append_blocks(struct changes *changes, uint64_t id, struct content *content,
+                           const struct content_block *blocks, size_t count);
+/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Only for
+ * content whose newest holder was removed. id: unique in the partition among calls of this function
+ * and of content_delete_unnamed(). */
+enum store_result content_delete_tail(struct read_view *before, struct changes *changes,
+                                      struct arena *arena, uint64_t id,
+                                      const struct content *content, uint64_t length,
+                                      bool *ret_more);
 
 /* Deletes about `records` records of data left by earlier changes of the partition. May be called
  * any number of times, interleaved with other changes. *ret_more: set if there is more to delete */

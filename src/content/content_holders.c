@@ -194,8 +194,7 @@ static enum store_result delete_content(struct read_view *before, struct changes
     if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_PASSED */
         return result;
     if (content->has_runs) {
-        result = run_set_of_content(before, arena, content->id, content->block_count,
-                                    DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_PASSED, &runs);
         if (result)
             return result;
         run_set_subtract(&runs, kept);
@@ -264,14 +263,25 @@ void content_share(struct changes *changes, struct arena *arena, struct content 
     old->in_chain = content->in_chain = true;
 }
 
-void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
-                         bool *ret_more)
+enum store_result content_delete_tail(struct read_view *before, struct changes *changes,
+                                      struct arena *arena, uint64_t id,
+                                      const struct content *content, uint64_t length,
+                                      bool *ret_more)
 {
+    enum store_result result = STORE_OK;
+    struct run_set runs = { .count = 0 };
     char from[SEGMENT_KEY_SIZE];
 
     if (length >= content->length)
-        return;
+        return STORE_OK;
+    if (content->has_runs)
+        result = run_set_of_content(before, arena, content->id, length, DAMAGE_IS_PASSED, &runs);
+    if (!result)
+        result = delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
+    if (result)
+        return result;
     segment_key(SEGMENT_OF_CONTENT, content->id, length + 1, from);
     backlog_add_segments(changes, content->id, bytes_of(from, sizeof from));
     *ret_more = true;
+    return STORE_OK;
 }

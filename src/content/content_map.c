@@ -18,7 +18,7 @@ static bool sequence_is_valid(const struct content *content)
 
     return !has_sparse_fields && content->block_count <= CONTENT_BLOCKS_MAX &&
            (content->id > 0 || (content->length == 0 && content->block_count == 0)) &&
-           (content->block_count > 0 || !content->has_runs) &&
+           (content->block_count > 0 || content->is_appended || !content->has_runs) &&
            (content->block_count == 0 || !content->is_appended);
 }
 
@@ -95,29 +95,54 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
     return content;
 }
 
+void content_append_blocks(struct changes *changes, uint64_t id, struct content *content,
+                           const struct content_block *blocks, size_t count)
+{
+    struct segment_writer writer;
+    size_t pieces = 0, hint = count * ENTRY_OVERHEAD;
+
+    assert(content->form == CONTENT_SEQUENCE && content->block_count == 0);
+    if (count == 0)
+        return;
+    if (content->id == 0)
+        *content = (struct content){ .id = id, .is_alone = true };
+    content->is_appended = true;
+    for (size_t i = 0; i < count; i++) {
+        pieces += blocks[i].piece_count;
+        hint += blocks[i].inline_bytes.len;
+    }
+    if (hint > SEGMENT_WEIGHT_MAX)
+        hint = SEGMENT_WEIGHT_MAX;
+    segment_writer_init(&writer, changes, SEGMENT_OF_CONTENT, content->id, hint + ENTRY_OVERHEAD,
+                        pieces);
+    segment_writer_begin_at(&writer, content->length);
+    for (size_t i = 0; i < count; i++) {
+        struct content_block bytes = blocks[i];
+
+        bytes.block_id = bytes_of(NULL, 0);
+        segment_writer_add(&writer, &bytes);
+        content->has_runs = content->has_runs || bytes.run != 0;
+    }
+    segment_writer_finish(&writer);
+    content->length = writer.end;
+    assert(content_is_valid(content));
+}
+
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body)
 {
-    const struct content_block block = {
+    const struct content_block all = {
+        .length = body->length,
         .inline_bytes = body->inline_bytes,
         .pieces = body->pieces,
         .piece_count = body->piece_count,
     };
-    struct segment_writer writer;
+    uint64_t length = content->length;
 
-    assert(content->form == CONTENT_SEQUENCE && content->block_count == 0);
     if (body->length == 0)
         return;
-    if (content->id == 0)
-        *content = (struct content){ .id = id, .is_alone = true, .is_appended = true };
-    segment_writer_init(&writer, changes, SEGMENT_OF_CONTENT, content->id,
-                        ENTRY_OVERHEAD + body->inline_bytes.len, body->piece_count);
-    segment_writer_begin_at(&writer, content->length);
-    segment_writer_add(&writer, &block);
-    segment_writer_finish(&writer);
-    content->length += body->length;
-    assert(writer.end == content->length);
-    assert(content_is_valid(content));
+    content_append_blocks(changes, id, content, &all, 1);
+    assert(content->length == length + body->length);
 }
 
 /* ---- reading as blocks ---- */

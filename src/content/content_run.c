@@ -12,7 +12,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define BLOCK_VERSION 1
+#define BLOCK_VERSION  1
+
+/* For a decoded segment. */
+#define SEGMENT_MEMORY ((size_t)16 << 20)
 
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body)
@@ -138,35 +141,39 @@ void run_set_subtract(struct run_set *set, const struct run_set *other)
     assert_set(set);
 }
 
-static bool add_entries(const struct segment *segment, size_t blocks_max, struct run_set *set)
+/* Adds the runs of a segment. */
+static void add_entries(struct arena *arena, const struct segment *segment, struct run_set *set)
 {
-    for (size_t i = 0; i < segment->entry_count; i++) {
-        if (segment->entries[i].kind != ENTRY_RUN)
-            continue;
-        assert(set->count <= blocks_max);
-        if (set->count == blocks_max)
-            return false;
-        set->ids[set->count++] = segment->entries[i].run;
+    if (set->capacity - set->count < segment->entry_count) {
+        size_t capacity = 2 * set->capacity + segment->entry_count;
+        uint64_t *grown = arena_array(arena, capacity, sizeof *grown);
+
+        if (set->count > 0)
+            memcpy(grown, set->ids, set->count * sizeof *grown);
+        set->ids = grown;
+        set->capacity = capacity;
     }
-    return true;
+    for (size_t i = 0; i < segment->entry_count; i++)
+        if (segment->entries[i].kind == ENTRY_RUN)
+            set->ids[set->count++] = segment->entries[i].run;
 }
 
 struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment)
 {
-    struct run_set set = { .ids = arena_array(arena, segment->entry_count, sizeof set.ids[0]) };
-    bool fits = add_entries(segment, segment->entry_count, &set);
+    struct run_set set = { .count = 0 };
 
-    assert(fits);
+    add_entries(arena, segment, &set);
     sort(&set);
     return set;
 }
 
 enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
-                                     size_t blocks_max, enum damage_rule rule,
+                                     uint64_t offset, enum damage_rule rule,
                                      struct run_set *ret_set)
 {
-    struct run_set set = { .ids = arena_array(arena, blocks_max, sizeof set.ids[0]) };
-    struct arena_mark without_segment = arena_mark(arena);
+    struct run_set set = { .count = 0 };
+    struct arena *scratch = arena_new_like(arena, SEGMENT_MEMORY);
+    struct arena_mark empty = arena_mark(scratch);
     struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, id);
     enum store_result result;
     struct record record;
@@ -174,16 +181,19 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         struct segment segment = { .entry_count = 0 };
 
-        result = segment_decode(&record, arena, &segment);
+        arena_rewind(scratch, empty);
+        result = segment_decode(&record, scratch, &segment);
         if (result && rule == DAMAGE_STOPS)
             break;
-        if (!result && !add_entries(&segment, blocks_max, &set)) {
-            result = content_damaged(id, segment.end, "invalid number of blocks");
+        if (!result && segment.end > offset)
+            add_entries(arena, &segment, &set);
+        if (arena_is_exhausted(arena)) {
+            result = STORE_SHORTAGE;
             break;
         }
-        arena_rewind(arena, without_segment);
     }
     scan_close(scan);
+    arena_free(scratch);
     if (result != STORE_NOT_FOUND)
         return result;
     sort(&set);
@@ -263,8 +273,8 @@ static enum store_result subtract_neighbour(struct read_view *before, struct are
 
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    result = run_set_of_content(before, arena, backward ? UINT64_MAX - number : number,
-                                CONTENT_BLOCKS_MAX, DAMAGE_STOPS, &runs);
+    result = run_set_of_content(before, arena, backward ? UINT64_MAX - number : number, 0,
+                                DAMAGE_STOPS, &runs);
     if (!result)
         run_set_subtract(dead, &runs);
     return result;
@@ -279,7 +289,7 @@ enum store_result chain_leave(struct read_view *before, struct changes *changes,
     struct bytes next;
 
     chain_keys(id, forward, backward);
-    result = run_set_of_content(before, arena, id, CONTENT_BLOCKS_MAX, DAMAGE_IS_PASSED, &dead);
+    result = run_set_of_content(before, arena, id, 0, DAMAGE_IS_PASSED, &dead);
     if (!result)
         result = subtract_neighbour(before, arena, forward, false, &dead);
     if (!result)

@@ -61,7 +61,7 @@ static uint32_t wanted(const struct call *call)
 {
     const struct endpoint *endpoint = call->endpoint;
 
-    if (!call->account || !endpoint->all)
+    if (!call->account || !endpoint->all || endpoint->service->data_of)
         return 0;
     return account_note(call->account) >> ANALYTICS_BITS * (endpoint - endpoint->all->endpoints);
 }

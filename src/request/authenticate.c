@@ -68,8 +68,8 @@ enum error route_authenticate(struct call *call)
         .name = call->account_name,
         .path = call->request->path,
         .secondary = call->secondary,
-        .service = call->endpoint->service->name[0],
-        .service_name = call->endpoint->service->name,
+        .service = service_data_name(call->endpoint->service)[0],
+        .service_name = service_data_name(call->endpoint->service),
         .trust = call->endpoint->trust ? trust_now(call->endpoint->trust) : NULL,
     };
     struct bytes detail = { NULL, 0 };

@@ -23,8 +23,8 @@ enum state default_version_find(struct flow *flow)
     struct work *work = &flow->work;
     struct service_properties properties;
     uint64_t sequence = 0;
-    enum store_result result =
-        service_properties_find(&work->decision, work->call.service->name, &properties, &sequence);
+    enum store_result result = service_properties_find(
+        &work->decision, service_data_name(work->call.service), &properties, &sequence);
 
     if (result == STORE_WAIT)
         return flow_to_pool(flow, default_version_find);

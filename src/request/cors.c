@@ -93,8 +93,8 @@ static enum store_result find_rule(struct work *work)
     work->cors = (struct cors){ .enabled = false };
     if (!matters(work))
         return STORE_OK;
-    result = service_properties_find(&work->decision, work->call.service->name, &properties,
-                                     &work->cors.seen);
+    result = service_properties_find(&work->decision, service_data_name(work->call.service),
+                                     &properties, &work->cors.seen);
     if (result)
         return result;
     work->cors.enabled = properties.cors.count > 0;

@@ -105,6 +105,8 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     struct response *response = a->response;
 
+    if (a->call->service->error_of)
+        e = a->call->service->error_of(e);
     a->error = e;
     a->content.wanted = false;
     response->header_count = 0;

@@ -112,6 +112,7 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
                   struct arena *arena, const struct request *request, struct problem *problem)
 {
     assert(!call->endpoint && !d->service);
+    endpoint = endpoint_of_request(endpoint, request);
     call->endpoint = endpoint;
     call->service = endpoint->service;
     call->loose = endpoint->options->loose;

@@ -41,7 +41,7 @@ static struct bytes account_of_host(const struct call *call)
 {
     struct bytes service, account = cut_host(call, &service);
 
-    if (!call->website && !bytes_is_nocase(service, call->endpoint->service->name))
+    if (!call->website && !endpoint_labelled(call->endpoint, service))
         return (struct bytes){ NULL, 0 };
     return account;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table", "File" };
+static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table", "File", "Dfs" };
 
 /* Placeholders: %N service, %n service in lower case, %U URL, %H host and port. The messages of
  * azurite differ from those of Azurite's commands for one service; the Table service's has a

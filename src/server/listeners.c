@@ -28,8 +28,11 @@ struct http_server *service_listener_start(const struct options *options, size_t
     if (listen->keep_alive_s > 0)
         own.net.idle_s = listen->keep_alive_s;
     server = http_start(&where, &own, of->application, of->tag, &problem);
-    if (!server)
+    if (!server && !listen->is_optional)
         fprintf(stderr, "lagra: the %s service: %s\n", of->name, problem);
+    else if (!server && !options->silent)
+        printf("Lagra's %s service is not served: %s (--%sPort names another port)\n", of->name,
+               problem, of->name);
     return server;
 }
 

@@ -12,7 +12,8 @@ struct service_listener {
     void *tag; /* passed to http_start() */
 };
 
-/* Starts the listener of a service. Returns NULL after printing why on stderr. */
+/* Starts the listener of a service. Returns NULL after printing why; on stdout if the service is
+ * optional, else on stderr. */
 struct http_server *service_listener_start(const struct options *options, size_t service,
                                            const struct http_limits *limits,
                                            const struct certificate *certificate,

@@ -7,13 +7,21 @@
 #include "net/net.h"
 #include "seed/seed.h"
 
-enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_FILE, SERVICE_COUNT };
+enum service_index {
+    SERVICE_BLOB,
+    SERVICE_QUEUE,
+    SERVICE_TABLE,
+    SERVICE_FILE,
+    SERVICE_DFS, /* the Blob service's data in the protocol of Data Lake Storage */
+    SERVICE_COUNT
+};
 
 struct listen_options {
     const char *host;
     uint16_t port;
     unsigned keep_alive_s; /* timeout of idle connections; 0: the default */
     bool wanted;           /* served; for `lagra health`: checked */
+    bool is_optional;      /* served by default; the server also starts without it */
 };
 
 enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };

@@ -13,6 +13,7 @@
 #include "base/event_log.h"
 #include "base/log.h"
 #include "blob/blob.h"
+#include "dfs/dfs.h"
 #include "file/file.h"
 #include "opens/open_epoch.h"
 #include "net/net.h"
@@ -61,8 +62,8 @@
 #define BACKGROUND_SHARES      ((struct pool_shares){ .account = 8, .source = 4 })
 
 const struct service *const services[SERVICE_COUNT] = { &blob_service, &queue_service,
-                                                        &table_service, &file_service };
-#define SERVICES SERVICE_COUNT
+                                                        &table_service, &file_service,
+                                                        &dfs_service };
 
 struct running {
     struct options options;
@@ -78,9 +79,9 @@ struct running {
     struct background *background;
     struct certificate certificate; /* chain is NULL for HTTP */
     struct certificate_renewal renewal;
-    struct endpoint endpoints[SERVICES];
+    struct endpoint endpoints[SERVICE_COUNT];
     struct endpoint_set endpoint_set;
-    struct http_server *servers[SERVICES];
+    struct http_server *servers[SERVICE_COUNT];
     struct usage_survey *usage;
     struct analytics *analytics;
     struct management_port management;
@@ -96,8 +97,6 @@ static const struct tenure *tenure_of(const struct running *run)
     return run->options.cluster ? &run->cell.owner.tenure : NULL;
 }
 
-/* ---- threads that may wait ---- */
-
 static bool start_threads(struct running *run)
 {
     open_epoch_record(run->store, run->options.smb.wanted);
@@ -107,8 +106,8 @@ static bool start_threads(struct running *run)
     run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
     run->fetcher = fetcher_new(&run->options.fetcher);
     run->endpoint_set.endpoints = run->endpoints;
-    run->endpoint_set.count = SERVICES;
-    for (size_t i = 0; i < SERVICES; i++)
+    run->endpoint_set.count = SERVICE_COUNT;
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         run->endpoints[i] = (struct endpoint){
             .service = services[i],
             .all = &run->endpoint_set,
@@ -125,13 +124,12 @@ static bool start_threads(struct running *run)
     if (run->options.cluster)
         cell_join(&run->cell, run->endpoints);
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiters_start())
-        run->endpoint_set.tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
+        run->endpoint_set.tasks =
+            task_runner_start(run->store, services, run->endpoints, SERVICE_COUNT);
     if (!run->endpoint_set.tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
     return run->endpoint_set.tasks;
 }
-
-/* ---- listeners ---- */
 
 /* Starts the listener of a service. With --cluster this precedes the store, and requests are
  * forwarded (cell.h). */
@@ -146,14 +144,14 @@ static bool start_listener(struct running *run, size_t i)
     run->servers[i] =
         service_listener_start(&run->options, i, &run->limits, &run->certificate, &of);
     if (!run->servers[i])
-        return false;
+        return run->options.listen[i].is_optional;
     atomic_store(&run->endpoint_set.ports[i], http_port(run->servers[i]));
     return true;
 }
 
 static bool start_services(struct running *run)
 {
-    for (size_t i = 0; i < SERVICES; i++)
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         if (run->options.listen[i].wanted && !run->servers[i] && !start_listener(run, i))
             return false;
     memcpy(run->renewal.servers, run->servers, sizeof run->servers);
@@ -174,7 +172,7 @@ static bool start_admin(struct running *run)
     run->admin.admin.store = run->store;
     run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
-    for (size_t i = 0; i < SERVICES; i++)
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         if (run->servers[i])
             admin_socket_add_listener(
                 &run->admin,
@@ -198,7 +196,7 @@ static bool start_management(struct running *run, bool in_cluster)
         .health = in_cluster ? &run->cell.application : NULL,
     };
 
-    for (size_t i = 0; i < SERVICES; i++)
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         of.service_tags[i] = in_cluster ? (void *)&run->cell.front.doors[i] : &run->endpoints[i];
     return management_start(&run->options, &run->certificate, &of, &run->management);
 }
@@ -213,8 +211,8 @@ static bool start_listeners(struct running *run)
                             run->store, run->pool, tenure_of(run)) ||
         !start_admin(run))
         return false;
-    run->renewal.servers[SERVICES] = run->management.server;
-    for (size_t i = 0; i < SERVICES; i++) {
+    run->renewal.servers[SERVICE_COUNT] = run->management.server;
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
         if (!run->servers[i])
             continue;
         service_listener_announce(&run->options, i, http_port(run->servers[i]),
@@ -230,7 +228,8 @@ static bool start_listeners(struct running *run)
 
 static unsigned servers_count(const struct running *run)
 {
-    return (unsigned)SERVICES + (run->options.smb.wanted ? 1 : 0) + (run->options.cluster ? 1 : 0);
+    return (unsigned)SERVICE_COUNT + (run->options.smb.wanted ? 1 : 0) +
+           (run->options.cluster ? 1 : 0);
 }
 
 static bool check_start(const struct running *run)
@@ -302,7 +301,7 @@ static void stop(struct running *run, unsigned grace_s)
     if (run->background)
         background_stop(run->background);
     cell_stop(&run->cell, grace_s);
-    for (size_t i = 0; i < SERVICES; i++)
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     usage_survey_stop(run->usage);
@@ -321,6 +320,7 @@ static void stop(struct running *run, unsigned grace_s)
     if (run->store && !store_healthy(run->store))
         ending_of_failed_store();
     request_logs_stop();
+    cell_send_last(&run->cell);
     if (run->analytics)
         analytics_stop(run->analytics);
     if (run->secondary)
@@ -453,7 +453,7 @@ static enum ending wait_for_ending(struct running *run, const struct signal_watc
 /* Keeps the ports for the restart, including dynamically assigned ones. */
 static void keep_ports(const struct running *run, struct options *options)
 {
-    for (size_t i = 0; i < SERVICES; i++)
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         if (run->servers[i])
             options->listen[i].port = http_port(run->servers[i]);
     if (run->cell.internal)
@@ -485,10 +485,9 @@ int serve(struct options *options)
         started = start(&run, options, &signals);
     }
     supervisor_notify("STOPPING=1");
-    if (started && options->stop_delay_ms > 0) {
-        atomic_store(&run.endpoint_set.is_stopping, true);
+    atomic_store(&run.endpoint_set.is_stopping, true);
+    if (started && options->stop_delay_ms > 0)
         signals_await_end(&signals, options->stop_delay_ms);
-    }
     if (started)
         banner_print_all(options, BANNER_CLOSING);
     if (options->cluster)

@@ -265,6 +265,11 @@ struct gathering;
 #define OPERATION_DECLARE_GATHERED(op, as)                                                         \
     enum error op##_check(struct call *call, struct as##_parameters *parameters);                  \
     enum error op##_gather(struct gathering *g, struct as##_parameters *parameters)
+/* For an operation that is decided as the operation `as`. */
+#define OPERATION_DECLARE_AS(op, as)                                                               \
+    enum error op##_check(struct call *call, struct as##_parameters *parameters);                  \
+    void op##_answer(struct answer *a, const struct as##_parameters *parameters,                   \
+                     const struct as##_result *result)
 #define OPERATION_DECLARE_PARSE(op)                                                                \
     enum error op##_parse(struct call *call, struct op##_parameters *parameters)
 

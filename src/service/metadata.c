@@ -80,6 +80,35 @@ bool metadata_equal(struct bytes a, struct bytes b)
     return is_part_of(a, b) && is_part_of(b, a);
 }
 
+bool metadata_next(struct bytes *rest, struct bytes *ret_name, struct bytes *ret_value)
+{
+    struct decoder in;
+
+    decoder_init(&in, *rest);
+    if (!next_pair(&in, ret_name, ret_value))
+        return false;
+    *rest = bytes_from(*rest, rest->len - (size_t)(in.end - in.at));
+    return true;
+}
+
+enum error metadata_add(struct call *call, struct text *run, size_t *total, struct bytes name,
+                        struct bytes value)
+{
+    if (name.len == 0)
+        return E_EmptyMetadataKey;
+    if (!is_identifier(name) || http_has_control(value, '\t') ||
+        (has_others_than_ascii(value) && !call->loose))
+        return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
+    *total += name.len + value.len;
+    if (*total > METADATA_MAX_BYTES)
+        return call_fail(call, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
+    if (has_name(text_bytes(run), name))
+        return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
+    encode_bytes(run, name);
+    encode_bytes(run, value);
+    return OK;
+}
+
 enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
 {
     const struct request *request = call->request;
@@ -90,23 +119,14 @@ enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
     text_init(&out, call->arena, 0);
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
-        struct bytes name;
+        enum error e;
 
         if (!bytes_has_prefix(header->name, prefix))
             continue;
-        name = bytes_from(header->name_as_sent, prefix.len);
-        if (name.len == 0)
-            return E_EmptyMetadataKey;
-        if (!is_identifier(name) || http_has_control(header->value, '\t') ||
-            (has_others_than_ascii(header->value) && !call->loose))
-            return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
-        total += name.len + header->value.len;
-        if (total > METADATA_MAX_BYTES)
-            return call_fail(call, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
-        if (has_name(text_bytes(&out), name))
-            return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
-        encode_bytes(&out, name);
-        encode_bytes(&out, header->value);
+        e = metadata_add(call, &out, &total, bytes_from(header->name_as_sent, prefix.len),
+                         header->value);
+        if (e)
+            return e;
     }
     *ret_metadata = text_bytes(&out);
     return OK;

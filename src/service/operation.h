@@ -149,6 +149,30 @@ struct operation_functions {
     OPERATION_CHECK_(op, as)                                                                       \
     OPERATION_GATHER_(op, as)                                                                      \
     OPERATION_FUNCTIONS_(op, as, op##_gather_any, NULL)
+/* An operation that is decided as `as`, with OP_check and OP_answer of its own. */
+#define OPERATION_AS(op, as) OPERATION_MERGED_AS(op, as, NULL)
+#define OPERATION_MERGED_AS(op, as, merged_path_)                                                  \
+    OPERATION_CHECK_(op, as)                                                                       \
+    static enum error op##_decide_any(struct decision *d, const struct parameters *parameters,     \
+                                      struct result *result)                                       \
+    {                                                                                              \
+        return as##_decide(d, (const struct as##_parameters *)(const void *)parameters,            \
+                           (struct as##_result *)(void *)result);                                  \
+    }                                                                                              \
+    static void op##_answer_any(struct answer *a, const struct parameters *parameters,             \
+                                const struct result *result)                                       \
+    {                                                                                              \
+        op##_answer(a, (const struct as##_parameters *)(const void *)parameters,                   \
+                    (const struct as##_result *)(const void *)result);                             \
+    }                                                                                              \
+    static const struct operation_functions op##_functions = {                                     \
+        .parameters_size = sizeof(struct as##_parameters),                                         \
+        .result_size = sizeof(struct as##_result),                                                 \
+        .check = op##_check_any,                                                                   \
+        .decide = op##_decide_any,                                                                 \
+        .answer = op##_answer_any,                                                                 \
+        .merged_path = merged_path_,                                                               \
+    }
 /* A batch of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/batch.h). */
 #define OPERATION_BATCH(op)       OPERATION_BATCH_(op, false)
 /* An all-or-nothing batch. */
@@ -218,6 +242,9 @@ struct operation {
 /* A service: its operation table and the other differences between services. */
 struct service {
     const char *name; /* "blob" */
+    /* Name of the service whose data it serves, with the same accounts, permissions and tasks, in
+     * another protocol. NULL for data of its own. */
+    const char *data_of;
     const struct operation *operations;
     size_t operation_count;
     const struct task_handler *task_handlers; /* for its kinds of deferred tasks */
@@ -274,10 +301,22 @@ struct service {
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* usage for operators; service/usage.h. NULL if not counted */
+    /* Returns true for a request to the service that has the data, which then serves it. NULL if
+     * data_of is NULL. */
+    bool (*is_for_data_of)(const struct request *request);
+    /* Returns the service's own code for an error of the service whose data it serves. NULL if the
+     * codes are the same. */
+    enum error (*error_of)(enum error e);
     /* Renders an error in the service's own format, with all its headers. Returns false for the XML
      * format common to all services. NULL if errors are always XML. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);
 };
+
+/* Returns the name of the service that has the data. */
+static inline const char *service_data_name(const struct service *service)
+{
+    return service->data_of ? service->data_of : service->name;
+}
 
 /* Checks subject, permission, lease and conditions. Used to refuse requests before the body is
  * read, and again with decide. Pure. */

@@ -164,7 +164,8 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
         return e;
     if (d->input->placement > 0) {
         changes_put(d->changes, RECORD_INNER, placement_own_key,
-                    placement_payload(d->arena, d->service->name, d->input->account), NULL, 0);
+                    placement_payload(d->arena, service_data_name(d->service), d->input->account),
+                    NULL, 0);
         return OK;
     }
     result = may_be_elsewhere(d, &may);
@@ -177,7 +178,7 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
     placement_write(d->changes, d->arena, d->result->placed);
     changes_defer(d->changes, d->now + CHECKED_AFTER_S * (uint64_t)TICKS_PER_SECOND,
                   TASK_CHECK_PLACEMENT,
-                  placement_payload(d->arena, d->service->name, d->input->account));
+                  placement_payload(d->arena, service_data_name(d->service), d->input->account));
     *ret_is_elsewhere = true;
     return OK;
 }
@@ -208,7 +209,19 @@ enum store_result placement_write_released(struct decision *d, uint64_t incarnat
     numbers[0] = incarnation > numbers[0] ? incarnation : numbers[0];
     numbers[1] = until;
     small_record_write(d->changes, d->arena, released_key, numbers, 2);
+    changes_defer(d->changes, until, TASK_FORGET_RELEASE, bytes_from_string(""));
     return STORE_OK;
+}
+
+enum store_result placement_forget_release(struct decision *d, instant now)
+{
+    uint64_t numbers[2];
+    enum store_result result =
+        small_record_read(d->before, d->arena, released_key, "the record of a release", numbers, 2);
+
+    if (!result && now >= numbers[1]) /* otherwise a later release has its own task */
+        changes_delete(d->changes, RECORD_INNER, released_key);
+    return result;
 }
 
 enum store_result placement_release(struct decision *d, uint64_t incarnation,

@@ -128,8 +128,8 @@ bool placement_is_own_record(struct bytes key)
 
 bool placement_is_own_task(uint32_t kind)
 {
-    return kind == TASK_CHECK_PLACEMENT || kind == TASK_TELL_ROOT || kind == TASK_FINISH_MOVE ||
-           kind == TASK_CHECK_INCOMING;
+    return kind == TASK_CHECK_PLACEMENT || kind == TASK_TELL_ROOT || kind == TASK_FORGET_RELEASE ||
+           kind == TASK_FINISH_MOVE || kind == TASK_CHECK_INCOMING;
 }
 
 static void write_sealed(struct decision *d, const struct move *move)
@@ -274,7 +274,8 @@ enum error placement_check_list(struct decision *d)
 
     if (!before->is_known)
         return OK;
-    result = placement_count_moves(d->store, d->service->name, d->input->account, d->access, &now);
+    result = placement_count_moves(d->store, service_data_name(d->service), d->input->account,
+                                   d->access, &now);
     if (result)
         return decision_fail_store(d, result);
     return now.seals != before->finished || now.switches != before->switches ? E_ServerBusy : OK;

@@ -25,7 +25,7 @@ struct task_runner;
 struct usage_survey;
 
 /* All services of a process. */
-#define ENDPOINTS_MAX 4
+#define ENDPOINTS_MAX 5
 struct endpoint_set {
     const struct endpoint *endpoints;
     size_t count;
@@ -56,5 +56,13 @@ struct endpoint {
 
 /* Returns the endpoint of the service with this name, or NULL if there is none. */
 const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
+/* Returns the endpoint with this label of a host name ("blob" in account.blob.localhost) if it has
+ * the same data as `endpoint`, or NULL. */
+const struct endpoint *endpoint_labelled(const struct endpoint *endpoint, struct bytes label);
+/* Returns the endpoint that serves a request: that of the host name, if it has the same data as the
+ * one of the port (account.dfs.localhost at the Blob service's port), else the port's. A request in
+ * the protocol of the service that has the data is served by that one. decision: 1200 */
+const struct endpoint *endpoint_of_request(const struct endpoint *endpoint,
+                                           const struct request *request);
 
 #endif

@@ -52,7 +52,7 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     assert.equal(errors, '');
     const { services, ...rest } = JSON.parse(output);
     assert.deepEqual(rest, { ready: false });
-    assert.deepEqual(services.map(({ service, ready: isReady }) => [service, isReady]), ['blob', 'queue', 'table', 'file'].map((name) => [name, false]));
+    assert.deepEqual(services.map(({ service, ready: isReady }) => [service, isReady]), ['blob', 'queue', 'table', 'file', 'dfs'].map((name) => [name, false]));
     assert.match(services[0].problem, /503, free disk space is below the reserve/);
     assert.deepEqual(JSON.parse((await run(['health', ...ports.slice(0, 2), '--json', '--live'])).output),
         { live: true, services: [{ service: 'blob', live: true }] });

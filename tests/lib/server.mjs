@@ -100,7 +100,7 @@ export class Server {
         return `http://${this.host}:${this.port}/${this.account}`;
     }
 
-    /** The same of another service: 'queue', 'table', 'file'. */
+    /** The same of another service: 'queue', 'table', 'file', 'dfs'. */
     urlOf(service) {
         return `http://${this.host}:${this.ports[service]}/${this.account}`;
     }
@@ -112,6 +112,7 @@ export class Server {
             LAGRA_TEST_QUEUE_URL: this.urlOf('queue'),
             LAGRA_TEST_TABLE_URL: this.urlOf('table'),
             LAGRA_TEST_FILE_URL: this.urlOf('file'),
+            LAGRA_TEST_DFS_URL: this.urlOf('dfs'),
         };
     }
 
@@ -138,9 +139,10 @@ export class Server {
             '--tablePort', '0', '--filePort', '0', ...this.#options.args,
         ];
         // No server of a test has the default management port, which others may want at the same time.
-        const env = { LAGRA_MANAGEMENT_PORT: '0', ...process.env, ...this.#options.env };
+        // A program that is older than the dfs endpoint ignores the variable.
+        const env = { LAGRA_MANAGEMENT_PORT: '0', LAGRA_DFS_PORT: '0', ...process.env, ...this.#options.env };
         const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'], env });
-        const services = ['blob', 'queue', 'table', 'file', ...(words.includes('--smbPort') ? ['smb'] : [])];
+        const services = ['blob', 'queue', 'table', 'file', ...(this.#options.binary ? [] : ['dfs']), ...(words.includes('--smbPort') ? ['smb'] : [])];
         let said = '';
 
         /* It takes any free ports and says which: no two servers ever want the same. */

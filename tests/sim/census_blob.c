@@ -91,7 +91,7 @@ static void note_runs(struct store *store, const struct record_place *place, uin
     struct owner owner = owner_of(place);
     struct run_set set = { 0 };
 
-    if (run_set_of_content(snapshot, arena, id, CONTENT_BLOCKS_MAX, DAMAGE_STOPS, &set) ||
+    if (run_set_of_content(snapshot, arena, id, 0, DAMAGE_STOPS, &set) ||
         run_count + set.count > RUNS_MAX)
         world_fail("census: the runs of %s cannot be read", owner.name);
     for (size_t i = 0; i < set.count; i++) {

@@ -140,6 +140,18 @@ static const struct container_state *found_container(const struct slot *slot, ui
     return found;
 }
 
+/* Versions whose tags were set last: nothing else that stock is taken of shows these tags. */
+#define TAGGED_MAX 8u
+
+static void note_tagged(const struct ask *ask, uint64_t commit)
+{
+    if (ask->op != OP_SET_TAGS || !ask->is_version)
+        return;
+    if (!world->tagged)
+        world->tagged = world_alloc(TAGGED_MAX * sizeof *world->tagged);
+    world->tagged[commit % TAGGED_MAX] = *ask;
+}
+
 /* The calling thread's request has committed: it must be one that may, on the newest state. */
 static void committed(struct slot *slot)
 {
@@ -169,6 +181,7 @@ static void committed(struct slot *slot)
     }
     slot->commit = ++world->commits;
     model_apply(slot->ask, &slot->expected, slot->commit);
+    note_tagged(slot->ask, slot->commit);
     world_trace(slot->commit << 8 | slot->ask->op);
     if (world->plan.verbose) {
         char asked[300];
@@ -613,7 +626,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (2 + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
+#define STOCK_MAX (2 + TAGGED_MAX + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
 
 struct stock {
     struct ask ask;
@@ -782,6 +795,17 @@ static unsigned list_stock(struct stock *stock)
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
     stock[count++].ask = (struct ask){ .op = OP_GET_SERVICE };
+    for (unsigned i = 0; world->tagged && i < TAGGED_MAX; i++) {
+        const struct ask *tagged = &world->tagged[i];
+
+        if (!tagged->is_version)
+            continue;
+        stock[count].ask = (struct ask){ .op = OP_GET_TAGS,
+                                         .container = tagged->container,
+                                         .blob = tagged->blob,
+                                         .is_version = true };
+        memcpy(stock[count++].ask.snapshot, tagged->snapshot, SNAPSHOT_SIZE);
+    }
     if (!commits_are_divided())
         stock[count++].ask = (struct ask){
             .op = OP_LIST_CONTAINERS,

@@ -10,6 +10,7 @@
 #include "origins.h"
 #include "malformed.h"
 #include "model_private.h"
+#include "services.h"
 #include "sim_limits.h"
 #include "times.h"
 #include "world.h"
@@ -234,32 +235,45 @@ void model_roll_back(uint64_t commit)
     }
 }
 
-void model_return_to(uint64_t older, uint64_t commit)
+static void return_container(unsigned c, uint64_t older, uint64_t commit, bool is_restored)
 {
-    origins_return_to(older, commit);
-    kept_return_to(older, commit);
-    for (unsigned c = 0; c < CONTAINERS; c++) {
-        struct container_state *made;
+    struct container_state *made = world_alloc(sizeof *made);
 
-        if (model()->containers[c]->since <= older)
-            continue;
-        made = world_alloc(sizeof *made);
-        *made = *model_container_at(c, older);
-        made->since = commit;
-        made->older = model()->containers[c];
-        model()->containers[c] = made;
-    }
-    for (unsigned i = 0; i < model()->spaces * BLOBS; i++) {
-        struct blob_state **newest = &model()->blobs[i / BLOBS][i % BLOBS], *made;
+    *made = *model_container_at(c, older);
+    if (is_restored)
+        made->lease = (struct lease_state){ .kind = LEASE_FREE };
+    made->since = commit;
+    made->older = model()->containers[c];
+    model()->containers[c] = made;
+}
 
-        if ((*newest)->since <= older)
-            continue;
-        made = world_alloc(sizeof *made);
-        *made = *model_blob_in(i / BLOBS, i % BLOBS, older);
-        made->since = commit;
-        made->older = *newest;
-        *newest = made;
+static void return_blob(unsigned space, unsigned b, uint64_t older, uint64_t commit,
+                        bool is_restored)
+{
+    struct blob_state *made = world_alloc(sizeof *made);
+
+    *made = *model_blob_in(space, b, older);
+    if (is_restored)
+        made->lease = (struct lease_state){ .kind = LEASE_FREE };
+    made->since = commit;
+    made->older = model()->blobs[space][b];
+    model()->blobs[space][b] = made;
+}
+
+void model_return_to(uint64_t older, uint64_t commit, unsigned container)
+{
+    bool is_restored = container != ALL_NAMES;
+
+    if (!is_restored) {
+        origins_return_to(older, commit);
+        kept_return_to(older, commit);
     }
+    for (unsigned c = 0; c < CONTAINERS; c++)
+        if (!is_restored || c == container)
+            return_container(c, older, commit, is_restored);
+    for (unsigned i = 0; i < model()->spaces * BLOBS; i++)
+        if (!is_restored || i / BLOBS == model()->containers[container]->space)
+            return_blob(i / BLOBS, i % BLOBS, older, commit, is_restored);
 }
 
 /* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */

@@ -190,8 +190,8 @@ bool model_is_here_at(unsigned container, uint64_t survivor);
 bool model_may_be_here(unsigned container);
 /* A crash: what came after the commit did not happen. */
 void model_roll_back(uint64_t commit);
-/* The commit returns to the state of an older one. */
-void model_return_to(uint64_t older, uint64_t commit);
+/* The commit returns to the state of an older one: of all containers, or of one without leases. */
+void model_return_to(uint64_t older, uint64_t commit, unsigned container);
 /* available, leased, breaking, broken, expired */
 enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "fleet_shared.h"
 #include "moves.h"
+#include "services.h"
 #include "world.h"
 
 static struct queue_model *model(void)
@@ -173,6 +174,18 @@ static void free_states(struct message_state *state)
     }
 }
 
+/* Returns the queue of the oldest messages that there are at the commit or later: a return to a saved state brings a
+ * queue back. */
+static const struct sim_queue *oldest_since(unsigned queue, uint64_t commit)
+{
+    const struct sim_queue *oldest = queue_at(queue, commit);
+
+    for (const struct sim_queue *at = model()->queues[queue]; at && at->since > commit;
+         at = at->older)
+        oldest = at->incarnation < oldest->incarnation ? at : oldest;
+    return oldest;
+}
+
 /* Whatever goes of the states goes by `drop`; a message without any goes too. */
 static void each_message(unsigned queue, uint64_t commit,
                          void (*drop)(struct sim_message *message, uint64_t commit,
@@ -183,7 +196,7 @@ static void each_message(unsigned queue, uint64_t commit,
     while (*link) {
         struct sim_message *message = *link;
 
-        drop(message, commit, queue_at(queue, commit));
+        drop(message, commit, oldest_since(queue, commit));
         if (message->state) {
             link = &message->next;
             continue;
@@ -258,9 +271,9 @@ static void return_message(struct sim_message *message, uint64_t older, uint64_t
     message->state = made;
 }
 
-void queue_return_to(uint64_t older, uint64_t commit)
+void queue_return_to(uint64_t older, uint64_t commit, unsigned name)
 {
-    struct commit_note note = { .queue = QUEUES,
+    struct commit_note note = { .queue = name == ALL_NAMES ? QUEUES : name,
                                 .sequence = engine_sequence(),
                                 .wall_known = queue_wall_known(commit - 1) };
 
@@ -269,10 +282,10 @@ void queue_return_to(uint64_t older, uint64_t commit)
         const struct sim_queue *at = queue_at(q, older);
         struct sim_queue *made;
 
+        if (name != ALL_NAMES && q != name)
+            continue;
         for (struct sim_message *message = model()->messages[q]; message; message = message->next)
             return_message(message, older, commit);
-        if (at == model()->queues[q])
-            continue;
         made = world_alloc(sizeof *made);
         *made = *at;
         made->since = commit;

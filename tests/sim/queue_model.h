@@ -110,8 +110,8 @@ unsigned queue_cell_of(unsigned queue);
 bool queue_is_here(unsigned queue);
 void queue_prune(uint64_t oldest_commit);
 void queue_roll_back(uint64_t commit);
-/* The commit returns to the state of an older one. */
-void queue_return_to(uint64_t older, uint64_t commit);
+/* The commit returns to the state of an older one: of all queues, or of one. */
+void queue_return_to(uint64_t older, uint64_t commit, unsigned name);
 /* The newest commit that the record engine has. */
 uint64_t queue_commit_of(uint64_t sequence);
 uint64_t queue_wall_known(uint64_t commit);

@@ -23,6 +23,7 @@
 #include "fleet.h"
 #include "judge.h"
 #include "request.h"
+#include "restored.h"
 #include "roles.h"
 #include "scheduler.h"
 #include "services.h"
@@ -91,6 +92,7 @@ static void *client(void *argument)
         roles_draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             request_think(slot, wish->ask.think_ns);
+        restored_wait();
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
         throttle_draw(&wish->ask);
@@ -109,6 +111,14 @@ static void *client(void *argument)
     request_leave(slot);
     clients_running--;
     return NULL;
+}
+
+bool run_is_quiet(void)
+{
+    for (unsigned i = 0; i < SLOTS_MAX; i++)
+        if (wishes[i].is_waiting)
+            return false;
+    return true;
 }
 
 static void start_clients(void)

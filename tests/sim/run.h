@@ -13,4 +13,7 @@ bool run_plan(const struct plan *plan);
 /* From a plan that fails to a smaller one that does; world is as that one left it. */
 void run_shrink(struct plan *smallest);
 
+/* Returns whether no client has a request in progress. */
+bool run_is_quiet(void);
+
 #endif

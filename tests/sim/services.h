@@ -7,6 +7,8 @@
 #ifndef LAGRA_SIM_SERVICES_H
 #define LAGRA_SIM_SERVICES_H
 
+#include <limits.h>
+
 #include "request.h"
 
 struct arena;
@@ -15,6 +17,7 @@ struct service;
 struct draft; /* draft.h */
 
 #define NAMES_MAX 3u
+#define ALL_NAMES UINT_MAX
 
 struct sim_service {
     const char *name;
@@ -53,9 +56,10 @@ struct sim_service {
     bool (*has_committed)(unsigned slot);
     void (*answered)(unsigned slot, const struct reply *answer, bool may_fail);
     bool (*take_stock)(struct server *server, bool may_fail);
-    /* Makes the state of an older commit that of this one, the newest (states.h). NULL if the service
+    /* Makes the state of an older commit that of this one, the newest (states.h): of all names, or of
+     * one, without leases (restored.h). NULL if the service
      * has no such runs */
-    void (*return_to)(uint64_t older, uint64_t commit);
+    void (*return_to)(uint64_t older, uint64_t commit, unsigned name);
     /* When all is quiet, and stock was taken; NULL: nothing is left to check. */
     void (*check_end)(struct server *server);
 };

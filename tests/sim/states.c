@@ -8,6 +8,7 @@
 #include "admin/saved_states.h"
 #include "commits.h"
 #include "faults.h"
+#include "restored.h"
 #include "scheduler.h"
 #include "services.h"
 #include "world.h"
@@ -67,6 +68,16 @@ static bool is_excused(enum saved_result result)
            result == SAVED_NO_ROOM;
 }
 
+/* What was reported must survive a power cut, before anybody else syncs it. */
+static void lose_power(void)
+{
+    if (!(world->plan.faults & FAULT_POWER) || world->life >= world->plan.lives ||
+        !world_once_in(STREAM_CRASH, 8))
+        return;
+    world->power_lost = true;
+    world_end(OUTCOME_KILLED);
+}
+
 static void load(unsigned i)
 {
     enum saved_result result;
@@ -81,19 +92,35 @@ static void load(unsigned i)
               commit_of[i], (int)result);
     if (result == SAVED_DONE && returned == 0)
         world_fail("a return to a state that commits nothing");
-    if (result == SAVED_DONE)
+    if (result == SAVED_DONE) {
         commits_acknowledge(returned);
-    else if (!is_excused(result))
+        lose_power();
+    } else if (!is_excused(result)) {
         world_fail("no return to a saved state: %d", (int)result);
+    }
 }
 
 bool states_committed(void)
 {
-    if (!returns_to || !pthread_equal(pthread_self(), thread))
+    if (!used || !pthread_equal(pthread_self(), thread))
         return false;
+    if (!returns_to)
+        return restored_committed();
     returned = ++world->commits;
-    sim_service()->return_to(*returns_to, returned);
+    sim_service()->return_to(*returns_to, returned, ALL_NAMES);
     return true;
+}
+
+static void change(unsigned kind, unsigned i)
+{
+    if (kind < 2)
+        load(i);
+    else if (kind < 5)
+        save(i);
+    else if (kind < 6)
+        restored_read(used);
+    else if (restored_put(used))
+        lose_power();
 }
 
 static void *change_states(void *unused)
@@ -101,12 +128,7 @@ static void *change_states(void *unused)
     (void)unused;
     sched_name("states");
     while (!ends) {
-        unsigned i = world_draw(STREAM_SYSTEM, NAMES);
-
-        if (world_draw(STREAM_SYSTEM, 3) == 0)
-            load(i);
-        else
-            save(i);
+        change(world_draw(STREAM_SYSTEM, 8), world_draw(STREAM_SYSTEM, NAMES));
         sched_sleep(world_draw(STREAM_SYSTEM, 2) == 0
                         ? world_draw(STREAM_SYSTEM, 20000) * UINT64_C(1000)
                         : world_draw(STREAM_SYSTEM, 3000) * (SECOND_NS / 1000));
@@ -132,12 +154,14 @@ void states_end(void)
     ends = true;
     pthread_join(thread, NULL);
     saved_states_release(&saved);
+    restored_end();
     for (unsigned i = 0; i < NAMES; i++)
         commit_of[i] = UINT64_MAX;
 }
 
 uint64_t states_oldest(uint64_t commit)
 {
+    commit = restored_oldest(commit);
     for (unsigned i = 0; used && i < NAMES; i++)
         commit = commit_of[i] < commit ? commit_of[i] : commit;
     return commit;

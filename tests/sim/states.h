@@ -20,8 +20,8 @@ void states_start(struct server *server);
 /* Waits until that thread has ended, and drops all states. */
 void states_end(void);
 
-/* The calling thread has committed: returns whether that is the return to a state, which it has then
- * applied to the model. */
+/* The calling thread has committed: returns whether that is the return to a state, or the end of a
+ * restore, which it has then applied to the model. */
 bool states_committed(void);
 /* Returns the oldest commit that models must keep: this, or that of a saved state. */
 uint64_t states_oldest(uint64_t commit);

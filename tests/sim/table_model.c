@@ -5,6 +5,7 @@
 
 #include "commits.h"
 #include "moves.h"
+#include "services.h"
 #include "table_value.h"
 #include "world.h"
 
@@ -495,15 +496,15 @@ static void return_entity(struct entity_version **newest, uint64_t older, uint64
     *newest = made;
 }
 
-void table_return_to(uint64_t older, uint64_t commit)
+void table_return_to(uint64_t older, uint64_t commit, unsigned table)
 {
-    for (unsigned i = 0; i < TABLES * TABLE_PLACES; i++)
-        return_entity(&model->entities[i / TABLE_PLACES][i % TABLE_PLACES], older, commit);
     for (unsigned t = 0; t < TABLES; t++) {
         struct table_version *made;
 
-        if (!model->tables[t] || model->tables[t]->since <= older)
+        if (table != ALL_NAMES && t != table)
             continue;
+        for (unsigned i = 0; i < TABLE_PLACES; i++)
+            return_entity(&model->entities[t][i], older, commit);
         made = world_alloc(sizeof *made);
         *made = *table_at(t, older);
         made->since = commit;

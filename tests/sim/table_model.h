@@ -59,8 +59,8 @@ bool table_is_here(unsigned table);
 /* Returns whether it is there after a crash that leaves the commits up to `survivor`. */
 bool table_is_here_at(unsigned table, uint64_t survivor);
 void table_roll_back(uint64_t commit);
-/* The commit returns to the state of an older one. */
-void table_return_to(uint64_t older, uint64_t commit);
+/* The commit returns to the state of an older one: of all tables, or of one. */
+void table_return_to(uint64_t older, uint64_t commit, unsigned table);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);
 

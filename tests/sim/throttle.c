@@ -85,6 +85,15 @@ static uint64_t draw_limit(enum account_limit which)
     return 0;
 }
 
+/* Sleeps for at most this time, or as long as a few requests take. */
+static void sleep_up_to(unsigned ms)
+{
+    uint64_t most_ns =
+        world_draw(STREAM_SYSTEM, 2) == 0 ? 5 * (SECOND_NS / 1000) : ms * (SECOND_NS / 1000);
+
+    sched_sleep(world_draw(STREAM_SYSTEM, 1000) * (most_ns / 1000));
+}
+
 /* Counts the usage, during which requests continue. The result is as if clients had deleted most. */
 static void count_usage(struct settings *settings)
 {
@@ -92,7 +101,7 @@ static void count_usage(struct settings *settings)
 
     account_usage_begins(limited);
     if (world_draw(STREAM_SYSTEM, 2) == 0)
-        sched_sleep(world_draw(STREAM_SYSTEM, 2000) * (SECOND_NS / 1000));
+        sleep_up_to(2000);
     settings->counted_since_ns = since_ns;
     settings->counted = world_draw(STREAM_SYSTEM, 2) * draw_limit(LIMIT_CAPACITY);
     account_usage_found(limited, settings->counted);
@@ -118,7 +127,7 @@ static void *change_limits(void *unused)
         if (has_ended)
             break;
         set(&settings);
-        sched_sleep(world_draw(STREAM_SYSTEM, 6000) * (SECOND_NS / 1000));
+        sleep_up_to(6000);
     }
     return NULL;
 }

@@ -101,6 +101,7 @@ struct world {
     unsigned spoiled_by_power; /* power cuts in a row, none of whose starts was whole */
     struct disk *disk;
     struct model *model;
+    struct ask *tagged; /* the last Set Tags of versions; judge.c */
     struct registers *registers;
     struct queue_model *queues;
     struct queue_history *queue_history;

@@ -86,6 +86,4 @@ enum error blob_read_resource(struct call *call, struct bytes path, struct resou
 enum error create_blob_check(struct call *call, enum standard_headers standard,
                              enum body_sums_rule rule, struct create_blob *ret_given);
 
-extern const struct container_type blob_container; /* container_operations.c */
-
 #endif

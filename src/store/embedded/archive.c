@@ -247,24 +247,41 @@ static enum store_result scan_family(struct archive *archive, enum record_family
     return goes_on && result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+/* Remembers that found() has stopped, so that the second family is not read. */
+struct stopping {
+    archive_record_found *found;
+    void *context;
+    bool has_stopped;
+};
+
+static bool find_or_stop(void *context, enum record_family family, const struct record *record)
+{
+    struct stopping *stopping = context;
+
+    stopping->has_stopped = !stopping->found(stopping->context, family, record);
+    return !stopping->has_stopped;
+}
+
 enum store_result archive_records(struct archive *archive, archive_record_found *found,
                                   void *context)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
+    struct stopping stopping = { .found = found, .context = context };
     struct arena *arena = arena_new(RECORD_ARENA_MAX);
     enum store_result result = STORE_OK;
     struct key prefix;
 
     key_init(&prefix);
-    for (size_t i = 0; !result && i < sizeof families / sizeof families[0]; i++) {
-        struct reading reading = { .found = found,
-                                   .context = context,
+    for (size_t i = 0; !result && !stopping.has_stopped && i < sizeof families / sizeof families[0];
+         i++) {
+        struct reading reading = { .found = find_or_stop,
+                                   .context = &stopping,
                                    .family = families[i],
                                    .arena = arena,
                                    .empty = arena_mark(arena) };
 
         if (archive->store) {
-            result = scan_family(archive, families[i], arena, found, context);
+            result = scan_family(archive, families[i], arena, find_or_stop, &stopping);
             continue;
         }
         key_set_partition(&prefix, families[i], archive->selected);

@@ -115,7 +115,9 @@ static void small_appends(void **state)
 
     fixture_begin(f); /* the blob goes, its snapshot stays */
     assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &more), STORE_OK);
-    content_delete_tail(f->changes, &content, snapshot.length, &more);
+    assert_int_equal(
+        content_delete_tail(f->before, f->changes, f->arena, 8, &content, snapshot.length, &more),
+        STORE_OK);
     fixture_commit(f);
     fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), APPENDS / 2 + 1);

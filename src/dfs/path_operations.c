@@ -1,0 +1,193 @@
+/* Operations on paths: see path_operations.h. */
+#include "dfs/path_operations.h"
+
+#include "base/codec.h"
+#include "blob/create_blob.h"
+#include "blob/tier.h"
+
+/* ---- directories ---- */
+
+/* Set by all clients of both endpoints: Hadoop's drivers, azcopy, the SDKs. */
+static const struct bytes directory_name = BYTES("hdi_isfolder"), directory_value = BYTES("true");
+
+static bool is_directory(struct bytes metadata)
+{
+    struct decoder in;
+
+    decoder_init(&in, metadata);
+    while (!in.bad && in.at < in.end) {
+        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
+
+        if (!in.bad && bytes_equal_nocase(name, directory_name))
+            return bytes_equal_nocase(value, directory_value);
+    }
+    return false;
+}
+
+bool path_is_directory(const struct blob *blob)
+{
+    return blob->is_directory || (blob->content.length == 0 && is_directory(blob->metadata));
+}
+
+/* Adds that metadata to a run. */
+static struct bytes directory_metadata(struct arena *arena, struct bytes metadata)
+{
+    struct text out;
+
+    if (is_directory(metadata))
+        return metadata;
+    text_init(&out, arena, metadata.len + 32);
+    text_add(&out, metadata);
+    encode_bytes(&out, directory_name);
+    encode_bytes(&out, directory_value);
+    return text_bytes(&out);
+}
+
+/* ---- Path Create ---- */
+
+/* Returns the error for requests that only hierarchical containers support. */
+static enum error check_hierarchical(struct decision *d)
+{
+    return blob_state(d)->container.hierarchical ? OK : E_HierarchicalNamespaceNotEnabled;
+}
+
+/* Creates an empty file, or a directory, which in a flat container is a blob. Replaces an existing
+ * file. rest: Path-Create */
+enum error create_path_decide(struct decision *d, const struct create_path_parameters *p,
+                              struct create_path_result *r)
+{
+    const struct body nothing = { .length = 0 };
+    struct create_blob create = p->create;
+    struct blob blob;
+    enum error e;
+
+    (void)r;
+    if (p->has_permissions) {
+        e = check_hierarchical(d);
+        return e ? e : decision_fail(d, E_NotImplemented, "Permissions are not supported.");
+    }
+    if (p->is_directory && blob_state(d)->container.hierarchical)
+        return path_create_directory(d, create.metadata, &blob);
+    if (p->is_directory)
+        create.metadata = directory_metadata(d->arena, create.metadata);
+    if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
+        return E_PathConflict;
+    e = create_blob_begin(d, BLOB_BLOCK, &create, &blob);
+    if (e)
+        return e;
+    blob.content = content_from_body(d->changes, blob.etag.v, &nothing);
+    return create_blob_commit(d, &blob, NULL, d->input->account);
+}
+
+/* ---- properties ---- */
+
+void path_take_properties(struct http_properties *to, const struct http_properties *sent)
+{
+    struct bytes *const into[] = { &to->content_type, &to->content_encoding, &to->content_language,
+                                   &to->content_disposition, &to->cache_control };
+    const struct bytes from[] = { sent->content_type, sent->content_encoding,
+                                  sent->content_language, sent->content_disposition,
+                                  sent->cache_control };
+
+    for (size_t i = 0; i < sizeof into / sizeof into[0]; i++)
+        if (from[i].ptr)
+            *into[i] = from[i];
+    if (!sent->has_md5)
+        return;
+    to->has_md5 = true;
+    to->md5_size = sent->md5_size;
+    memcpy(to->md5, sent->md5, sent->md5_size);
+}
+
+/* rest: Path-Update "setProperties" */
+enum error set_path_properties_decide(struct decision *d,
+                                      const struct set_path_properties_parameters *p,
+                                      struct set_path_properties_result *r)
+{
+    struct blob blob;
+    enum error e = blob_begin_change(d, &blob);
+
+    (void)r;
+    if (e)
+        return e;
+    path_take_properties(&blob.http, &p->http);
+    if (p->has_metadata && path_is_directory(&blob) && !blob.is_directory)
+        blob.metadata = directory_metadata(d->arena, p->metadata);
+    else if (p->has_metadata)
+        blob.metadata = p->metadata;
+    blob_change(d, &blob_state(d)->blob, &blob);
+    return OK;
+}
+
+enum error hierarchical_only_decide(struct decision *d,
+                                    const struct hierarchical_only_parameters *p,
+                                    struct hierarchical_only_result *r)
+{
+    enum error e = check_hierarchical(d);
+
+    (void)p;
+    (void)r;
+    return e ? e : decision_fail(d, E_NotImplemented, "Access control lists are not supported.");
+}
+
+/* ---- Path Create with x-ms-rename-source ---- */
+
+/* Renames within a filesystem. rest: Path-Create; decision: 1208 */
+enum error rename_path_decide(struct decision *d, const struct rename_path_parameters *p,
+                              struct rename_path_result *r)
+{
+    struct blob blob;
+    enum error e = check_hierarchical(d);
+
+    (void)r;
+    if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
+        e = decision_fail(d, E_NotImplemented, "Paths are renamed only within a filesystem.");
+    return e ? e : path_rename(d, &p->rename, &blob);
+}
+
+/* ---- Path Delete ---- */
+
+/* Finds out whether there is a blob below the path. */
+static enum store_result find_below(struct decision *d, bool *ret_found)
+{
+    struct bytes from = arena_printf(d->arena, "%.*s/", BYTES_ARG(blob_asked(d)->blob));
+    struct space_iterator *iterator = space_iterator_open(d->store, blob_state(d)->container.space,
+                                                          from, bytes_of(NULL, 0), d->access);
+    struct space_record at;
+    enum store_result result = space_iterator_next(iterator, &at);
+
+    *ret_found = !result && bytes_has_prefix(at.partition_key, from);
+    decision_saw(d, space_iterator_sequence(iterator));
+    space_iterator_close(iterator);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
+ * decision: 1203 */
+enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,
+                              struct delete_path_result *r)
+{
+    const struct delete_blob_parameters blob = { .base = p->base, .snapshots = SNAPSHOTS_REFUSED };
+    struct delete_blob_result deleted = { .is_kept = false };
+    bool found = false;
+    enum store_result result = STORE_OK;
+    enum error e;
+
+    if (d->subject.exists && blob_state(d)->blob.is_directory)
+        return path_delete_directory(d, p->is_recursive);
+    if (!blob_state(d)->container.hierarchical &&
+        (!d->subject.exists || path_is_directory(&blob_state(d)->blob)))
+        result = find_below(d, &found);
+    if (result)
+        return decision_fail_store(d, result);
+    if (found)
+        return p->is_recursive ? decision_fail(d, E_NotImplemented,
+                                               "Directories of an account without a hierarchical "
+                                               "namespace are deleted only when empty.")
+                               : E_PathDirectoryNotEmpty;
+    if (!d->subject.exists)
+        return E_BlobNotFound;
+    e = delete_blob_decide(d, &blob, &deleted);
+    r->is_kept = deleted.is_kept;
+    return e;
+}

@@ -1,0 +1,117 @@
+/* Parameters and results of the operations on paths, implemented in path_operations.c,
+ * append_data.c, list_paths.c, and the files of rest/. */
+#ifndef LAGRA_DFS_PATH_OPERATIONS_H
+#define LAGRA_DFS_PATH_OPERATIONS_H
+
+#include "blob/blob_operations.h"
+#include "blob/container_operations.h"
+#include "blob/path_operations.h"
+
+/* Returns true if the blob is a directory: that of a tree or, in a flat container, an empty block
+ * blob with the metadata hdi_isfolder=true. decision: 1201 */
+bool path_is_directory(const struct blob *blob);
+
+struct create_path_parameters {
+    struct parameters base;
+    struct create_blob create;
+    bool is_directory;
+    bool has_permissions; /* only a hierarchical account has them */
+};
+struct create_path_result {
+    struct result base;
+};
+OPERATION_DECLARE(create_path);
+
+struct rename_path_parameters {
+    struct parameters base;
+    struct path_rename rename;
+    struct bytes filesystem; /* of the source */
+};
+OPERATION_NO_RESULT(rename_path);
+OPERATION_DECLARE(rename_path);
+
+/* Selects what an append or flush does with the lease. rest: Path-Update "x-ms-lease-action" */
+enum path_lease {
+    PATH_LEASE_NONE,
+    PATH_LEASE_ACQUIRE,
+    PATH_LEASE_RENEW,
+    PATH_LEASE_RELEASE,
+    PATH_LEASE_ACQUIRE_RELEASE,
+};
+
+struct append_data_parameters {
+    struct parameters base;
+    uint64_t position;
+    bool flushes;
+    enum path_lease lease;
+    struct lease_request acquire; /* of the lease */
+    struct body_sums sums;
+};
+struct append_data_result {
+    struct result base;
+    bool is_renewed; /* the lease */
+};
+OPERATION_DECLARE(append_data);
+OPERATION_DECLARE_PARSE(append_data);
+
+struct flush_data_parameters {
+    struct parameters base;
+    uint64_t position;
+    bool keeps_rest; /* retainUncommittedData */
+    enum path_lease lease;
+    struct lease_request acquire;
+    struct http_properties http; /* each property in the request replaces the file's */
+};
+struct flush_data_result {
+    struct result base;
+    bool is_renewed;
+};
+OPERATION_DECLARE(flush_data);
+
+struct set_path_properties_parameters {
+    struct parameters base;
+    struct http_properties http;
+    bool has_metadata;
+    struct bytes metadata;
+};
+OPERATION_NO_RESULT(set_path_properties);
+OPERATION_DECLARE(set_path_properties);
+
+/* Replaces the properties that the request sets. */
+void path_take_properties(struct http_properties *to, const struct http_properties *sent);
+
+/* Operations on access control lists, which only hierarchical accounts have. */
+OPERATION_NO_PARAMETERS(hierarchical_only);
+OPERATION_NO_RESULT(hierarchical_only);
+OPERATION_DECLARE(hierarchical_only);
+
+struct delete_path_parameters {
+    struct parameters base;
+    bool is_recursive;
+};
+struct delete_path_result {
+    struct result base;
+    bool is_kept; /* soft-deleted */
+};
+OPERATION_DECLARE(delete_path);
+
+/* Where a page of paths starts. */
+struct paths_place {
+    struct listing_place at;
+    /* directories that earlier pages have listed, for names below them on later pages; each name
+     * ends with '\0' */
+    struct bytes open;
+};
+
+struct list_paths_parameters {
+    struct parameters base;
+    struct list_blobs_parameters list; /* prefix: the directory with a '/' */
+    struct paths_place from;
+};
+struct list_paths_result {
+    struct result base;
+    struct paths_place next; /* at.name.ptr is NULL at the end */
+};
+OPERATION_DECLARE(list_paths);
+
+#endif

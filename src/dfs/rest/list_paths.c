@@ -1,0 +1,197 @@
+/* Requests and JSON of Path List. rest: Path-List */
+#include "base/codec.h"
+#include "base/encode.h"
+#include "base/json.h"
+#include "dfs/rest/request.h"
+#include "service/listing_xml.h"
+
+/* ---- continuation: base64url of u8 1, then name, record key and open directories as bytes ---- */
+
+#define CONTINUATION_VERSION 1
+#define CONTINUATION_MAX     16384
+
+static struct bytes continuation_encode(struct arena *arena, const struct paths_place *place)
+{
+    struct bytes parts[] = { place->at.name, place->at.record, place->open };
+    struct text out;
+
+    text_init(&out, arena, 256);
+    encode_u8(&out, CONTINUATION_VERSION);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        encode_bytes(&out, parts[i].ptr ? parts[i] : bytes_of("", 0));
+    return base64_encode(arena, text_bytes(&out));
+}
+
+static bool continuation_decode(struct arena *arena, struct bytes text,
+                                struct paths_place *ret_place)
+{
+    struct bytes value = { NULL, 0 };
+    struct paths_place place;
+    struct decoder in;
+
+    if (text.len <= CONTINUATION_MAX)
+        value = base64_decode(arena, text);
+    if (!value.ptr)
+        return false;
+    decoder_init(&in, value);
+    if (decode_u8(&in) != CONTINUATION_VERSION)
+        return false;
+    place.at.name = decode_bytes(&in);
+    place.at.record = decode_bytes(&in);
+    place.open = decode_bytes(&in);
+    if (!decoder_ok(&in) || place.at.name.len == 0 || !bytes_is_utf8(place.at.name) ||
+        place.at.record.len == 0 || (place.open.len > 0 && place.open.ptr[place.open.len - 1]))
+        return false;
+    *ret_place = place;
+    return true;
+}
+
+/* ---- the page ---- */
+
+/* The owner of paths created with an account key. */
+#define SUPERUSER "$superuser"
+
+struct paths_page {
+    struct blob_sink sink;
+    const struct call *call;
+    bool shows_owner; /* of a hierarchical account */
+    struct text out;
+    struct json_writer writer;
+};
+
+static struct paths_page *page_of(struct blob_sink *sink)
+{
+    return (struct paths_page *)(void *)sink;
+}
+
+static void begin_page(struct blob_sink *sink, instant now)
+{
+    struct paths_page *page = page_of(sink);
+
+    (void)now;
+    sink->full = false;
+    text_init(&page->out, page->call->arena, 4096);
+    page->writer = (struct json_writer){ .to = &page->out };
+    json_write_begin(&page->writer, '{');
+    json_write_name(&page->writer, "paths");
+    json_write_begin(&page->writer, '[');
+}
+
+/* All values are strings, as recorded. */
+static void write_number(struct json_writer *writer, const char *name, uint64_t number)
+{
+    char digits[DECIMAL_DIGITS];
+
+    json_write_member(writer, name, bytes_decimal(number, digits));
+}
+
+static void add_path(struct blob_sink *sink, struct bytes name, const struct blob *blob)
+{
+    struct paths_page *page = page_of(sink);
+    struct json_writer *writer = &page->writer;
+    char etag[ETAG_TEXT_SIZE], modified[INSTANT_HTTP_SIZE];
+    struct bytes tag;
+
+    etag_format(blob->etag, etag);
+    tag = bytes_of(etag + 1, strlen(etag) - 2); /* without quotes */
+    instant_format_http(blob->modified, modified);
+    json_write_begin(writer, '{');
+    write_number(writer, "contentLength", blob->content.length);
+    if (call_since(page->call, "2020-02-10"))
+        write_number(writer, "creationTime", dfs_filetime(blob->created));
+    json_write_member(writer, "etag", tag);
+    if (page->shows_owner && call_since(page->call, "2020-06-12"))
+        json_write_member(writer, "expiryTime", bytes_from_string("0"));
+    if (page->shows_owner)
+        json_write_member(writer, "group", bytes_from_string(SUPERUSER));
+    if (path_is_directory(blob))
+        json_write_member(writer, "isDirectory", bytes_from_string("true"));
+    json_write_member(writer, "lastModified", bytes_from_string(modified));
+    json_write_member(writer, "name", name);
+    if (page->shows_owner) {
+        json_write_member(writer, "owner", bytes_from_string(SUPERUSER));
+        json_write_member(writer, "permissions",
+                          bytes_from_string(blob->is_directory ? "rwxr-x---" : "rw-r-----"));
+    }
+    json_write_end(writer, '}');
+    sink->full = page->out.len > LISTING_PAGE_BYTES;
+}
+
+/* A directory that is only part of names has neither an ETag nor a date. */
+static void add_directory(struct blob_sink *sink, struct bytes name)
+{
+    struct paths_page *page = page_of(sink);
+    struct json_writer *writer = &page->writer;
+
+    json_write_begin(writer, '{');
+    json_write_member(writer, "contentLength", bytes_from_string("0"));
+    json_write_member(writer, "isDirectory", bytes_from_string("true"));
+    json_write_member(writer, "name", name);
+    json_write_end(writer, '}');
+    sink->full = page->out.len > LISTING_PAGE_BYTES;
+}
+
+/* ---- the functions ---- */
+
+static enum error read_directory(struct call *call, struct list_blobs_parameters *list)
+{
+    struct bytes directory = listing_query(call, "directory");
+
+    while (directory.len > 0 && directory.ptr[0] == '/')
+        directory = bytes_from(directory, 1);
+    while (directory.len > 0 && directory.ptr[directory.len - 1] == '/')
+        directory.len--;
+    if (directory.len == 0)
+        return OK;
+    list->listing.prefix = arena_printf(call->arena, "%.*s/", BYTES_ARG(directory));
+    return OK;
+}
+
+enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
+{
+    struct bytes continuation = listing_query(call, "continuation");
+    struct bytes begin = listing_query(call, "beginfrom");
+    struct paths_page *page = arena_alloc(call->arena, sizeof *page);
+    struct list_blobs_parameters *list = &p->list;
+    bool recursive = false, upn;
+    enum error e = dfs_refuse_unbuilt(call, DFS_LIST);
+
+    if (!e && !call_query(call, "recursive").ptr)
+        e = call_fail_query(call, E_MissingRequiredQueryParameter, "recursive", bytes_of(NULL, 0),
+                            NULL);
+    if (!e)
+        e = dfs_query_flag(call, "recursive", &recursive);
+    if (!e)
+        e = dfs_query_flag(call, "upn", &upn); /* there are no names of users to show */
+    if (!e)
+        e = listing_read_max(call, LISTING_MAX, &list->listing.max_given, &list->listing.max);
+    if (!e)
+        e = read_directory(call, list);
+    if (!e && continuation.ptr && !continuation_decode(call->arena, continuation, &p->from))
+        e = call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
+                            "Not a continuation of this list.");
+    if (!recursive)
+        list->delimiter = bytes_from_string("/");
+    if (begin.ptr)
+        list->start_from = arena_printf(call->arena, "%.*s%.*s", BYTES_ARG(list->listing.prefix),
+                                        BYTES_ARG(begin));
+    page->sink =
+        (struct blob_sink){ .begin = begin_page, .add = add_path, .add_group = add_directory };
+    page->call = call;
+    page->shows_owner = account_is_hierarchical(call->account);
+    list->sink = &page->sink;
+    return e;
+}
+
+void list_paths_answer(struct answer *a, const struct list_paths_parameters *p,
+                       const struct list_paths_result *r)
+{
+    struct paths_page *page = page_of(p->list.sink);
+
+    json_write_end(&page->writer, ']');
+    json_write_end(&page->writer, '}');
+    text_add_char(&page->out, '\n');
+    if (r->next.at.name.ptr)
+        answer_header(a, "x-ms-continuation", continuation_encode(a->arena, &r->next));
+    dfs_answer_json(a, &page->out);
+}

@@ -1,0 +1,198 @@
+/* Requests and responses of Path Create, Read, Get Properties, Lease and Delete.
+ * rest: datalakestoragegen2/path */
+#include "base/encode.h"
+#include "dfs/rest/request.h"
+#include "service/http_headers.h"
+#include "service/read_answer.h"
+
+#define CONTENT_TYPE_DEFAULT "application/octet-stream"
+
+/* ---- Path Create ---- */
+
+/* Access control at creation, which only a hierarchical account has. */
+static bool sends_permissions(const struct call *call)
+{
+    static const char *const names[] = { "x-ms-permissions", "x-ms-umask", "x-ms-owner",
+                                         "x-ms-group", "x-ms-acl" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (call_header(call, names[i]).len > 0)
+            return true;
+    return false;
+}
+
+enum error create_path_check(struct call *call, struct create_path_parameters *p)
+{
+    struct create_blob *create = &p->create;
+    bool has;
+    enum error e = dfs_refuse_unbuilt(call, DFS_CREATE);
+
+    if (!e)
+        e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &create->http);
+    if (!e)
+        e = dfs_read_properties(call, &has, &create->metadata);
+    if (e)
+        return e;
+    p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
+    p->has_permissions = sends_permissions(call);
+    if (!create->http.content_type.ptr)
+        create->http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
+    return OK;
+}
+
+void create_path_answer(struct answer *a, const struct create_path_parameters *p,
+                        const struct create_path_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_string(a, "x-ms-request-server-encrypted", "true");
+}
+
+/* ---- Path Create with x-ms-rename-source ---- */
+
+static enum error fail_source(struct call *call)
+{
+    return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source",
+                            call_header(call, "x-ms-rename-source"));
+}
+
+/* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
+ * permissions cover its filesystem. */
+static enum error read_source(struct call *call, struct rename_path_parameters *p)
+{
+    struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
+    struct blob_resource source = { .base.level = LEVEL_SERVICE };
+
+    bytes_cut(text, '?', &path, &query);
+    if (path.len < 2 || path.ptr[0] != '/' ||
+        dfs_read_resource(call, bytes_from(path, 1), &source.base) ||
+        source.base.level != LEVEL_BLOB)
+        return fail_source(call);
+    p->filesystem = source.container;
+    p->rename.source = source.blob;
+    return OK;
+}
+
+static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
+{
+    const struct condition_headers headers = {
+        .form = call->service->etags,
+        .if_match = call_header(call, "x-ms-source-if-match"),
+        .if_none_match = call_header(call, "x-ms-source-if-none-match"),
+        .if_modified_since = call_header(call, "x-ms-source-if-modified-since"),
+        .if_unmodified_since = call_header(call, "x-ms-source-if-unmodified-since"),
+    };
+    enum error e = conditions_parse(call->arena, &headers, ret_conditions);
+
+    if (!e)
+        e = conditions_allowed(CONDITIONS_OF_WRITE, IF_HTTP4, ret_conditions);
+    return e;
+}
+
+enum error rename_path_check(struct call *call, struct rename_path_parameters *p)
+{
+    struct bytes lease = call_header(call, "x-ms-source-lease-id");
+    struct bytes mode = call_query(call, "mode");
+    struct guid *id = arena_alloc(call->arena, sizeof *id);
+    enum error e = dfs_refuse_unbuilt(call, DFS_RENAME);
+
+    if (!e && mode.len > 0 && !bytes_is_nocase(mode, "legacy") && !bytes_is_nocase(mode, "posix"))
+        e = call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
+                            "Neither legacy nor posix.");
+    if (!e && lease.len > 0 && !guid_parse(lease, id))
+        e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-source-lease-id", lease);
+    if (!e && lease.len > 0)
+        p->rename.source_lease = id;
+    if (!e)
+        e = read_source_conditions(call, &p->rename.source_conditions);
+    return e ? e : read_source(call, p);
+}
+
+OPERATION_ANSWERS_NOTHING(rename_path)
+
+/* ---- Path Read, Path Get Properties ---- */
+
+static void answer_path(struct answer *a, const struct blob *blob)
+{
+    answer_http_properties(a, &blob->http);
+    answer_string(a, "Accept-Ranges", "bytes");
+    answer_string(a, "x-ms-resource-type", path_is_directory(blob) ? "directory" : "file");
+    dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
+    answer_lease(a, &blob->lease);
+    answer_string(a, "x-ms-server-encrypted", "true");
+    answer_date(a, "x-ms-creation-time", blob->created);
+}
+
+enum error read_path_check(struct call *call, struct get_blob_parameters *p)
+{
+    enum error e = dfs_refuse_unbuilt(call, DFS_READ);
+
+    return e ? e : read_range_check(call, &p->range);
+}
+
+void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
+                      const struct get_blob_result *r)
+{
+    read_answer(a, &p->range, &r->part, &r->blob.content);
+    answer_http_md5(a, r->part.is_part ? "x-ms-content-md5" : "Content-MD5", &r->blob.http);
+    answer_path(a, &r->blob);
+}
+
+enum error get_path_properties_check(struct call *call, struct get_blob_properties_parameters *p)
+{
+    struct bytes action = call_query(call, "action");
+
+    (void)p;
+    if (action.len > 0 && !bytes_is_nocase(action, "getStatus"))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "action", action,
+                               "Not an action of this operation.");
+    return dfs_refuse_unbuilt(call, DFS_READ);
+}
+
+void get_path_properties_answer(struct answer *a, const struct get_blob_properties_parameters *p,
+                                const struct get_blob_properties_result *r)
+{
+    (void)p;
+    answer_http_md5(a, "Content-MD5", &r->blob.http);
+    answer_path(a, &r->blob);
+    a->response->body_length = r->blob.content.length;
+}
+
+OPERATION_CHECKS_NOTHING(hierarchical_only)
+OPERATION_ANSWERS_NOTHING(hierarchical_only)
+
+/* ---- Path Lease ---- */
+
+enum error lease_path_check(struct call *call, struct lease_blob_parameters *p)
+{
+    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
+
+    return e ? e : lease_read_request(call, &p->request);
+}
+
+void lease_path_answer(struct answer *a, const struct lease_blob_parameters *p,
+                       const struct lease_blob_result *r)
+{
+    (void)p;
+    answer_lease_outcome(a, &r->lease, &r->id);
+}
+
+/* ---- Path Delete ---- */
+
+enum error delete_path_check(struct call *call, struct delete_path_parameters *p)
+{
+    bool is_paginated; /* accepted: nothing is deleted in pages */
+    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
+
+    if (!e)
+        e = dfs_query_flag(call, "paginated", &is_paginated);
+    return e ? e : dfs_query_flag(call, "recursive", &p->is_recursive);
+}
+
+void delete_path_answer(struct answer *a, const struct delete_path_parameters *p,
+                        const struct delete_path_result *r)
+{
+    (void)p;
+    if (call_since(a->call, "2021-06-08"))
+        answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
+}

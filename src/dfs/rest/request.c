@@ -1,0 +1,271 @@
+/* Names, parameters, properties and errors of the Data Lake endpoint; see request.h. */
+#include "dfs/rest/request.h"
+
+#include "base/encode.h"
+#include "base/json.h"
+#include "base/url.h"
+#include "service/metadata.h"
+
+/* ---- names ---- */
+
+/* Removes leading, trailing and double slashes. */
+static struct bytes normal_path(struct arena *arena, struct bytes path)
+{
+    struct text out;
+
+    text_init(&out, arena, path.len + 1);
+    for (size_t i = 0; i < path.len; i++)
+        if (path.ptr[i] != '/' || (out.len > 0 && out.ptr[out.len - 1] != '/'))
+            text_add_char(&out, path.ptr[i]);
+    if (out.len > 0 && out.ptr[out.len - 1] == '/')
+        out.len--;
+    return text_bytes(&out);
+}
+
+/* decision: 39 */
+static bool decode(struct arena *arena, struct bytes *part)
+{
+    if (part->len == 0)
+        return true;
+    *part = percent_decode(arena, *part);
+    if (!part->ptr || !bytes_is_utf8(*part) || memchr(part->ptr, '\0', part->len))
+        return false;
+    *part = url_normalize_path(arena, *part);
+    return true;
+}
+
+enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+{
+    struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
+    struct bytes name, rest;
+
+    bytes_cut(path, '/', &name, &rest);
+    if (!decode(call->arena, &name) || !decode(call->arena, &rest))
+        return E_InvalidUri;
+    rest = normal_path(call->arena, rest);
+    /* An encoded slash must not make a path another filesystem's. */
+    if (name.len > 0 && memchr(name.ptr, '/', name.len))
+        return E_InvalidUri;
+    if (name.len == 0)
+        return rest.len == 0 ? OK : E_InvalidUri;
+    resource->base.level = rest.len > 0 ? LEVEL_BLOB : LEVEL_CONTAINER;
+    resource->container = name;
+    resource->blob = rest.len > 0 ? rest : bytes_of(NULL, 0);
+    return OK;
+}
+
+/* Recognizes requests for the Blob service. SDKs derive its URL only from Azure's own host names,
+ * and otherwise send these requests here, too. They have comp or restype, or accept XML, unlike all
+ * operations of this service. decision: 1200 */
+bool dfs_is_for_blob(const struct request *request)
+{
+    struct bytes query = request->query, name, value;
+
+    if (request_header(request, "x-ms-blob-type").ptr ||
+        bytes_is_nocase(request_header(request, "accept"), "application/xml"))
+        return true;
+    while (url_take_parameter(&query, &name, &value))
+        if (bytes_is_nocase(name, "comp") || bytes_is_nocase(name, "restype"))
+            return true;
+    return false;
+}
+
+/* ---- unsupported headers and parameters ---- */
+
+static const struct unbuilt {
+    struct bytes name;
+    unsigned kinds;
+} unbuilt_headers[] = {
+    { BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { BYTES("x-ms-encryption-context"), DFS_CREATE },
+    { BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
+    { BYTES("x-ms-properties"), DFS_RENAME },
+    { BYTES("x-ms-expiry-option"), DFS_CREATE },
+    { BYTES("x-ms-expiry-time"), DFS_CREATE },
+    { BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
+    { BYTES("x-ms-structured-content-length"), DFS_UPDATE },
+    { BYTES("x-ms-source-lease-id"), DFS_CREATE },
+    { BYTES("x-ms-source-if-match"), DFS_CREATE },
+    { BYTES("x-ms-source-if-none-match"), DFS_CREATE },
+    { BYTES("x-ms-source-if-modified-since"), DFS_CREATE },
+    { BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE },
+    { BYTES("x-ms-lease-duration"), DFS_CREATE },
+    { BYTES("x-ms-proposed-lease-id"), DFS_CREATE },
+};
+
+static const struct unbuilt unbuilt_parameters[] = {
+    { BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { BYTES("fsaction"), DFS_READ },
+    { BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
+};
+
+enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)
+{
+    if (call->loose)
+        return OK;
+    for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
+        const struct unbuilt *row = &unbuilt_headers[i];
+        struct bytes value = { NULL, 0 };
+
+        if (row->kinds & kind)
+            value = call_find_header(call, row->name);
+        if (value.len > 0)
+            return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
+    }
+    for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
+        const struct unbuilt *row = &unbuilt_parameters[i];
+        struct bytes value = { NULL, 0 };
+
+        if (row->kinds & kind)
+            value = call_query(call, row->name.ptr);
+        if (value.ptr)
+            return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL);
+    }
+    return OK;
+}
+
+/* ---- parameters ---- */
+
+enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag)
+{
+    struct bytes value = call_query(call, name);
+
+    *ret_flag = bytes_is_nocase(value, "true");
+    if (value.len == 0 || *ret_flag || bytes_is_nocase(value, "false"))
+        return OK;
+    return call_fail_query(call, E_InvalidQueryParameterValue, name, value,
+                           "Neither true nor false.");
+}
+
+enum error dfs_query_number(struct call *call, const char *name, uint64_t *ret_number)
+{
+    struct bytes value = call_query(call, name);
+
+    if (!value.ptr)
+        return call_fail_query(call, E_MissingRequiredQueryParameter, name, value, NULL);
+    if (!bytes_parse_u64(value, INT64_MAX, ret_number))
+        return call_fail_query(call, E_InvalidQueryParameterValue, name, value, "Not a number.");
+    return OK;
+}
+
+/* ---- properties ---- */
+
+static const char properties_name[] = "x-ms-properties";
+
+/* An error of the name is one of properties here. */
+static enum error add_property(struct call *call, struct text *run, size_t *total,
+                               struct bytes property)
+{
+    struct bytes name, value;
+    enum error e;
+
+    bytes_cut(property, '=', &name, &value);
+    name = bytes_trim(name);
+    value = value.len > 0 ? base64_decode(call->arena, bytes_trim(value)) : bytes_of("", 0);
+    if (!value.ptr)
+        return call_fail_header(call, E_InvalidHeaderValue, properties_name, property);
+    e = metadata_add(call, run, total, name, value);
+    if (e != E_InvalidMetadata && e != E_EmptyMetadataKey)
+        return e;
+    return call_fail_header(call, E_InvalidPropertyName, properties_name, property);
+}
+
+enum error dfs_read_properties(struct call *call, bool *ret_has, struct bytes *ret_metadata)
+{
+    struct bytes rest = call_header(call, properties_name), property;
+    struct text run;
+    size_t total = 0;
+    enum error e = OK;
+
+    text_init(&run, call->arena, rest.len);
+    *ret_has = rest.ptr != NULL;
+    if (rest.len == 0)
+        rest.ptr = NULL;
+    while (rest.ptr && !e) {
+        bytes_cut(rest, ',', &property, &rest);
+        e = add_property(call, &run, &total, property);
+    }
+    *ret_metadata = text_bytes(&run);
+    return e;
+}
+
+void dfs_answer_properties(struct answer *a, struct bytes metadata)
+{
+    struct bytes name, value;
+    struct text out;
+
+    text_init(&out, a->arena, 2 * metadata.len);
+    while (metadata_next(&metadata, &name, &value)) {
+        if (out.len > 0)
+            text_add_char(&out, ',');
+        text_add(&out, name);
+        text_add_char(&out, '=');
+        text_add(&out, base64_encode(a->arena, value));
+    }
+    if (out.len > 0)
+        answer_header(a, properties_name, text_bytes(&out));
+}
+
+uint64_t dfs_filetime(instant t)
+{
+    const instant start = INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND;
+
+    return t > start ? t - start : 0;
+}
+
+/* ---- responses ---- */
+
+void dfs_answer_json(struct answer *a, const struct text *json)
+{
+    answer_string(a, "Content-Type", "application/json; charset=utf-8");
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(json);
+}
+
+enum error dfs_error_of(enum error e)
+{
+    static const struct {
+        enum error blob, path;
+    } codes[] = {
+        { E_BlobNotFound, E_PathNotFound },
+        { E_BlobAlreadyExists, E_PathAlreadyExists },
+        { E_ContainerNotFound, E_FilesystemNotFound },
+        { E_ContainerAlreadyExists, E_FilesystemAlreadyExists },
+    };
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i].blob == e)
+            return codes[i].path;
+    return e;
+}
+
+/* As recorded: {"error":{"code":..,"message":..}} */
+bool dfs_answer_error(struct answer *a, enum error e, const struct problem *problem)
+{
+    struct bytes message =
+        problem->message.ptr ? problem->message : bytes_from_string(error_message(e));
+    char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
+    struct text out, text;
+
+    guid_format(&a->call->request_id, id);
+    instant_format_iso(answer_time(a), time);
+    text_init(&text, a->arena, 256);
+    text_add(&text, message);
+    if (problem->detail)
+        text_printf(&text, "\n%s", problem->detail);
+    for (size_t i = 0; i < problem->field_count; i++)
+        text_printf(&text, "\n%s:%.*s", problem->fields[i].name,
+                    BYTES_ARG(problem->fields[i].value));
+    text_printf(&text, "\nRequestId:%s\nTime:%s", id, time);
+    text_init(&out, a->arena, 512);
+    text_printf(&out, "{\"error\":{\"code\":\"%s\",\"message\":", error_code(e));
+    json_write_string(&out, text_bytes(&text));
+    text_add_string(&out, "}}");
+    answer_status(a, error_status(e));
+    dfs_answer_json(a, &out);
+    answer_code(a, e);
+    return true;
+}

@@ -1,0 +1,61 @@
+/* Parses and answers what several operations share. Internal to dfs/rest/. */
+#ifndef LAGRA_DFS_REST_REQUEST_H
+#define LAGRA_DFS_REST_REQUEST_H
+
+#include "dfs/dfs.h"
+#include "dfs/path_operations.h"
+#include "properties/metadata_acl.h"
+#include "service/answer.h"
+#include "service/http_headers.h"
+
+/* Reads "/filesystem/path" into a struct blob_resource. A path has no leading, trailing or double
+ * slashes; its slashes may be percent-encoded. A request for the root directory, which has no name,
+ * is one for the filesystem with an action. */
+enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
+
+/* Kinds of requests, for dfs_refuse_unbuilt(). */
+enum dfs_request_kind {
+    DFS_READ = 1,
+    DFS_CREATE = 2,
+    DFS_UPDATE = 4, /* append, flush, set properties */
+    DFS_DELETE = 8,
+    DFS_LIST = 16,
+    DFS_RENAME = 32,
+};
+/* Refuses headers and parameters without effect (E_UnsupportedHeader,
+ * E_UnsupportedQueryParameter), instead of ignoring them. */
+enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind);
+
+/* Reads a query parameter that is true or false; false if it is absent or empty. */
+enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag);
+/* Reads a required number. Returns OK, E_MissingRequiredQueryParameter,
+ * E_InvalidQueryParameterValue. */
+enum error dfs_query_number(struct call *call, const char *name, uint64_t *ret_number);
+
+/* Reads x-ms-properties: "name=base64,..". Returns OK, E_InvalidPropertyName,
+ * E_InvalidHeaderValue, E_MetadataTooLarge. */
+enum error dfs_read_properties(struct call *call, bool *ret_has, struct bytes *ret_metadata);
+/* Adds x-ms-properties, if there are any. */
+void dfs_answer_properties(struct answer *a, struct bytes metadata);
+
+/* Makes the text the body, as JSON. */
+void dfs_answer_json(struct answer *a, const struct text *json);
+/* Members of struct service. */
+bool dfs_is_for_blob(const struct request *request);
+enum error dfs_error_of(enum error e);
+bool dfs_answer_error(struct answer *a, enum error e, const struct problem *problem);
+
+/* Returns 100 ns ticks since 1601, as in creationTime. */
+uint64_t dfs_filetime(instant t);
+
+OPERATION_DECLARE_AS(list_filesystems, list_containers);
+OPERATION_DECLARE_AS(create_filesystem, create_container);
+OPERATION_DECLARE_AS(get_filesystem_properties, get_container_properties);
+OPERATION_DECLARE_AS(delete_filesystem, delete_container);
+OPERATION_DECLARE_AS(read_path, get_blob);
+OPERATION_DECLARE_AS(get_path_properties, get_blob_properties);
+OPERATION_DECLARE_AS(lease_path, lease_blob);
+
+OPERATION_DECLARE_AS(set_filesystem_properties, set_metadata);
+
+#endif
