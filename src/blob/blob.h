@@ -304,6 +304,7 @@ enum {
     NEEDS_SNAPSHOT = 32, /* creates a snapshot */
     NEEDS_DESTROY = 64,  /* deletes */
     NEEDS_TAGS = 128,    /* writes index tags */
+    NEEDS_PUT = 512,     /* Put Blob: with hdi_isfolder it creates a directory */
     NEEDS_NAME = 256,    /* renames, or creates a directory: opens the parent directory too */
     NEEDS_STATUS = 512,  /* reads properties without metadata, or the access control list */
     NEEDS_ACL = 1024,    /* changes the access control list */

@@ -36,6 +36,9 @@ struct put_blob_parameters {
     bool copies_properties;     /* properties absent from the request are copied from the source */
     bool copies_tags;           /* the tags of the source are copied */
 };
+/* Returns true if the request creates a directory of a hierarchical container, because it has no
+ * bytes, and the metadata hdi_isfolder. decision: 1226 */
+bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p);
 WRITES_VERSION(put_blob);
 OPERATION_DECLARE(put_blob);
 OPERATION_DECLARE_PARSE(put_blob);
@@ -210,10 +213,6 @@ struct delete_blob_result {
     bool is_kept; /* it is soft-deleted, or kept as a version */
 };
 OPERATION_DECLARE(delete_blob);
-
-/* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
- * soft-deleted stays so. Also for tasks. */
-enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
 
 OPERATION_NO_PARAMETERS(delete_blob_permanently);
 OPERATION_NO_RESULT(delete_blob_permanently);

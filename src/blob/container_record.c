@@ -228,7 +228,7 @@ static void count_blob(const struct space_record *record, struct usage *usage)
         usage->uncommitted += !blob_is_anchor(&blob);
         return;
     }
-    usage->objects += is_base && blob.deletion.at == 0;
+    usage->objects += is_base && blob.deletion.at == 0 && !blob.is_directory;
     usage->bytes += blob.content.length;
 }
 

@@ -3,6 +3,7 @@
 
 #include "blob/access_control.h"
 #include "blob/contents.h"
+#include "blob/path_operations.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
 
@@ -142,8 +143,11 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
 {
     const struct body *body = &d->input->body;
     struct blob blob;
-    enum error e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
+    enum error e;
 
+    if (put_blob_is_of_directory(d, p))
+        return path_create_directory(d, p->create.metadata, &blob);
+    e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;
     blob.http.has_md5 = true;

@@ -9,6 +9,7 @@
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/namespace.h"
+#include "blob/path_operations.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/keep_blob.h"

@@ -1,4 +1,4 @@
-/* Creating and deleting directories: see path_operations.h.
+/* Deleting directories: see path_operations.h.
  *
  * A deleted directory with contents moves to a directory in the root that no path reaches
  * (namespace_is_hidden()), and its task deletes one file or empty directory below it in each step.
@@ -12,33 +12,6 @@
 #include "blob/blob_operations.h"
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
-
-enum error path_create_directory(struct decision *d, struct bytes metadata,
-                                 struct blob *ret_directory)
-{
-    const struct blob_state *state = blob_state(d);
-    struct blob directory;
-    enum error e = OK;
-
-    if (state->node->part && !blob_is_directory(d))
-        return E_PathConflict;
-    if (d->subject.exists)
-        e = blob_begin_change(d, &directory);
-    else
-        e = namespace_make(d, TREE_DIRECTORY);
-    if (e)
-        return e;
-    if (!d->subject.exists)
-        directory = namespace_new_directory(d);
-    directory.metadata = metadata;
-    d->subject =
-        (struct subject){ .exists = true, .etag = directory.etag, .modified = directory.modified };
-    blob_change(d, stored_blob(d), &directory);
-    *ret_directory = directory;
-    return OK;
-}
-
-/* ---- delete ---- */
 
 /* Finds the hidden directory. If it does not exist, creates it, in a commit of its own: the
  * directory that is deleted may be in the root too, whose entries a commit counts once. Returns OK,

@@ -1,8 +1,10 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
+#include "base/codec.h"
 #include "base/endian.h"
 #include "blob/access_control.h"
+#include "blob/blob_operations.h"
 
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
@@ -121,8 +123,8 @@ struct blob namespace_new_directory(const struct decision *d)
     };
 }
 
-/* Finds the first name of the path that does not exist. Returns TREE_OK, TREE_PARENT_IS_FILE,
- * TREE_FAILED. */
+/* Finds the first name of the path that does not exist, unless it is created in the meantime.
+ * Returns TREE_OK, TREE_PARENT_IS_FILE, TREE_FAILED. */
 static enum tree_result find_missing(struct blob_node *node, struct tree_place *ret_place)
 {
     struct tree_path path = node->place.path;
@@ -131,10 +133,6 @@ static enum tree_result find_missing(struct blob_node *node, struct tree_place *
     while (result == TREE_NO_PARENT && path.count > 1) {
         path.count--;
         result = tree_find(&node->tree, &path, TREE_TO_CHANGE, ret_place);
-    }
-    if (!result && ret_place->exists) {
-        node->tree.failed = STORE_CONFLICT; /* created since */
-        return TREE_FAILED;
     }
     return result;
 }
@@ -268,6 +266,20 @@ static enum error enter_directory(struct decision *d, unsigned needs)
     return OK;
 }
 
+bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p)
+{
+    struct decoder in;
+
+    decoder_init(&in, p->create.metadata);
+    while (blob_state(d)->node && d->input->body.length == 0 && !in.bad && in.at < in.end) {
+        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
+
+        if (bytes_is_nocase(name, "hdi_isfolder"))
+            return bytes_is_nocase(value, "true");
+    }
+    return false;
+}
+
 enum error blob_enter(struct decision *d)
 {
     const unsigned needs = decision_passes(d);
@@ -277,6 +289,10 @@ enum error blob_enter(struct decision *d)
         return OK;
     if (needs & NEEDS_TAGS)
         return E_BlobOperationNotSupported; /* decision: 1223 */
+    if ((needs & NEEDS_PUT) &&
+        put_blob_is_of_directory(d,
+                                 (const struct put_blob_parameters *)(const void *)d->parameters))
+        return OK;
     if (blob_is_directory(d))
         return enter_directory(d, needs);
     return state->node->part || !(needs & NEEDS_CREATE) ? OK : namespace_make(d, TREE_FILE);

@@ -1,11 +1,11 @@
 /* Names of a hierarchical container (container.hierarchical): files and directories of a tree
- * (tree/tree.h), whose partitions have the records of blobs. In a flat container, the name of a blob
- * is its partition.
+ * (tree/tree.h), whose partitions have the records of blobs. In a flat container, the name of a
+ * blob is its partition.
  *
  * blob_locate() names the tree; the subject function finds the name, and moves the subject of the
- * decision to the partition of the file or directory. If it does not exist, blob_enter() creates it,
- * with missing parent directories, for operations that create a blob; so a decide function always
- * finds its blob's partition as the subject. base_remove() deletes the name with its blob.
+ * decision to the partition of the file or directory. If it does not exist, blob_enter() creates
+ * it, with missing parent directories, for operations that create a blob; so a decide function
+ * always finds its blob's partition as the subject. base_remove() deletes the name with its blob.
  * decisions: 1220 to 1226 */
 #ifndef LAGRA_BLOB_NAMESPACE_H
 #define LAGRA_BLOB_NAMESPACE_H
@@ -51,8 +51,8 @@ struct blob namespace_untouched_root(const struct container *container);
 enum error namespace_make(struct decision *d, enum tree_kind kind);
 /* Returns a new directory, without metadata. */
 struct blob namespace_new_directory(const struct decision *d);
-/* Deletes the name of the subject, whose base record is deleted in the same changes. Does nothing in
- * a flat container. Also for tasks. */
+/* Deletes the name of the subject, whose base record is deleted in the same changes. Does nothing
+ * in a flat container. Also for tasks. */
 enum store_result namespace_remove(struct decision *d);
 /* Finds out whether a directory has entries. */
 enum error namespace_is_empty(struct decision *d, bool *ret_empty);

@@ -1,14 +1,14 @@
-/* Operations on paths of a hierarchical container that the Blob API does not have, for the Data Lake
- * endpoint. Pure functions, called by decide functions.
+/* Operations on paths of a hierarchical container that the Blob API does not have, for the Data
+ * Lake endpoint. Pure functions, called by decide functions.
  *
- * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in `passes`
- * the needs that are named here. A path is listed by list_blobs_decide() with
+ * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in
+ * `passes` the needs that are named here. A path is listed by list_blobs_decide() with
  * list_blobs_parameters.one_level or without, from a prefix with a slash at its end. Files are
  * created, written, read and deleted by the decide functions of blob/blob_operations.h. */
 #ifndef LAGRA_BLOB_PATH_OPERATIONS_H
 #define LAGRA_BLOB_PATH_OPERATIONS_H
 
-#include "blob/blob.h"
+#include "blob/blob_operations.h"
 #include "service/deferred_tasks.h"
 
 /* Creates a directory, with its missing parents, or replaces the metadata of an existing one, whose
@@ -26,6 +26,10 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
  *          for the root */
 enum error path_delete_directory(struct decision *d, bool is_recursive);
 
+/* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
+ * soft-deleted stays so. Also for tasks. */
+enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
+
 /* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
 enum { TASK_DELETE_DIRECTORY = 0x150 };
 task_fn delete_directory_task;
@@ -36,8 +40,8 @@ struct path_rename {
     struct conditions source_conditions; /* class CONDITIONS_OF_WRITE */
 };
 /* Renames a file or a directory, with all that is below it, in one commit. The path of the request
- * is the destination: an existing file is replaced by a file, an empty directory by a directory. The
- * renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
+ * is the destination: an existing file is replaced by a file, an empty directory by a directory.
+ * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
  * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination.
  *
  * *ret_blob  the renamed blob; d->subject has its ETag

@@ -55,13 +55,26 @@ static enum error check_source(struct decision *d, const struct path_rename *ask
     return e;
 }
 
+/* Finds out whether the destination's parent is still missing. The source was found since, and
+ * both may have been created together. Returns E_RenameDestinationParentPathNotFound,
+ * DECIDE_AGAIN. */
+static enum error fail_parent(struct decision *d)
+{
+    struct blob_node *node = blob_state(d)->node;
+    struct tree_place place;
+
+    if (tree_find(&node->tree, &node->place.path, TREE_TO_READ, &place) == TREE_NO_PARENT)
+        return E_RenameDestinationParentPathNotFound;
+    return decision_fail_store(d, STORE_CONFLICT);
+}
+
 /* Checks the destination, before the tree does. */
 static enum error check_destination(struct decision *d, const struct source *source)
 {
     const struct blob_node *node = blob_state(d)->node;
 
     if (node->found == TREE_NO_PARENT)
-        return E_RenameDestinationParentPathNotFound;
+        return fail_parent(d);
     if (node->found == TREE_PARENT_IS_FILE)
         return E_PathConflict;
     if (node->part && node->place.entry.id == source->place.entry.id)

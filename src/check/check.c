@@ -64,6 +64,14 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
 }
 
+/* Returns true for the record of a container with a hierarchical namespace. */
+static bool is_hierarchical(enum kind kind, struct bytes value)
+{
+    struct container container;
+
+    return kind == CONTAINER && container_decode(value, &container) && container.hierarchical;
+}
+
 /* Adds the space unless it was the last one added; the records of a space are adjacent. */
 static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
 {
@@ -85,11 +93,12 @@ static void learn(void *context, const struct record_place *place, const struct 
     if (place->family != RECORD_LISTED)
         return;
     if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
-        check_add_container(check,
-                            (struct known_container){ .space = space,
-                                                      .account = place->space,
-                                                      .name = check_copy_text(place->partition_key),
-                                                      .kind = kind });
+        check_add_container(check, (struct known_container){
+                                       .space = space,
+                                       .account = place->space,
+                                       .name = check_copy_text(place->partition_key),
+                                       .kind = kind,
+                                       .hierarchical = is_hierarchical(kind, record->value) });
         check->kinds[kind]++;
     } else if (check_is_of_tree(place, record->value)) {
         add_space(&check->trees, &check->tree_count, &place->space);
@@ -135,9 +144,16 @@ static void check_blob_name(const struct check *check, const struct record_place
     arena_free(arena);
 }
 
+/* Returns true for a record of a blob, as opposed to one of the tree in whose node it is. */
+static bool is_of_node(const struct record_place *place)
+{
+    return place->record_key.len > 0 && (place->record_key.ptr[0] == KEY_OF_BASE ||
+                                         (unsigned char)place->record_key.ptr[0] <= 1);
+}
+
 /* Checks a base blob, a snapshot, or the marks of snapshots. */
-static void check_blob(struct check *check, const struct record_place *place,
-                       const struct record *record)
+static void check_blob(struct check *check, const struct known_container *container,
+                       const struct record_place *place, const struct record *record)
 {
     bool is_base = place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
     struct snapshot_marks marks;
@@ -148,8 +164,10 @@ static void check_blob(struct check *check, const struct record_place *place,
             say_damaged(check, place, "the marks of its snapshots are corrupt");
         return;
     }
+    if (container->hierarchical && !is_of_node(place))
+        return;
     check->counts[CONTAINER] += is_base;
-    if (is_base)
+    if (is_base && !container->hierarchical)
         check_blob_name(check, place);
     if (!blob_decode(record->value, &blob))
         say_damaged(check, place, "its record is corrupt");
@@ -263,7 +281,7 @@ static void check_record(void *context, const struct record_place *place,
         if (place->family == RECORD_LISTED && is_blob(place, record))
             say_damaged(check, place, "its container is lost");
     } else if (place->family == RECORD_LISTED) {
-        check_blob(check, place, record);
+        check_blob(check, container, place, record);
     } else if (place->record_key.len > 0 && strchr(KEYS_UNCOMMITTED, place->record_key.ptr[0])) {
         check_uncommitted(check, place, record);
     }

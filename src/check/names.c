@@ -123,7 +123,8 @@ void check_report_blob(const struct check *check, const struct guid *space, stru
 
     if (container) {
         check_report_account(&container->account, container->kind);
-        if (container->kind == SHARE) /* partitions of shares have numbers instead of names */
+        /* partitions have numbers instead of names */
+        if (container->kind == SHARE || container->hierarchical)
             name = bytes_of("", 0);
         report_in(container->name, name);
     } else {

@@ -22,7 +22,8 @@ struct known_container {
     struct guid account;
     char *name;
     enum kind kind;
-    uint64_t bytes; /* total of a share's files */
+    bool hierarchical; /* container whose partitions are nodes of a tree */
+    uint64_t bytes;    /* total of a share's files */
 };
 
 /* Copy of a record's position. */

@@ -292,7 +292,7 @@ static const struct operation operations[] = {
         blob_subject_optional, NEEDS(&create_page_blob_functions, CREATE)),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=BlockBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, STAGED, PUT_BLOB_MAX, 201, 0,
-        blob_subject_optional, NEEDS(&put_blob_functions, CREATE)),
+        blob_subject_optional, NEEDS(&put_blob_functions, CREATE | NEEDS_PUT)),
 
     /* ---- block blobs ---- */
     ROW("Put Block From URL", PUT, BLOB, "comp=block", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-03-28",

@@ -1,13 +1,30 @@
 /* See paths.h. */
 #include "paths.h"
 
+#include <stdio.h>
+
+#include "blob/blob_operations.h"
+#include "blob/container_operations.h"
 #include "service/driver.h"
 
 struct path_request {
     enum error (*run)(struct decision *d, const struct path_request *request);
     bool is_recursive;
     const struct path_rename *rename;
+    uint32_t max;
+    char *out;
+    size_t size;
+    size_t begun; /* length of the text before the page */
+    struct listing_place from, *next;
 };
+
+static void add_text(const struct path_request *request, struct bytes name, const struct blob *blob)
+{
+    size_t at = strlen(request->out);
+
+    (void)snprintf(request->out + at, request->size - at, "%s%.*s:%u", at > 0 ? " " : "",
+                   BYTES_ARG(name), (unsigned)blob->content.length);
+}
 
 static enum error run_create(struct decision *d, const struct path_request *request)
 {
@@ -29,6 +46,71 @@ static enum error run_rename(struct decision *d, const struct path_request *requ
     return path_rename(d, request->rename, &blob);
 }
 
+static enum error run_put(struct decision *d, const struct path_request *request)
+{
+    struct put_blob_parameters parameters = { .create.tier = TIER_NONE };
+    struct put_blob_result result;
+
+    (void)request;
+    return put_blob_decide(d, &parameters, &result);
+}
+
+static enum error run_delete_blob(struct decision *d, const struct path_request *request)
+{
+    struct delete_blob_parameters parameters = { .snapshots = SNAPSHOTS_REFUSED };
+    struct delete_blob_result result;
+
+    (void)request;
+    return delete_blob_decide(d, &parameters, &result);
+}
+
+static enum error run_read(struct decision *d, const struct path_request *request)
+{
+    request->out[0] = '\0';
+    add_text(request, blob_asked(d)->blob, &blob_state(d)->blob);
+    return OK;
+}
+
+/* A page that is being read. */
+struct page {
+    struct blob_sink sink;
+    const struct path_request *request;
+};
+
+static void begin_page(struct blob_sink *sink, instant now)
+{
+    const struct path_request *request = ((const struct page *)(const void *)sink)->request;
+
+    (void)now;
+    request->out[request->begun] = '\0';
+}
+
+static void add_blob(struct blob_sink *sink, struct bytes name, const struct blob *blob)
+{
+    add_text(((const struct page *)(const void *)sink)->request, name, blob);
+}
+
+static enum error run_list(struct decision *d, const struct path_request *request)
+{
+    struct page page = { .sink = { .begin = begin_page, .add = add_blob }, .request = request };
+    struct list_blobs_parameters parameters = { .listing.max = request->max,
+                                                .listing.prefix = bytes_of("", 0),
+                                                .from = request->from,
+                                                .sink = &page.sink };
+    struct list_blobs_result result = { .next.name.ptr = NULL };
+    enum error e = list_blobs_decide(d, &parameters, &result);
+
+    *request->next = result.next;
+    return e;
+}
+
+static const struct operation reads = { .rights.effect = READS,
+                                        .passes = NEEDS_READ,
+                                        .subject = blob_subject };
+static const struct operation lists = { .rights.effect = READS, .subject = container_subject };
+static const struct operation uploads = { .rights.effect = WRITES,
+                                          .passes = NEEDS_CREATE,
+                                          .subject = blob_subject_optional };
 static const struct operation creates = { .rights.effect = WRITES,
                                           .passes = NEEDS_NAME,
                                           .subject = blob_subject_optional };
@@ -56,28 +138,81 @@ static enum error attempt(struct decision *d, void *of)
     return e;
 }
 
-static enum error run(struct fixture *f, const char *path, const struct operation *operation,
-                      struct path_request *request)
+static enum error run_with(struct fixture *f, const char *path, const struct operation *operation,
+                           struct path_request *request, const char *text, struct arena *arena)
 {
-    const struct blob_resource resource = { .base.level = LEVEL_BLOB,
+    const unsigned level = path ? LEVEL_BLOB : LEVEL_CONTAINER;
+    const struct blob_resource resource = { .base.level = level,
                                             .container = BYTES("box"),
                                             .blob = bytes_from_string(path) };
     const struct input input = { .account = bytes_from_string(DEVELOPMENT_ACCOUNT),
                                  .identity.kind = IDENTITY_ACCOUNT_KEY,
-                                 .resource = &resource.base };
-    struct arena *arena = arena_new((size_t)64 << 20);
+                                 .resource = &resource.base,
+                                 .body = { .inline_bytes = bytes_from_string(text),
+                                           .length = text ? strlen(text) : 0 } };
     struct problem problem = { .detail = NULL };
     struct decision d = { .service = &blob_service,
                           .operation = operation,
                           .input = &input,
-                          .level = LEVEL_BLOB,
+                          .level = level,
                           .store = store_of(f),
                           .arena = arena,
                           .access = STORE_MAY_BLOCK,
                           .problem = &problem,
                           .attempt = arena_mark(arena) };
-    enum error e = deciding_run(&d, attempt, request);
 
+    return deciding_run(&d, attempt, request);
+}
+
+static enum error run(struct fixture *f, const char *path, const struct operation *operation,
+                      struct path_request *request)
+{
+    struct arena *arena = arena_new((size_t)64 << 20);
+    enum error e = run_with(f, path, operation, request, NULL, arena);
+
+    arena_free(arena);
+    return e;
+}
+
+enum error put_path(struct fixture *f, const char *path, const char *text)
+{
+    struct arena *arena = arena_new((size_t)64 << 20);
+    struct path_request request = { .run = run_put };
+    enum error e = run_with(f, path, &uploads, &request, text, arena);
+
+    arena_free(arena);
+    return e;
+}
+
+enum error delete_path(struct fixture *f, const char *path)
+{
+    struct path_request request = { .run = run_delete_blob };
+
+    return run(f, path, &deletes, &request);
+}
+
+enum error read_path(struct fixture *f, const char *path, char *out, size_t size)
+{
+    struct path_request request = { .run = run_read, .out = out, .size = size };
+
+    return run(f, path, &reads, &request);
+}
+
+enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size)
+{
+    struct arena *arena = arena_new((size_t)64 << 20);
+    struct listing_place next;
+    struct path_request request = {
+        .run = run_list, .max = max, .out = out, .size = size, .next = &next
+    };
+    enum error e;
+
+    out[0] = '\0';
+    do {
+        request.begun = strlen(out);
+        e = run_with(f, NULL, &lists, &request, NULL, arena);
+        request.from = next;
+    } while (!e && next.name.ptr);
     arena_free(arena);
     return e;
 }

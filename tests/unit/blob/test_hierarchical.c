@@ -127,6 +127,27 @@ static void directories_are_deleted_when_empty(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
+/* Rule: Put Blob without bytes and with hdi_isfolder creates a directory, as clients of hierarchical accounts do
+ * (azcopy, rclone with directory markers); again, it replaces the metadata. decision: 1226 */
+static void directories_are_put(void **state)
+{
+    static const char folder[] =
+        "x-ms-blob-type: BlockBlob\nx-ms-meta-hdi_isfolder: true\nx-ms-meta-k: v";
+    struct fixture *f = *state;
+    struct reply got;
+
+    assert_ok(ask(f, "PUT /box/a/b/", folder, NULL), 201);
+    assert_ok(ask(f, "PUT /box/a/b", folder, NULL), 201);
+    put(f, "a/b/c");
+    assert_string_equal(list(f, ""), "a a/b a/b/c");
+    got = ask(f, "HEAD /box/a/b", NULL, NULL);
+    assert_header(f, got, "x-ms-meta-hdi_isfolder", "true");
+    assert_header(f, got, "x-ms-meta-k", "v");
+    assert_answer(ask(f, "PUT /box/a/b/c", folder, NULL), 409, "PathConflict");
+    assert_ok(ask(f, "PUT /box/f", folder, "x"), 201); /* it has bytes */
+    assert_body(ask(f, "GET /box/f", NULL, NULL), "x");
+}
+
 /* Rule: blobs are written in steps, overwritten and snapshotted as in a flat container. */
 static void blobs_work_as_before(void **state)
 {
@@ -223,6 +244,7 @@ int main(void)
         TEST(kinds_conflict),
         TEST(directories_are_blobs),
         TEST(directories_are_deleted_when_empty),
+        TEST(directories_are_put),
         TEST(blobs_work_as_before),
         TEST(listed_depth_first),
         TEST(pages_continue_after_deletes),

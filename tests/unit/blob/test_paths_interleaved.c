@@ -1,0 +1,263 @@
+/* Requests for paths of a hierarchical container with another one in between: while a request is decided,
+ * another one is made between any two of its looks at a partition. What both answer, and what the container
+ * then holds, is as if one was made after the other. blob/namespace.h, blob/path_operations.h, blob/list_tree.h */
+#include "paths.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define TEXT_SIZE 512
+
+enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, READ };
+
+struct op {
+    enum kind kind;
+    const char *path, *to;
+};
+
+struct outcome {
+    enum error e;
+    char saw[TEXT_SIZE];
+};
+
+static const char *const files[] = { "a/b", "a/x/yy", "c" };
+
+static const struct op operations[] = {
+    { PUT, "a/b", NULL },     { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
+    { PUT, "d/n", NULL },     { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
+    { DELETE, "a/x", NULL },  { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
+    { REMOVE, "a", NULL },    { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
+    { RENAME, "a/x", "d" },   { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
+    { RENAME, "c", "a/x/n" }, { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
+    { READ, "a/b", NULL },    { READ, "d/b", NULL },    { READ, "c", NULL },
+    { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
+};
+#define OPERATIONS (sizeof operations / sizeof operations[0])
+#define POINTS_MAX 100 /* far above the looks of any of them */
+
+static struct outcome run_op(struct fixture *f, const struct op *op, const char *text)
+{
+    struct outcome outcome = { .saw = "" };
+
+    switch (op->kind) {
+    case PUT:
+        outcome.e = put_path(f, op->path, text);
+        break;
+    case DELETE:
+        outcome.e = delete_path(f, op->path);
+        break;
+    case MAKE:
+        outcome.e = create_directory(f, op->path);
+        break;
+    case REMOVE:
+        outcome.e = delete_directory(f, op->path, true);
+        break;
+    case RENAME:
+        outcome.e = rename_path(f, op->path, op->to, NULL);
+        break;
+    case LIST:
+        outcome.e = list_paths(f, 100, outcome.saw, sizeof outcome.saw);
+        break;
+    case READ:
+        outcome.e = read_path(f, op->path, outcome.saw, sizeof outcome.saw);
+        break;
+    }
+    if (outcome.e)
+        outcome.saw[0] = '\0';
+    return outcome;
+}
+
+/* ---- the intruder ---- */
+
+static struct {
+    struct fixture *f;
+    const struct op *op;
+    unsigned opened, at; /* before the nth look */
+    bool inside, is_done;
+    struct outcome outcome;
+} other = { .inside = true };
+
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
+struct read_view *__real_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access);
+enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, struct store_access access,
+                                      uint64_t *ret_sequence);
+enum store_result __real_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, struct store_access access,
+                                      uint64_t *ret_sequence);
+
+static void intrude(void)
+{
+    if (other.inside)
+        return;
+    other.inside = true;
+    if (other.at == other.opened++) {
+        other.outcome = run_op(other.f, other.op, "other");
+        other.is_done = true;
+    }
+    other.inside = false;
+}
+
+struct read_view *__wrap_read_view_open(struct store *store, struct partition partition,
+                                        struct store_access access)
+{
+    intrude();
+    return __real_read_view_open(store, partition, access);
+}
+
+enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, struct store_access access,
+                                      uint64_t *ret_sequence)
+{
+    intrude();
+    return __real_store_commit(store, parts, count, now, access, ret_sequence);
+}
+
+/* ---- one case ---- */
+
+/* What two operations answered, and what there was at the end. */
+struct history {
+    struct outcome first, second;
+    char end[TEXT_SIZE];
+};
+
+static struct fixture *begin(void)
+{
+    void *state;
+
+    assert_int_equal(fixture_setup_hierarchical(&state), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        assert_int_equal(put_path(state, files[i], files[i]), OK);
+    return state;
+}
+
+static void end(struct fixture *f, struct history *history)
+{
+    void *state = f;
+
+    assert_int_equal(list_paths(f, 2, history->end, sizeof history->end), OK);
+    run_due(store_of(f));
+    assert_int_equal(fixture_teardown(&state), 0);
+}
+
+static bool same_outcome(const struct outcome *a, const struct outcome *b)
+{
+    return a->e == b->e && strcmp(a->saw, b->saw) == 0;
+}
+
+static bool same(const struct history *a, const struct history *b)
+{
+    return same_outcome(&a->first, &b->first) && same_outcome(&a->second, &b->second) &&
+           strcmp(a->end, b->end) == 0;
+}
+
+static struct history one_after_the_other(const struct op *first, const struct op *second,
+                                          bool reversed)
+{
+    struct fixture *f = begin();
+    struct history history;
+
+    if (reversed)
+        history.second = run_op(f, second, "other");
+    history.first = run_op(f, first, "first one");
+    if (!reversed)
+        history.second = run_op(f, second, "other");
+    end(f, &history);
+    return history;
+}
+
+/* returns whether the intruder came before the operation was done */
+static bool run_case(const struct op *op, const struct op *with, const struct history *allowed)
+{
+    struct history history;
+    struct fixture *f = begin();
+
+    other.f = f;
+    other.op = with;
+    other.opened = 0;
+    other.is_done = false;
+    other.inside = false;
+    history.first = run_op(f, op, "first one");
+    other.inside = true;
+    history.second = other.outcome;
+    if (!other.is_done) {
+        history.second = run_op(f, with, "other");
+        end(f, &history);
+        return false;
+    }
+    end(f, &history);
+    if (!same(&history, &allowed[0]) && !same(&history, &allowed[1]))
+        fail_msg("%d %s %s with %d %s %s at %u: %s '%s', %s '%s'; then '%s'", op->kind, op->path,
+                 op->to, with->kind, with->path, with->to, other.at, error_code(history.first.e),
+                 history.first.saw, error_code(history.second.e), history.second.saw, history.end);
+    return true;
+}
+
+static void two_at_once(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < OPERATIONS; a++)
+        for (size_t b = 0; b < OPERATIONS; b++) {
+            const struct op *op = &operations[a], *with = &operations[b];
+            const struct history allowed[] = { one_after_the_other(op, with, false),
+                                               one_after_the_other(op, with, true) };
+
+            for (other.at = 0; run_case(op, with, allowed); other.at++)
+                assert_true(other.at < POINTS_MAX);
+            assert_true(other.at > 1);
+        }
+}
+
+/* ---- cost ---- */
+
+static unsigned looks_of(struct fixture *f, const struct op *op)
+{
+    other.at = UINT_MAX;
+    other.opened = 0;
+    other.inside = false;
+    assert_int_equal(run_op(f, op, "x").e, OK);
+    other.inside = true;
+    return other.opened;
+}
+
+/* Rule: a rename and a recursive delete of a directory look at as many partitions and commit as often, however
+ * much is in it. issue 47 */
+static void cost_does_not_depend_on_contents(void **state)
+{
+    static const struct op renames = { RENAME, "a", "e" }, removes = { REMOVE, "e", NULL };
+    unsigned looks[2][2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture *f = begin();
+        struct history history;
+
+        assert_int_equal(put_path(f, "r/f", "x"),
+                         OK); /* the first one creates the hidden directory */
+        assert_int_equal(delete_directory(f, "r", true), OK);
+        for (unsigned n = 0; n < i * 1000; n++) {
+            char name[32];
+
+            (void)snprintf(name, sizeof name, "a/%u/%u", n % 10, n);
+            assert_int_equal(put_path(f, name, "x"), OK);
+        }
+        looks[i][0] = looks_of(f, &renames);
+        looks[i][1] = looks_of(f, &removes);
+        end(f, &history);
+        assert_string_equal(history.end, "c:1");
+    }
+    assert_int_equal(looks[0][0], looks[1][0]);
+    assert_int_equal(looks[0][1], looks[1][1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_at_once),
+        cmocka_unit_test(cost_does_not_depend_on_contents),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
