@@ -153,12 +153,16 @@ void admin_restore_end(struct admin_call *call)
         admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
         return;
     }
-    e = restore_publish(r);
+    e = restore_publish(r, call->admin->follows_root ? call->admin->cell : 0);
     if (!e)
         audit_note("a resource of this account was restored from a backup", r->account);
     if (e == E_ContainerAlreadyExists)
         admin_fail(call, 409, "AlreadyExists", "%.*s already exists; use --replace to replace it.",
                    BYTES_ARG(r->name));
+    else if (e == E_MisdirectedRequest && r->where.cell > 0)
+        admin_fail(call, 409, "AlreadyExists",
+                   "%.*s is in cell %u; it can be restored there, or under another name (--as).",
+                   BYTES_ARG(r->name), (unsigned)r->where.cell);
     else if (e)
         admin_fail_error(call, e);
     restore_free(r, !e);

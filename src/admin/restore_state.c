@@ -9,6 +9,8 @@
 #include "service/deferred_tasks.h"
 #include "service/driver.h"
 #include "service/names.h"
+#include "service/placement.h"
+#include "service/placement_release.h"
 
 /* Memory for a batch. A batch whose records refer to a piece with every byte needs 32 times its
  * size. */
@@ -48,7 +50,7 @@ static struct partition owner_partition(const struct restore *r, struct arena *a
 static enum error decide(struct restore *r, attempt_fn *attempt)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    enum error e = deciding_run_in(r->endpoint->store, NULL, arena, attempt, r);
+    enum error e = deciding_run_in(r->endpoint->store, r->endpoint->service, arena, attempt, r);
 
     arena_free(arena);
     return e;
@@ -363,6 +365,21 @@ static enum error clear_owners(struct decision *d, const struct restore *r)
     return e;
 }
 
+/* Checks that the name is still placed in this cell, as decisions that create a container do. */
+static enum error check_placement(struct decision *d, struct restore *r)
+{
+    const struct input input = { .account = r->account, .placement = r->where.incarnation };
+    bool is_elsewhere;
+    enum error e;
+
+    d->input = &input;
+    e = placement_of_new(d, &is_elsewhere);
+    d->input = NULL;
+    if (e == E_MisdirectedRequest)
+        r->where = d->problem->elsewhere;
+    return e;
+}
+
 static enum error attempt_publish(struct decision *d, void *of)
 {
     struct restore *r = of;
@@ -374,7 +391,9 @@ static enum error attempt_publish(struct decision *d, void *of)
     decision_read_clock(d);
     if (d->now >= r->task.due - TICKS_PER_DAY / 24)
         return E_OperationTimedOut;
-    e = clear_owners(d, r);
+    e = check_placement(d, r);
+    if (!e)
+        e = clear_owners(d, r);
     for (size_t i = 0; !e && i < r->owner_count; i++)
         if (!r->endpoint->service->restore->put_owner(d, &r->owners[i], r->name, r->space))
             e = decision_fail_store(d, STORE_CORRUPT);
@@ -388,11 +407,16 @@ bool restore_complete(struct restore *r)
     return !r->problem && commit(r);
 }
 
-enum error restore_publish(struct restore *r)
+enum error restore_publish(struct restore *r, uint32_t cell)
 {
+    const struct partition name = owner_partition(r, r->arena);
+    enum error e = OK;
+
     if (r->problem || !commit(r) || r->owner_count == 0)
         return E_InvalidInput;
-    return decide(r, attempt_publish);
+    if (cell > 0)
+        e = placement_claim(r->endpoint, &name, r->account, cell, r->arena, &r->where);
+    return e ? e : decide(r, attempt_publish);
 }
 
 static enum error attempt_drop(struct decision *d, void *of)

@@ -41,6 +41,7 @@ struct restore {
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
+    struct placement where; /* after E_MisdirectedRequest: the cell that has the name */
     /* From another cell: retain leases, and hold the space until the restore is freed, so that no
      * task changes it. */
     bool is_move;
@@ -67,9 +68,12 @@ bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct
                    bool replaces, struct restore **ret_restore);
 /* Writes the entries of a batch. Returns false if it is malformed or cannot be written. */
 bool restore_put(struct restore *restore, struct bytes batch);
-/* Makes the restored resource visible, see (1). Returns OK, E_ContainerAlreadyExists, or an error
- * of the store. */
-enum error restore_publish(struct restore *restore);
+/* Makes the restored resource visible, see (1).
+ *
+ * cell     this cell, which must have the root's placement first; 0 in the root or without cells
+ * returns  OK; E_ContainerAlreadyExists; E_MisdirectedRequest if the name is in another cell; like
+ *          placement_claim() or decision_fail_store() */
+enum error restore_publish(struct restore *restore, uint32_t cell);
 /* Commits everything written so far. Returns false on failure. */
 bool restore_complete(struct restore *restore);
 /* Frees the restore, and drops its data unless published. */

@@ -36,4 +36,12 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
  * thread only. */
 void analytics_stop(struct analytics *analytics);
 
+/* Handles CAPACITY_PATH (request/peer_requests.h), with which the owner of the root requests the
+ * number and size of an account's blobs in another cell (base/codec.h): u8 1 (version), bytes:
+ * account. Response: u8 1; u64 containers, bytes, objects, objects with only uncommitted blocks.
+ * context: struct endpoint_set. decision: 1171 */
+#define CAPACITY_PATH     "/-/capacity"
+#define CAPACITY_BODY_MAX 1024u
+int capacity_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
+
 #endif

@@ -178,6 +178,7 @@ const struct command_row command_rows[] = {
     { "cluster place", "DIR ACCOUNT CELL", "create new containers, queues, tables and shares of an account in this cell; any: in the cell with the fewest bytes", 3, 3, NULL, cluster_place_run },
     { "cluster move", "DIR ACCOUNT KIND NAME CELL", "move a container, queue, table or share (KIND) to another cell while it is served", 5, 5, cluster_move_options, cluster_move_run },
     { "cluster drain", "DIR CELL",        "move everything in a cell to other cells, and create nothing new there", 2, 2, cluster_drain_options, cluster_drain_run },
+    { "cluster reclaim", "DIR",           "after a data directory was replaced by a backup: place all that the cells have, and name what several cells have", 1, 1, NULL, cluster_reclaim_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster rotate-key", "DIR",        "replace the key of a cluster while it is served",
       1, 1, NULL, cluster_rotate_key_run },

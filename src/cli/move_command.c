@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/cell_reclaim.h"
 #include "admin/move_out.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -23,6 +24,8 @@
 /* The root's owner rereads the file `pins` every two seconds. */
 #define PINS_READ_MS 2700u
 #define RESPONSE_MAX ((size_t)1 << 20)
+/* Time for a cell to claim all its names. */
+#define RECLAIM_MS   600000u
 
 const struct command_option cluster_move_options[] = {
     { "cancel", NULL, "cancel a move that is in progress" },
@@ -112,11 +115,12 @@ static void look(struct mover *m, uint32_t cell)
     char *name = cluster_owner_path(m->path, cell);
     struct owner_record record;
     struct owner_file file;
+    uint64_t asked_ns = clock_boot_ns();
     bool is_read = owner_file_open(name, false, &file) &&
                    owner_file_read(&file, &record) == OWNER_OK &&
                    guid_equal(&record.cluster, &m->cluster);
 
-    (void)route_saw(&m->route, cell, is_read ? &record : NULL, clock_boot_ns());
+    (void)route_saw(&m->route, cell, is_read ? &record : NULL, asked_ns);
     owner_file_close(&file);
     free(name);
 }
@@ -133,6 +137,8 @@ static int ask(struct mover *m, uint32_t cell, const char *path, struct bytes bo
                                          .path = path,
                                          .body = body,
                                          .response_max = RESPONSE_MAX,
+                                         .response_ms =
+                                             strcmp(path, CELL_RECLAIM_PATH) == 0 ? RECLAIM_MS : 0,
                                          .is_repeatable = strcmp(path, MOVE_START_PATH) != 0 },
                  arena, &response) != PEER_OK)
         return 0;
@@ -424,5 +430,69 @@ int cluster_drain_run(const struct command_call *call)
     else if (is_done)
         printf("cell %04u is drained: %u moved; nothing new is created there\n", (unsigned)cell,
                moved);
+    return is_done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- reclaim ---- */
+
+/* Prints the names that another cell has. Returns false if there are any, or the response is
+ * malformed. */
+static bool print_conflicts(struct decoder *in, uint32_t cell)
+{
+    bool is_done = in->at == in->end && !in->bad;
+
+    while (in->at < in->end && !in->bad) {
+        struct bytes service = decode_bytes(in), account = decode_bytes(in);
+        struct bytes name = decode_bytes(in);
+        uint64_t other = decode_u64(in);
+
+        if (!in->bad)
+            fprintf(stderr,
+                    "lagra: %.*s of account %.*s (%.*s) is in cell %04u, and cell %04" PRIu64
+                    " has it for clients\n",
+                    BYTES_ARG(name), BYTES_ARG(account), BYTES_ARG(service), (unsigned)cell, other);
+    }
+    return is_done;
+}
+
+static bool reclaim(struct mover *m, uint32_t cell)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct bytes answer = { NULL, 0 };
+    struct decoder in;
+    struct text body;
+    uint64_t placed;
+    bool is_done;
+    int status;
+
+    text_init(&body, arena, CELL_RECLAIM_BODY_MAX);
+    encode_u8(&body, VERSION);
+    encode_u64(&body, cell);
+    status = ask(m, cell, CELL_RECLAIM_PATH, text_bytes(&body), arena, &answer);
+    decoder_init(&in, answer);
+    is_done = status == 200 && decode_u8(&in) == VERSION;
+    placed = decode_u64(&in);
+    if (!is_done)
+        fprintf(stderr, "lagra: cell %04u has not claimed all its names; see its log\n",
+                (unsigned)cell);
+    else
+        printf("cell %04u: %" PRIu64 " containers, queues, tables and shares\n", (unsigned)cell,
+               placed);
+    is_done = is_done && print_conflicts(&in, cell);
+    arena_free(arena);
+    return is_done;
+}
+
+int cluster_reclaim_run(const struct command_call *call)
+{
+    struct mover *m = xcalloc(1, sizeof *m);
+    bool is_done = open_cluster(m, call), is_open = is_done;
+
+    for (unsigned i = 0; is_open && i < m->count; i++)
+        if (m->cells[i] != CLUSTER_ROOT)
+            is_done = reclaim(m, m->cells[i]) && is_done;
+    if (is_open)
+        close_cluster(m);
+    free(m);
     return is_done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

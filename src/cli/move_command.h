@@ -1,5 +1,6 @@
-/* lagra cluster move and drain: moves containers, queues, tables and shares between the cells of a cluster, by requests to the owners
- * of the cells (service/placement_move.h, admin/move_out.h). docs/cells.md */
+/* lagra cluster move, drain and reclaim: moves containers, queues, tables and shares between the
+ * cells of a cluster, and places what a cell has, by requests to the owners of the cells
+ * (service/placement_move.h, admin/move_out.h, admin/cell_reclaim.h). docs/cells.md */
 #ifndef LAGRA_CLI_MOVE_COMMAND_H
 #define LAGRA_CLI_MOVE_COMMAND_H
 
@@ -11,5 +12,6 @@ extern const struct command_option cluster_drain_options[];
 /* Return the exit status. */
 int cluster_move_run(const struct command_call *call);
 int cluster_drain_run(const struct command_call *call);
+int cluster_reclaim_run(const struct command_call *call);
 
 #endif

@@ -100,7 +100,7 @@ static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
     static const char *const others[] = { "location", "inMemoryPersistence", "keepReading" };
-    const char *other = options->sandbox != SANDBOX_OFF ? "sandbox" : NULL;
+    const char *other = NULL;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (settings_have(settings, others[i]))

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
+#include "cluster/protocol.h"
 
 #define HOPS           1
 #define CLIENT_KNOWN   1u
@@ -13,6 +14,7 @@
 #define ANNOUNCES      16u
 #define ALL_FLAGS      31u
 
+#define VERSION_AT     4u
 #define SERVICE_AT     5u
 #define FLAGS_AT       6u
 #define HOPS_AT        7u
@@ -25,7 +27,7 @@
 #define RENEWED_AT     48u
 #define REQUEST_AT     56u
 
-static const struct bytes begin = BYTES("LgFw\4");
+static const struct bytes begin = BYTES("LgFw");
 
 size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX])
 {
@@ -35,6 +37,7 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     assert(length <= ENVELOPE_AUTHORITY_MAX && envelope->service < ENVELOPE_SERVICES);
     memset(to, 0, ENVELOPE_BYTES);
     memcpy(to, begin.ptr, begin.len);
+    to[VERSION_AT] = (char)envelope->version;
     to[SERVICE_AT] = (char)envelope->service;
     to[FLAGS_AT] =
         (char)((said->client_is_known ? CLIENT_KNOWN : 0) | (said->is_tls ? CLIENT_TLS : 0) |
@@ -56,6 +59,13 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     return ENVELOPE_BYTES + length;
 }
 
+static bool is_understood(unsigned version)
+{
+    struct protocol_range own = protocol_own();
+
+    return version >= own.oldest && version <= own.newest;
+}
+
 /* Reads the fixed part. Accepts only the one encoding that envelope_write() produces for given
  * values. */
 static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_length)
@@ -65,6 +75,7 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     unsigned flags = (uint8_t)from[FLAGS_AT];
 
     *ret_length = be16_get(from + LENGTH_AT);
+    envelope->version = (uint8_t)from[VERSION_AT];
     envelope->service = (uint8_t)from[SERVICE_AT];
     envelope->cell = be32_get(from + CELL_AT);
     envelope->incarnation = be64_get(from + INCARNATION_AT);
@@ -81,8 +92,7 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
         (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
         return false;
     if (envelope->service == ENVELOPE_OF_PEER &&
-        (flags != 0 || said->placement > 0 || envelope->renewed_ns > 0 ||
-         !guid_is_zero(&said->request)))
+        (flags != 0 || said->placement > 0 || !guid_is_zero(&said->request)))
         return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
         return false;
@@ -97,6 +107,8 @@ enum http_introduced envelope_read(struct bytes input, struct envelope *ret_enve
 
     memset(ret_envelope, 0, sizeof *ret_envelope);
     if (looked_at > 0 && memcmp(input.ptr, begin.ptr, looked_at) != 0)
+        return INTRODUCTION_MALFORMED;
+    if (input.len > VERSION_AT && !is_understood((uint8_t)input.ptr[VERSION_AT]))
         return INTRODUCTION_MALFORMED;
     if (input.len < ENVELOPE_BYTES)
         return INTRODUCTION_PART;

@@ -7,7 +7,7 @@
  * of its Blob service, its CephFS client ("" if unknown), its process id, and the boot id of its
  * machine. OWN-CLIENT is the CephFS client of the machine that runs the command. The command must
  * exit with 0 only once no write of the owner can reach the file system any more. After
- * FENCE_LIMIT_MS it is killed and counts as failed. */
+ * FENCE_LIMIT_MS (fence_command.h) it is killed and counts as failed. */
 #ifndef LAGRA_CLUSTER_FENCE_H
 #define LAGRA_CLUSTER_FENCE_H
 
@@ -15,8 +15,6 @@
 
 #include "base/thread.h"
 #include "cluster/owner_record.h"
-
-#define FENCE_LIMIT_MS 60000u
 
 /* A fence command. Zeroed if none was ever started. */
 struct fence {
@@ -32,7 +30,8 @@ struct fence {
  * thread cannot be started. */
 bool fence_start(struct fence *fence, const char *command, const struct owner_record *record,
                  const struct owner_identity *self);
-/* Runs the command and waits for its end. Returns true if it succeeded. Logs problems. */
+/* Runs the command against the owner in the record, in the helper process if there is one
+ * (fence_helper.h), and waits for its end. Returns true if it succeeded. Logs problems. */
 bool fence_run(const char *command, const struct owner_record *record,
                const struct owner_identity *self);
 

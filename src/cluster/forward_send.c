@@ -28,6 +28,7 @@ bool forward_prepare(struct forward *f)
     const struct request *request = &f->exchange->request;
     struct bytes head = request_head(request);
     struct envelope envelope = {
+        .version = f->target.version,
         .service = f->of->service,
         .cell = f->target.cell,
         .incarnation = f->target.incarnation,

@@ -182,6 +182,9 @@ static enum http_step refuse(struct exchange *exchange, struct front *front,
     return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
 }
 
+/* The number of a door is that of its service in an envelope. */
+_Static_assert(FORWARD_SERVICES == ENVELOPE_OF_PEER, "each service has a number of its own");
+
 static bool is_owner(struct front *front, const struct envelope *envelope)
 {
     return atomic_load(&front->serves) && !atomic_load(&front->hands_over) &&
@@ -230,7 +233,7 @@ static enum http_step on_peer_head(struct exchange *exchange, struct front *fron
     if (exchange->server_is_busy)
         return refusal_busy(exchange, false);
     count_executing(exchange, front);
-    if (!is_owner(front, envelope) || !front->peer_application)
+    if (!is_owner(front, envelope) || !is_in_time(envelope) || !front->peer_application)
         return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
     exchange_answers_by(exchange, front->tenure);
     return exchange_pass_on(exchange, front->peer_application, front->peer_tag);

@@ -10,8 +10,8 @@
  *      amount. Clocks may run at different rates: LEASE_MARGIN_MS allows 3 %.
  *  (4) An owner is silent only if a read that started after the end of its lease still showed the
  *      old renewal. A reader whose own file system hangs never finds an owner silent.
- *  (5) A forwarded request names a renewal that its front end had read while the client was
- *      waiting. The owner starts to execute it only until `lease_ms` after the start of that
+ *  (5) A request between front ends names a renewal that its front end had read while the client
+ *      was waiting. The owner starts to execute it only until `lease_ms` after the start of that
  *      renewal, however long the front end, its machine or the network paused in between.
  *
  * decision: 935 */

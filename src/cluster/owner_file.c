@@ -161,6 +161,7 @@ void owner_file_identify(const struct owner_file *file, const char *address,
     ret_owner->name[OWNER_NAME_MAX] = '\0';
     snprintf(ret_owner->address, sizeof ret_owner->address, "%s", address);
     snprintf(ret_owner->version, sizeof ret_owner->version, "%s", LAGRA_VERSION);
+    ret_owner->protocol = protocol_own();
     n = fgetxattr(file->fd, CLIENT_XATTR, ret_owner->client, OWNER_CLIENT_MAX);
     ret_owner->client[n > 0 ? n : 0] = '\0';
     clean(ret_owner->name);

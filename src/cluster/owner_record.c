@@ -8,11 +8,11 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     6u
+#define VERSION     7u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
-#define FIELDS_MAX  1280u
+#define FIELDS_MAX  1280u /* of this version */
 #define ARENA_BYTES ((size_t)64 << 10)
 
 /* ---- write ---- */
@@ -43,6 +43,8 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->smb));
     for (unsigned i = 0; i < NET_KEYS_MAX; i++)
         encode_u64(out, record->keys[i]);
+    encode_u64(out, owner->protocol.oldest);
+    encode_u64(out, owner->protocol.newest);
 }
 
 static uint32_t crc_of(const char *slot)
@@ -133,13 +135,23 @@ static bool decode_keys(struct decoder *d, struct owner_record *record)
     return true;
 }
 
+static bool decode_protocol(struct decoder *d, struct protocol_range *protocol)
+{
+    uint64_t oldest = 0, newest = 0;
+    bool is_valid =
+        decode_number(d, PROTOCOL_MAX, &oldest) && decode_number(d, PROTOCOL_MAX, &newest);
+
+    *protocol = (struct protocol_range){ (unsigned)oldest, (unsigned)newest };
+    return is_valid;
+}
+
 static bool decode_fields(struct decoder *d, struct owner_record *record)
 {
     struct owner_identity *owner = &record->owner;
     uint64_t cell, lease_ms;
     unsigned version = decode_u8(d);
 
-    if (version < 1 || version > VERSION)
+    if (version < 1)
         return false;
     decode_fixed(d, record->cluster.b, sizeof record->cluster.b);
     if (!decode_number(d, OWNER_CELL_MAX, &cell) || cell == 0)
@@ -153,7 +165,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
     record->renewed = decode_long(d);
     decode_fixed(d, owner->boot.b, sizeof owner->boot.b);
     owner->pid = decode_u64(d);
-    record->serves = record->is_held; /* the default for earlier versions */
+    record->serves = record->is_held; /* defaults for earlier versions */
+    owner->protocol = (struct protocol_range){ PROTOCOL_UNSAID, PROTOCOL_UNSAID };
     return decode_string(d, owner->name, OWNER_NAME_MAX) &&
            decode_string(d, owner->address, OWNER_ADDRESS_MAX) &&
            decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
@@ -164,8 +177,10 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
              decode_bool(d, &record->serves) && decode_string(d, record->move, OWNER_MOVE_MAX) &&
              decode_number(d, UINT64_MAX, &record->renewed_ns))) &&
            (version < 5 || decode_string(d, owner->smb, OWNER_SMB_MAX)) &&
-           (version < 6 || decode_keys(d, record)) && owner_smb_is_valid(owner->smb) &&
-           decoder_ok(d) && (record->is_held || !record->serves) &&
+           (version < 6 || decode_keys(d, record)) &&
+           (version < 7 || decode_protocol(d, &owner->protocol)) &&
+           owner_smb_is_valid(owner->smb) && (version > VERSION ? !d->bad : decoder_ok(d)) &&
+           (record->is_held || !record->serves) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 
@@ -174,7 +189,8 @@ bool owner_record_read(const char slot[OWNER_SLOT_BYTES], struct owner_record *r
     size_t length = (size_t)(uint8_t)slot[LENGTH_AT] << 8 | (uint8_t)slot[LENGTH_AT + 1];
     struct decoder d;
 
-    if (memcmp(slot, magic, sizeof magic) != 0 || length > FIELDS_MAX || !has_crc(slot))
+    if (memcmp(slot, magic, sizeof magic) != 0 || length > OWNER_SLOT_BYTES - FIELDS_AT ||
+        !has_crc(slot))
         return false;
     for (size_t i = FIELDS_AT + length; i < OWNER_SLOT_BYTES; i++)
         if (slot[i] != 0)

@@ -8,18 +8,20 @@
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
  *          renewed, boot, pid, name, address, client; since version 2 also forward; since version 3
  *          also used_bytes; since version 4 also version, serves, move, renewed_ns; since version 5
- *          also smb; since version 6 also keys
+ *          also smb; since version 6 also keys; since version 7 also protocol
  *   ..     zeros
  *
  * The file has two slots, which are written alternately, so a write that is torn by a crash leaves
- * the previous record intact. The newest valid record counts. To change the format, raise the
- * version, keep the reader for the old version, and add its bytes to
- * tests/unit/cluster/test_owner_record.c. */
+ * the previous record intact. The newest valid record counts. To add fields, append them,
+ * raise the version, keep the reader for the old version, and add its bytes to
+ * tests/unit/cluster/test_owner_record.c. Since version 7, readers ignore the fields that later
+ * versions append. */
 #ifndef LAGRA_CLUSTER_OWNER_RECORD_H
 #define LAGRA_CLUSTER_OWNER_RECORD_H
 
 #include "base/dates.h"
 #include "base/ids.h"
+#include "cluster/protocol.h"
 #include "net/net.h"
 
 #define OWNER_SLOT_BYTES   4096u
@@ -45,6 +47,7 @@ struct owner_identity {
     /* "192.0.2.1:10020", where other front ends forward requests (address_read()); "" if nowhere */
     char forward[OWNER_FORWARD_MAX + 1];
     char version[OWNER_VERSION_MAX + 1]; /* of its program; "" if unknown */
+    struct protocol_range protocol;      /* versions that it understands */
     /* host to which SMB clients of other front ends are referred; "" if none */
     char smb[OWNER_SMB_MAX + 1];
 };

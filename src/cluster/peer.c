@@ -17,6 +17,8 @@
 #define PAUSE_MS      50u
 /* No attempt is made with less time than this: it would only leave open whether the request was executed. */
 #define ATTEMPT_MS    200u
+/* How often a thread that waits for a response checks whether the owner still renews its lease. */
+#define CHECK_MS      250u
 #define HEAD_MAX      256u
 #define RECEIVE_BYTES ((size_t)16 << 10)
 
@@ -117,13 +119,28 @@ static void drop(struct peer_call *call)
     call->stream = NULL;
 }
 
+void peers_end(struct peers *peers, unsigned ms)
+{
+    atomic_store(&peers->ends_ns, clock_boot_ns() + ms * NS_PER_MS);
+}
+
+/* Returns the earlier of a deadline and the end of all requests. */
+static uint64_t limit(struct peers *peers, uint64_t deadline_ns)
+{
+    uint64_t ends_ns = atomic_load(&peers->ends_ns);
+
+    return ends_ns > 0 && ends_ns < deadline_ns ? ends_ns : deadline_ns;
+}
+
 /* ---- sending ---- */
 
 static struct bytes write_head(const struct peer_call *call, char to[INTRODUCTION_MAX + HEAD_MAX])
 {
-    struct envelope envelope = { .service = ENVELOPE_OF_PEER,
+    struct envelope envelope = { .version = call->target.version,
+                                 .service = ENVELOPE_OF_PEER,
                                  .cell = call->target.cell,
-                                 .incarnation = call->target.incarnation };
+                                 .incarnation = call->target.incarnation,
+                                 .renewed_ns = call->target.renewed_ns };
     size_t size = envelope_write(&envelope, to);
     int length = snprintf(to + size, HEAD_MAX,
                           "POST %s HTTP/1.1\r\nHost: cell-%u\r\nContent-Length: %zu\r\n\r\n",
@@ -158,11 +175,13 @@ static void send_once(struct peer_call *call)
     struct bytes head;
 
     assert(!call->stream);
+    call->patient_until_ns = limit(call->peers, call->patient_until_ns);
     call->deadline_ns = call->patient_until_ns;
     call->is_sent = call->is_complete = call->is_closing = false;
     found = route_find(call->peers->route, call->request.cell, &call->target, &asked_ns);
     call->is_given_up = found == ROUTE_CLOSED;
-    if (found != ROUTE_FOUND)
+    /* After a pause, the record must be read again: see FORWARD_FRESH_MS. */
+    if (found != ROUTE_FOUND || clock_boot_ns() >= asked_ns + FORWARD_FRESH_MS * NS_PER_MS)
         return;
     call->stream = connect_to(call);
     if (!call->stream)
@@ -177,13 +196,34 @@ static void send_once(struct peer_call *call)
 
 /* ---- receiving ---- */
 
+/* Receives like net_stream_receive(), up to the call's deadline. Fails once the owner has no lease,
+ * because it sends no response then. An owner that has released its cell may have sent one before,
+ * so the connection is read once more. */
+static ssize_t receive_from(struct peer_call *call, char *to, size_t max)
+{
+    const struct owner_target *target = &call->target;
+    struct peers *peers = call->peers;
+    bool is_lost = false;
+
+    for (;;) {
+        uint64_t until_ns = clock_boot_ns() + CHECK_MS * NS_PER_MS;
+        uint64_t deadline_ns = limit(peers, call->deadline_ns);
+        ssize_t n = net_stream_receive(call->stream, to, max,
+                                       until_ns < deadline_ns ? until_ns : deadline_ns);
+
+        if (n >= 0 || clock_boot_ns() < until_ns || until_ns >= deadline_ns || is_lost)
+            return n;
+        is_lost = route_has_lost(peers->route, target->cell, target->incarnation);
+    }
+}
+
 /* Receives more behind what is there. Returns false if the connection or the deadline ended it. */
 static bool receive_some(struct peer_call *call, struct text *input)
 {
     ssize_t n;
 
     text_reserve(input, RECEIVE_BYTES);
-    n = net_stream_receive(call->stream, input->ptr + input->len, RECEIVE_BYTES, call->deadline_ns);
+    n = receive_from(call, input->ptr + input->len, RECEIVE_BYTES);
     if (n <= 0)
         return false;
     input->len += (size_t)n;
@@ -249,7 +289,7 @@ static size_t read_body(struct peer_call *call, char *to, size_t max)
         memcpy(to, call->ahead.ptr, count);
         call->ahead = bytes_of(call->ahead.ptr + count, call->ahead.len - count);
     } else {
-        n = net_stream_receive(call->stream, to, count, call->deadline_ns);
+        n = receive_from(call, to, count);
         count = n > 0 ? (size_t)n : 0;
     }
     call->left -= count;

@@ -1,13 +1,17 @@
-/* Requests of a front end to the owner of another cell, on its own behalf: a POST to a path below "/-/" at the owner's internal
- * endpoint, in an envelope that names no client (ENVELOPE_OF_PEER). Both ends have the cluster's key. The owner executes
- * nothing under another incarnation than the envelope names, so a request never reaches two owners of a cell.
+/* Requests of a front end to the owner of another cell, on its own behalf: a POST to a path below
+ * "/-/" at the owner's internal endpoint, in an envelope that names no client (ENVELOPE_OF_PEER).
+ * Both ends have the cluster's key. The owner executes nothing under another incarnation than the
+ * envelope names, so a request never reaches two owners of a cell. It starts no request that names
+ * a renewal older than its lease (lease invariant 5), so a request that was delayed is not executed
+ * after its sender has given up.
  *
  *   peer_begin()  sends the request if the owner can be reached
  *   peer_end()    waits for the response; tries again while that is safe
  *
- * Requests to several cells are begun one after the other before the first one is ended: their owners work at the same time.
- * All functions may block for as long as the request's patience; they are never called on a worker. Whatever comes in a
- * response is as trustworthy as data from outside; the caller checks it. */
+ * Requests to several cells are begun one after the other before the first one is ended, so their
+ * owners work at the same time. All functions may block for as long as the request's patience; they
+ * are never called on a worker. The contents of a response are as trustworthy as data from outside;
+ * the caller checks them. */
 #ifndef LAGRA_CLUSTER_PEER_H
 #define LAGRA_CLUSTER_PEER_H
 
@@ -17,7 +21,7 @@
 struct net_key;
 struct net_stream;
 
-/* Connections that are kept for later requests, and for how long: less than the owner keeps them (120 s). */
+/* Idle connections for later requests, and their lifetime, shorter than at the owner (120 s). */
 #define PEER_IDLE_MAX    16u
 #define PEER_IDLE_S      20u
 /* The most that a response may have as its body. */
@@ -34,7 +38,8 @@ struct peer_idle {
 struct peers {
     struct route *route;
     struct net_key *key;
-    struct lock lock; /* RANK_CELLS */
+    _Atomic uint64_t ends_ns; /* no request continues after this time; 0: no limit */
+    struct lock lock;         /* RANK_CELLS */
     struct peer_idle idle[PEER_IDLE_MAX];
 };
 
@@ -51,7 +56,9 @@ struct peer_request {
 enum peer_result {
     PEER_OK,       /* there is a response, whatever its status */
     PEER_NO_OWNER, /* no owner was reached: the request was not executed */
-    PEER_LOST, /* it may have been executed: its owner was lost, took too long, or sent no valid response */
+    /* It may have been executed: its owner was lost, does not renew its lease, took too long, or
+     * sent no valid response. */
+    PEER_LOST,
 };
 
 struct peer_response {
@@ -63,6 +70,8 @@ struct peer_call;
 
 /* route, key: live as long as the peers. */
 void peers_init(struct peers *peers, struct route *route, struct net_key *key);
+/* Ends all requests within `ms`, including later ones, because this process stops. Thread-safe. */
+void peers_end(struct peers *peers, unsigned ms);
 /* Closes the connections. No request is in progress. */
 void peers_release(struct peers *peers);
 /* Begins a request; ended by peer_end() in any case. The call is allocated in the arena. */

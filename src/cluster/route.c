@@ -124,6 +124,19 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
+bool route_has_lost(struct route *route, uint32_t cell, uint64_t incarnation)
+{
+    const struct route_cell *known;
+    bool is_lost;
+
+    lock_acquire(&route->lock);
+    known = cell_of(route, cell);
+    is_lost = known && !known->is_ours &&
+              (!known->has_target || known->target.incarnation != incarnation);
+    lock_release(&route->lock);
+    return is_lost;
+}
+
 bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1])
 {
     const struct route_cell *known;
@@ -265,11 +278,14 @@ void route_wake(struct route *route)
 
 static bool find_target(const struct owner_record *record, struct owner_target *ret_target)
 {
-    *ret_target = (struct owner_target){ .cell = record->cell,
-                                         .incarnation = record->incarnation,
-                                         .renewed_ns = record->renewed_ns };
-    return record->is_held && address_read(bytes_from_string(record->owner.forward),
-                                           ret_target->address, &ret_target->port);
+    *ret_target =
+        (struct owner_target){ .cell = record->cell,
+                               .incarnation = record->incarnation,
+                               .renewed_ns = record->renewed_ns,
+                               .version = protocol_common(protocol_own(), record->owner.protocol) };
+    return record->is_held && ret_target->version > 0 &&
+           address_read(bytes_from_string(record->owner.forward), ret_target->address,
+                        &ret_target->port);
 }
 
 bool route_saw(struct route *route, uint32_t cell, const struct owner_record *record,
@@ -346,4 +362,11 @@ void route_close(struct route *route)
     waiting = take_waiting(route);
     lock_release(&route->lock);
     wake(waiting);
+}
+
+void route_reopen(struct route *route)
+{
+    lock_acquire(&route->lock);
+    route->is_open = true;
+    lock_release(&route->lock);
 }

@@ -20,13 +20,14 @@ struct owner_target {
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
     uint64_t renewed_ns; /* last renewal that was read, by the owner's clock */
+    unsigned version;    /* of the protocol that is spoken with it */
 };
 
 /* A cell of the cluster. */
 struct route_cell {
     uint32_t cell;
     bool is_ours;    /* owned by this process */
-    bool has_target; /* it has a reachable owner that renews its lease */
+    bool has_target; /* it has an owner that renews its lease and understands our requests */
     bool serves;     /* the owner executes requests */
     struct owner_target target;
     uint64_t refused;  /* last incarnation known to have left the cell, whatever the record says */
@@ -70,6 +71,9 @@ unsigned route_unserved(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
  * ret_asked_ns  start of the last read of its record, by clock_boot_ns() */
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
+/* Returns true if the last read of the cell's record shows that this incarnation has no lease any
+ * more. Thread-safe. */
+bool route_has_lost(struct route *route, uint32_t cell, uint64_t incarnation);
 /* Copies the host to which SMB clients are referred for a cell of another owner. Returns false if
  * the cell has no owner, or its owner does not serve SMB. Thread-safe. */
 bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1]);
@@ -105,6 +109,9 @@ void route_refused(struct route *route, uint32_t cell, uint64_t incarnation);
 void route_wake(struct route *route);
 /* Stops all forwarding. Main thread. */
 void route_close(struct route *route);
+/* Finds owners again after route_close(), for requests of this process. Called on the main thread
+ * once no server forwards any more. */
+void route_reopen(struct route *route);
 
 /* Returns the tag of connections to an owner (net_peer.tag). Tags of one cell are ordered by
  * incarnation, and are all below route_tag(cell + 1, 0). */

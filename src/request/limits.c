@@ -115,7 +115,9 @@ enum error limits_check_containers(struct work *work)
                                      .found = count_one,
                                      .context = &left };
     struct placed_count placed;
-    enum store_result result = limit > 0 ? other_cells_count(&work->call, &placed) : STORE_OK;
+    enum store_result result =
+        limit > 0 ? other_cells_count(work->call.endpoint, work->call.account_name, &placed)
+                  : STORE_OK;
 
     if (!result && limit > 0) {
         left = placed.names < limit ? limit - placed.names : 0;

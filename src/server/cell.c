@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_reclaim.h"
 #include "admin/cell_usage.h"
 #include "admin/move_in.h"
 #include "admin/move_out.h"
+#include "analytics/analytics.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -25,6 +27,8 @@
 
 /* Lifetime of links to this owner once it has handed over. */
 #define LEAVE_MS    2000u
+/* Longest delay of a handover by cell_send_last(). */
+#define LAST_MS     1000u
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
 /* ---- owning ---- */
@@ -254,7 +258,15 @@ void cell_stop(struct cell *cell, unsigned grace_s)
     if (!front_hand_over(&cell->front, grace_s * 1000))
         stop_internal(cell);
     if (cell->standby)
-        standby_stop(cell->standby);
+        standby_forget_servers(cell->standby);
+}
+
+void cell_send_last(struct cell *cell)
+{
+    if (!cell->location)
+        return;
+    peers_end(&cell->peers, LAST_MS);
+    route_reopen(&cell->front.route);
 }
 
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
@@ -330,7 +342,10 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
         { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, .run = cell_accounts_serve },
         { CELL_BYTES_PATH, CELL_BYTES_BODY_MAX, .run = cell_bytes_serve },
         { CELL_USAGE_PATH, CELL_USAGE_BODY_MAX, .run = cell_usage_serve },
+        { CELL_RECLAIM_PATH, CELL_RECLAIM_BODY_MAX, .run = cell_reclaim_serve },
+        { CAPACITY_PATH, CAPACITY_BODY_MAX, .run = capacity_serve },
         { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, .run = placement_release_serve },
+        { PLACEMENT_CLAIM_PATH, PLACEMENT_BODY_MAX, .run = placement_claim_serve },
         { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, .run = placement_check_serve },
         { MOVE_LOCATE_PATH, MOVE_BODY_MAX, .run = move_locate_serve },
         { MOVE_START_PATH, MOVE_BODY_MAX, .run = move_start_serve },
@@ -404,6 +419,8 @@ static void give_up(struct cell *cell)
 
 void cell_release(struct cell *cell)
 {
+    if (cell->standby)
+        standby_stop(cell->standby);
     if (cell->location)
         give_up(cell);
     stop_internal(cell);

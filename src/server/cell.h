@@ -86,6 +86,9 @@ void cell_stop_moves(void);
 /* Stops forwarding: requests of other front ends in progress get grace_s to finish, and later ones
  * are refused. Called before the services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);
+/* Allows requests to other cells again after cell_stop(), for up to a second, so that the last logs
+ * and metrics can be written to cell 1. All servers have stopped. Main thread. */
+void cell_send_last(struct cell *cell);
 /* Releases the cell, if one is owned, and stops the internal endpoint once the other front ends
  * have closed their connections. The store is closed. Main thread. */
 void cell_release(struct cell *cell);

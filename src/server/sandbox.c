@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cluster/fence_helper.h"
 #include "server/option_rows.h"
 
 #define WORDS_SIZE 96
@@ -116,6 +117,8 @@ static bool allow_options(const struct ruleset *ruleset, const struct options *o
     }
     if (options->in_memory)
         return true;
+    if (options->cluster) /* with the data directories of all its cells */
+        return allow(ruleset, options->cluster, DATA);
     (void)file_make_folders(options->location); /* on failure, opening the store reports it */
     return allow(ruleset, options->location, DATA);
 }
@@ -194,6 +197,17 @@ static bool enter_files(const struct options *options, char words[WORDS_SIZE])
     return false;
 }
 
+/* Starts the process that runs --fenceCommand. Returns false after printing why on stderr. */
+static bool start_fence_helper(const struct options *options)
+{
+    if (!options->fence_command || fence_helper_start(options->fence_command))
+        return true;
+    fprintf(stderr,
+            "lagra: --sandbox: the process that runs --fenceCommand cannot be started: %s\n",
+            strerror(errno));
+    return false;
+}
+
 bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE])
 {
     char files[WORDS_SIZE];
@@ -202,6 +216,8 @@ bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]
     words[0] = '\0';
     if (options->sandbox == SANDBOX_OFF)
         return true;
+    if (!start_fence_helper(options))
+        return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
         fprintf(stderr, "lagra: --sandbox: %s\n", strerror(errno));
         return false;

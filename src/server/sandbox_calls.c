@@ -15,11 +15,11 @@ static const char *const calls[] = {
     /* files */
     "access", "chmod", "close", "close_range", "copy_file_range", "dup", "dup2", "dup3",
     "faccessat", "faccessat2", "fadvise64", "fallocate", "fchmod", "fchmodat", "fcntl", "fdatasync",
-    "flock", "fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "link", "linkat",
-    "lseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "pread64", "preadv",
-    "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat",
-    "readv", "rename", "renameat", "renameat2", "rmdir", "sendfile", "stat", "statfs", "statx",
-    "sync_file_range", "syncfs", "umask", "unlink", "unlinkat", "write", "writev",
+    "fgetxattr", "flock", "fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "link",
+    "linkat", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "pread64",
+    "preadv", "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink",
+    "readlinkat", "readv", "rename", "renameat", "renameat2", "rmdir", "sendfile", "stat", "statfs",
+    "statx", "sync_file_range", "syncfs", "umask", "unlink", "unlinkat", "write", "writev",
     /* memory */
     "brk", "madvise", "mincore", "mmap", "mprotect", "mremap", "munmap",
     /* threads and process identity */

@@ -320,6 +320,7 @@ static void stop(struct running *run, unsigned grace_s)
     if (run->store && !store_healthy(run->store))
         ending_of_failed_store();
     request_logs_stop();
+    cell_send_last(&run->cell);
     if (run->analytics)
         analytics_stop(run->analytics);
     if (run->secondary)
@@ -484,10 +485,9 @@ int serve(struct options *options)
         started = start(&run, options, &signals);
     }
     supervisor_notify("STOPPING=1");
-    if (started && options->stop_delay_ms > 0) {
-        atomic_store(&run.endpoint_set.is_stopping, true);
+    atomic_store(&run.endpoint_set.is_stopping, true);
+    if (started && options->stop_delay_ms > 0)
         signals_await_end(&signals, options->stop_delay_ms);
-    }
     if (started)
         banner_print_all(options, BANNER_CLOSING);
     if (options->cluster)

@@ -8,10 +8,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cluster/candidate.h"
-#include "cluster/fence.h"
 #include "cluster/key.h"
 #include "cluster/pins.h"
+#include "server/standby_private.h"
 
 #define LOOK_MS        50u
 #define STATUS_MAX     480u
@@ -20,83 +19,8 @@
 /* A fence command that failed, or did not free the lock, is repeated after this time. */
 #define FENCE_AGAIN_MS 5000u
 #define NUDGE_AGAIN_MS 2000u
-/* A file operation that takes longer is reported. */
-#define HANGS_AFTER_MS 5000u
 /* Lifetime of links to an owner that has handed over. */
 #define LEAVE_MS       2000u
-
-/* A cell as this process sees it. Used by the watching thread only, except the candidate. */
-struct contender {
-    struct candidate candidate;
-    struct fence fence;
-    uint64_t fence_from_ns, nudge_from_ns;
-    bool is_silent, hangs; /* already logged */
-    bool has_owner;        /* owned by another front end that renews its lease */
-    bool has_failed;       /* cannot be owned */
-    /* Links to owners of earlier incarnations are closed at left_ns; 0: there are none. Set by the
-     * main thread for our own cell. */
-    _Atomic uint64_t left, left_ns;
-    char problem[256]; /* last one logged */
-};
-
-/* On the heap, since hanging threads refer to it. */
-struct standby {
-    const struct options *options;
-    struct front *front;
-    struct http_server *const *servers;
-    struct candidacy candidacy;
-    char address[STANDBY_ADDRESS_MAX], forward[ADDRESS_TEXT_MAX], smb[OWNER_SMB_MAX + 1];
-    uint32_t owned;        /* the owned cell, or 0 */
-    bool is_open;          /* the file of a cell could be opened */
-    bool has_ended;        /* set by standby_stop() if no thread was left behind */
-    struct thread watcher; /* runs once a cell is owned */
-    struct thread lister;
-    char *pins_path;
-    struct file_mark pins_seen, key_seen; /* of the lister */
-    atomic_bool watcher_ends, lists;      /* lists: the listing thread runs */
-    atomic_uint count;                    /* of contenders; the listing thread adds some */
-    struct contender contenders[CLUSTER_CELLS_MAX];
-};
-
-/* ---- log lines ---- */
-
-static void log_silence(struct contender *c, const struct options *options,
-                        const struct candidate_found *found)
-{
-    const struct owner_identity *owner = &found->watch.record.owner;
-
-    if (c->is_silent)
-        return;
-    c->is_silent = true;
-    log_line(LOG_WARN,
-             "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
-             ") holds its lock but does not renew its lease. %s",
-             c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
-             options->fence_command ? "Fencing it"
-                                    : "Without --fenceCommand this front end waits until the file "
-                                      "system ends the owner's session by itself");
-}
-
-static void log_hang(struct contender *c, const struct candidate_found *found)
-{
-    bool hangs =
-        found->began_ns > 0 && clock_boot_ns() > found->began_ns + HANGS_AFTER_MS * NS_PER_MS;
-
-    if (hangs && !c->hangs)
-        log_line(LOG_WARN,
-                 "cell %u: its file `owner` could not be %s for %u s; "
-                 "the machine of its owner may hang",
-                 c->candidate.cell, found->is_open ? "read or locked" : "opened",
-                 HANGS_AFTER_MS / 1000);
-    c->hangs = hangs;
-}
-
-static void log_problem(struct contender *c, const struct candidate_found *found)
-{
-    if (found->problem[0] && strcmp(found->problem, c->problem) != 0)
-        log_line(LOG_WARN, "cell %u: %s", c->candidate.cell, found->problem);
-    memcpy(c->problem, found->problem, sizeof c->problem);
-}
 
 /* ---- fencing ---- */
 
@@ -108,7 +32,7 @@ static void fence_if_silent(struct contender *c, const struct options *options,
         c->is_silent = false;
         return;
     }
-    log_silence(c, options, found);
+    standby_log_silence(c, options, found);
     if (clock_boot_ns() >= c->nudge_from_ns) {
         c->nudge_from_ns = clock_boot_ns() + NUDGE_AGAIN_MS * NS_PER_MS;
         candidate_nudge(&c->candidate);
@@ -260,7 +184,7 @@ struct standby *standby_start(const struct options *options, struct front *front
 static void cut_links(const struct standby *standby, uint32_t cell, uint64_t incarnation,
                       enum cut_which which)
 {
-    for (size_t i = 0; i < SERVICE_COUNT; i++)
+    for (size_t i = 0; standby->servers && i < SERVICE_COUNT; i++)
         if (standby->servers[i])
             http_cut_outgoing(standby->servers[i], route_tag(cell, 0), route_tag(cell, incarnation),
                               which);
@@ -285,6 +209,17 @@ static void end_left_links(const struct standby *standby, struct contender *c)
     (void)atomic_compare_exchange_strong(&c->left, &left, 0);
 }
 
+/* Returns true if a silent owner is fenced: this process stands by for its cell, or did so when the
+ * owner renewed its lease for the last time. Then this process has taken another cell over since. A
+ * front end that is started later could not even open the files of a dead machine that was not
+ * evicted. decision: 1174 */
+static bool may_fence(const struct standby *standby, const struct contender *c,
+                      const struct candidate_found *found)
+{
+    return c->candidate.wants &&
+           (standby->owned == 0 || found->watch.changed_ns < standby->taken_ns);
+}
+
 static struct candidate_found has_changed(struct standby *standby, struct contender *c)
 {
     struct candidate_found found;
@@ -292,9 +227,9 @@ static struct candidate_found has_changed(struct standby *standby, struct conten
     candidate_look(&c->candidate, &found);
     if (found.state != CANDIDATE_WAITS)
         return found;
-    log_problem(c, &found);
-    log_hang(c, &found);
-    if (c->candidate.wants && !atomic_load(&standby->candidacy.is_taken))
+    standby_log_problem(c, &found);
+    standby_log_hang(c, &found);
+    if (may_fence(standby, c, &found))
         fence_if_silent(c, standby->options, &found);
     return found;
 }
@@ -308,8 +243,9 @@ static void describe(const struct contender *c, const struct owner_record *recor
 
     if (c->has_owner)
         snprintf(status + length, STATUS_MAX - length,
-                 "%scell %u is owned by %s, %s, incarnation %" PRIu64, joint, c->candidate.cell,
-                 record->owner.name, record->owner.address, record->incarnation);
+                 "%scell %u is owned by %s, %s, incarnation %" PRIu64 "%s", joint,
+                 c->candidate.cell, record->owner.name, record->owner.address, record->incarnation,
+                 standby_is_foreign(record) ? ", whose version does not understand this one" : "");
     else
         snprintf(status + length, STATUS_MAX - length, "%scell %u has no owner with a valid lease",
                  joint, c->candidate.cell);
@@ -331,6 +267,8 @@ static void show_owner(struct standby *standby, struct contender *c,
     else if (!is_owned && c->has_owner)
         cut_links(standby, cell, record->incarnation + 1, CUT_ALL);
     c->has_owner = is_owned;
+    if (is_owned)
+        standby_log_foreign(c, record);
     describe(c, record, status);
 }
 
@@ -351,7 +289,7 @@ static struct contender *refresh(struct standby *standby)
         found = has_changed(standby, c);
         show_owner(standby, c, &found, status);
         if (found.state == CANDIDATE_FAILED && !c->has_failed)
-            log_problem(c, &found);
+            standby_log_problem(c, &found);
         c->has_failed = found.state == CANDIDATE_FAILED;
         standby->is_open = standby->is_open || found.is_open;
         if (found.state == CANDIDATE_WON)
@@ -394,6 +332,7 @@ static void take(struct standby *standby, struct contender *c, struct standby_wo
     thread_join(&c->candidate.thread);
     candidate_look(&c->candidate, &found);
     standby->owned = c->candidate.cell;
+    standby->taken_ns = clock_boot_ns();
     *ret_won = (struct standby_won){ .file = c->candidate.file,
                                      .record = found.record,
                                      .record_began_ns = found.record_began_ns,
@@ -459,10 +398,24 @@ static bool have_ended(struct standby *standby)
     return all_ended && !atomic_load(&standby->lists);
 }
 
-void standby_stop(struct standby *standby)
+static void stop_watcher(struct standby *standby)
 {
     atomic_store(&standby->watcher_ends, true);
     thread_join(&standby->watcher);
+}
+
+void standby_forget_servers(struct standby *standby)
+{
+    stop_watcher(standby);
+    standby->servers = NULL;
+    atomic_store(&standby->watcher_ends, standby->owned == 0);
+    if (standby->owned > 0 && !thread_start(&standby->watcher, watch, standby))
+        log_line(LOG_WARN, "no thread can be started to watch the owners of cells");
+}
+
+void standby_stop(struct standby *standby)
+{
+    stop_watcher(standby);
     atomic_store(&standby->candidacy.ends, true);
     standby->has_ended = have_ended(standby);
     if (standby->has_ended)

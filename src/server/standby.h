@@ -44,7 +44,10 @@ enum standby_result standby_wait(struct standby *standby, const struct signal_wa
 /* Reports that the owned cell is served under this incarnation; requests that wait for earlier
  * owners are aborted. */
 void standby_serves(struct standby *standby, uint64_t incarnation);
-/* Ends all threads, leaving hanging ones behind. Called while the servers run. Main thread. */
+/* Stops using the servers, which are about to be stopped, but still watches owners. Main thread. */
+void standby_forget_servers(struct standby *standby);
+/* Ends all threads, leaving hanging ones behind. After standby_forget_servers(), if the servers do
+ * not run any more. Main thread. */
 void standby_stop(struct standby *standby);
 /* Frees it after standby_stop(), once no request is executed any more. Main thread. */
 void standby_free(struct standby *standby);

@@ -30,10 +30,11 @@ static struct bytes write_request(const struct call *call)
     return text_bytes(&out);
 }
 
-enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count)
+enum store_result other_cells_count(const struct endpoint *endpoint, struct bytes account,
+                                    struct placed_count *ret_count)
 {
-    const struct other_cells *of = call->endpoint->cells;
-    struct guid space = account_space(service_data_name(call->service), call->account_name);
+    const struct other_cells *of = endpoint->cells;
+    struct guid space = account_space(service_data_name(endpoint->service), account);
     uint32_t cells[CLUSTER_CELLS_MAX];
     unsigned count = of ? route_cells(of->peers->route, cells) : 0;
 
@@ -41,7 +42,7 @@ enum store_result other_cells_count(const struct call *call, struct placed_count
     for (unsigned i = 0; i < count; i++) {
         int64_t placed = 0;
         enum store_result result =
-            placement_count(call->endpoint->store, space, cells[i], STORE_MAY_BLOCK, &placed);
+            placement_count(endpoint->store, space, cells[i], STORE_MAY_BLOCK, &placed);
 
         if (result)
             return result;
@@ -110,7 +111,7 @@ enum error other_cells_fetch(struct call *call)
 
     if (other_cells_count_moves(call) != OK)
         return E_InternalError;
-    if (other_cells_count(call, &placed) != STORE_OK)
+    if (other_cells_count(call->endpoint, call->account_name, &placed) != STORE_OK)
         return E_InternalError;
     return placed.cell_count > 0 ? fetch_pages(call, placed.cells, placed.cell_count) : OK;
 }

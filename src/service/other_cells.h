@@ -24,7 +24,7 @@ struct other_cells {
     bool asks_all; /* test builds: query all cells, even without placements */
 };
 
-/* Names of an account that are placed in other cells, for the service of a call. */
+/* Names of an account in a service that are placed in other cells. */
 struct placed_count {
     uint32_t cells[CLUSTER_CELLS_MAX]; /* cells with at least one of the names */
     unsigned cell_count;
@@ -33,7 +33,8 @@ struct placed_count {
 };
 /* Counts them from the root's placements. Finds none outside the root. May block. Returns like
  * store_count(). */
-enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count);
+enum store_result other_cells_count(const struct endpoint *endpoint, struct bytes account,
+                                    struct placed_count *ret_count);
 
 /* Returns true if the call is a list that must be merged with those of other cells. */
 bool other_cells_matter(const struct call *call);

@@ -209,7 +209,19 @@ enum store_result placement_write_released(struct decision *d, uint64_t incarnat
     numbers[0] = incarnation > numbers[0] ? incarnation : numbers[0];
     numbers[1] = until;
     small_record_write(d->changes, d->arena, released_key, numbers, 2);
+    changes_defer(d->changes, until, TASK_FORGET_RELEASE, bytes_from_string(""));
     return STORE_OK;
+}
+
+enum store_result placement_forget_release(struct decision *d, instant now)
+{
+    uint64_t numbers[2];
+    enum store_result result =
+        small_record_read(d->before, d->arena, released_key, "the record of a release", numbers, 2);
+
+    if (!result && now >= numbers[1]) /* otherwise a later release has its own task */
+        changes_delete(d->changes, RECORD_INNER, released_key);
+    return result;
 }
 
 enum store_result placement_release(struct decision *d, uint64_t incarnation,

@@ -8,7 +8,7 @@
  *   others  INNER "o"  u8 1; service, account: the root has a row for this name, and is notified
  *                      when it is deleted
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that
- *                      instant, requests under it are refused
+ *                      instant, requests under it are refused, and then it is deleted
  *
  * While a name is being moved to another cell it also has records of placement_move.h.
  *
@@ -46,8 +46,9 @@ enum store_result placement_deleted(struct decision *d);
 
 /* ---- end of placements: placement_release.h ---- */
 
-/* Kinds of deferred tasks, see deferred_tasks.h. Their payload is placement_payload(). */
-enum { TASK_CHECK_PLACEMENT = 4, TASK_TELL_ROOT = 5 };
+/* Kinds of deferred tasks, see deferred_tasks.h. The payload of the first two is
+ * placement_payload(); the last one has none. */
+enum { TASK_CHECK_PLACEMENT = 4, TASK_TELL_ROOT = 5, TASK_FORGET_RELEASE = 8 };
 /* Encodes u8 1; service, account. */
 struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account);
 bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
@@ -70,5 +71,8 @@ enum placement_release {
  * root. */
 enum store_result placement_release(struct decision *d, uint64_t incarnation,
                                     enum placement_release *ret_release);
+
+/* Deletes the record of a release, if it refuses requests only until `now`. */
+enum store_result placement_forget_release(struct decision *d, instant now);
 
 #endif

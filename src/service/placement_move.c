@@ -128,8 +128,8 @@ bool placement_is_own_record(struct bytes key)
 
 bool placement_is_own_task(uint32_t kind)
 {
-    return kind == TASK_CHECK_PLACEMENT || kind == TASK_TELL_ROOT || kind == TASK_FINISH_MOVE ||
-           kind == TASK_CHECK_INCOMING;
+    return kind == TASK_CHECK_PLACEMENT || kind == TASK_TELL_ROOT || kind == TASK_FORGET_RELEASE ||
+           kind == TASK_FINISH_MOVE || kind == TASK_CHECK_INCOMING;
 }
 
 static void write_sealed(struct decision *d, const struct move *move)

@@ -15,8 +15,9 @@
 /* Subject of a request. */
 struct about {
     struct bytes service, account, name;
-    uint64_t incarnation;
+    uint64_t number; /* incarnation; of a claim, the cell */
     enum placement_release release;
+    struct placement where; /* of a claim: the cell that has the name */
 };
 
 static bool read_about(struct bytes body, struct about *ret_about)
@@ -29,14 +30,12 @@ static bool read_about(struct bytes body, struct about *ret_about)
     ret_about->service = decode_bytes(&in);
     ret_about->account = decode_bytes(&in);
     ret_about->name = decode_bytes(&in);
-    ret_about->incarnation = decode_u64(&in);
+    ret_about->number = decode_u64(&in);
     return decoder_ok(&in) && ret_about->account.len > 0 && ret_about->name.len > 0 &&
-           ret_about->incarnation > 0;
+           ret_about->number > 0;
 }
 
-/* Sends a request to the owner of another cell. Returns the response's status, or 0 on failure. */
-static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
-               const struct about *about, struct arena *arena)
+static struct bytes write_about(const struct about *about, struct arena *arena)
 {
     struct text body;
 
@@ -45,8 +44,15 @@ static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
     encode_bytes(&body, about->service);
     encode_bytes(&body, about->account);
     encode_bytes(&body, about->name);
-    encode_u64(&body, about->incarnation);
-    return placement_ask(endpoint, cell, path, text_bytes(&body), arena);
+    encode_u64(&body, about->number);
+    return text_bytes(&body);
+}
+
+/* Sends a request to the owner of another cell. Returns the response's status, or 0 on failure. */
+static int ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
+               const struct about *about, struct arena *arena)
+{
+    return placement_ask(endpoint, cell, path, write_about(about, arena), arena);
 }
 
 /* ---- tasks ---- */
@@ -62,7 +68,7 @@ enum store_result placement_check_task(struct decision *d, const struct deferred
         return result;
     if (!placement_payload_read(task->payload, &about.service, &about.account))
         return STORE_CORRUPT;
-    about.incarnation = row.incarnation;
+    about.number = row.incarnation;
     job_gate_pass(JOB_RELEASES);
     switch (ask(endpoint, row.cell, PLACEMENT_RELEASE_PATH, &about, d->arena)) {
     case 200:
@@ -79,7 +85,7 @@ enum store_result placement_check_task(struct decision *d, const struct deferred
 enum store_result placement_tell_root_task(struct decision *d, const struct deferred_task *task,
                                            const struct endpoint *endpoint)
 {
-    struct about about = { .name = task->partition.key, .incarnation = 1 };
+    struct about about = { .name = task->partition.key, .number = 1 };
 
     if (!placement_payload_read(task->payload, &about.service, &about.account))
         return STORE_CORRUPT;
@@ -88,6 +94,14 @@ enum store_result placement_tell_root_task(struct decision *d, const struct defe
         return STORE_BUSY;
     job_gate_pass(JOB_TOLD);
     return STORE_OK;
+}
+
+enum store_result placement_forget_release_task(struct decision *d,
+                                                const struct deferred_task *task,
+                                                const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    return placement_forget_release(d, task->due);
 }
 
 /* ---- requests ---- */
@@ -120,14 +134,14 @@ static enum error attempt_release(struct decision *d, void *of)
     enum store_result result;
 
     open_name(d, about);
-    result = placement_release(d, about->incarnation, &about->release);
+    result = placement_release(d, about->number, &about->release);
     return result ? decision_fail_store(d, result) : OK;
 }
 
 int placement_release_serve(void *context, struct bytes body, struct arena *arena,
                             struct text *ret_body)
 {
-    struct about about = { .incarnation = 0 };
+    struct about about = { .number = 0 };
     int status;
 
     (void)ret_body;
@@ -154,8 +168,79 @@ static enum error attempt_check(struct decision *d, void *of)
 int placement_check_serve(void *context, struct bytes body, struct arena *arena,
                           struct text *ret_body)
 {
-    struct about about = { .incarnation = 0 };
+    struct about about = { .number = 0 };
 
     (void)ret_body;
     return read_about(body, &about) ? decide(context, &about, arena, attempt_check) : 400;
+}
+
+/* ---- claims ---- */
+
+/* Places the name in the cell, unless another one has it. */
+static enum error attempt_claim(struct decision *d, void *of)
+{
+    struct about *about = of;
+    const struct input input = { .account = about->account, .place_in = (uint32_t)about->number };
+    struct result result = { .now = 0 };
+    bool is_elsewhere;
+    enum error e;
+
+    open_name(d, about);
+    d->input = &input;
+    d->result = &result;
+    e = placement_of_new(d, &is_elsewhere);
+    if (e == E_MisdirectedRequest)
+        about->where = d->problem->elsewhere;
+    else if (!e)
+        about->where = is_elsewhere ? result.placed : (struct placement){ .cell = CLUSTER_ROOT };
+    d->input = NULL;
+    d->result = NULL;
+    return e == E_MisdirectedRequest ? OK : e;
+}
+
+int placement_claim_serve(void *context, struct bytes body, struct arena *arena,
+                          struct text *ret_body)
+{
+    struct about about = { .number = 0 };
+    int status;
+
+    if (!read_about(body, &about) || about.number == CLUSTER_ROOT ||
+        about.number > PLACEMENT_CELL_MAX)
+        return 400;
+    status = decide(context, &about, arena, attempt_claim);
+    encode_u8(ret_body, VERSION);
+    encode_u64(ret_body, about.where.cell);
+    encode_u64(ret_body, about.where.incarnation);
+    return status;
+}
+
+enum error placement_claim(const struct endpoint *endpoint, const struct partition *name,
+                           struct bytes account, uint32_t cell, struct arena *arena,
+                           struct placement *ret_where)
+{
+    const struct about about = { .service = bytes_from_string(endpoint->service->name),
+                                 .account = account,
+                                 .name = name->key,
+                                 .number = cell };
+    const struct peer_request request = { .cell = CLUSTER_ROOT,
+                                          .path = PLACEMENT_CLAIM_PATH,
+                                          .body = write_about(&about, arena),
+                                          .response_max = PLACEMENT_BODY_MAX,
+                                          .is_repeatable = true };
+    struct peer_response response;
+    struct decoder in;
+    uint64_t found;
+
+    if (!endpoint->peers || peer_ask(endpoint->peers, &request, arena, &response) != PEER_OK ||
+        response.status == 503)
+        return E_ServerBusy;
+    decoder_init(&in, response.body);
+    if (response.status != 200 || decode_u8(&in) != VERSION)
+        return E_InternalError;
+    found = decode_u64(&in);
+    ret_where->incarnation = decode_u64(&in);
+    if (!decoder_ok(&in) || found == 0 || found > PLACEMENT_CELL_MAX)
+        return E_InternalError;
+    ret_where->cell = (uint32_t)found;
+    return ret_where->cell == cell ? OK : E_MisdirectedRequest;
 }

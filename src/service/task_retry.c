@@ -35,17 +35,18 @@ bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)
     return true;
 }
 
-static unsigned wait_s(unsigned failures)
+static unsigned wait_s(unsigned failures, enum error why)
 {
+    unsigned max = why == E_ServerBusy ? TASK_BUSY_MAX_S : TASK_RETRY_MAX_S;
     unsigned wait = 1u << (failures < DOUBLINGS_MAX ? failures : DOUBLINGS_MAX);
 
-    return wait < TASK_RETRY_MAX_S ? wait : TASK_RETRY_MAX_S;
+    return wait < max ? wait : max;
 }
 
 enum store_result task_put_off(struct store *store, const struct task_try *failed, enum error why,
                                instant now, struct arena *arena)
 {
-    unsigned wait = wait_s(failed->failures);
+    unsigned wait = wait_s(failed->failures, why);
     enum store_result result;
     struct text payload;
 

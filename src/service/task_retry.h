@@ -21,6 +21,10 @@ enum { TASK_RETRY = 2 };
 /* From this number on, each failure is logged. */
 #define TASK_FAILURES_LOUD 6u
 #define TASK_RETRY_MAX_S   3600u
+/* After E_ServerBusy, for example because a cell has no owner. It may have one again at any time,
+ * and clients may be waiting for the task: a name can be created in another cell once it is
+ * released. */
+#define TASK_BUSY_MAX_S    16u
 
 struct task_try {
     struct deferred_task task;   /* with its original kind and payload */

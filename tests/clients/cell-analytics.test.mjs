@@ -71,3 +71,92 @@ test('logs and metrics of the requests of all cells', async (t) => {
         return sum === paths.length || sum;
     });
 });
+
+/** A cluster of cells whose owners write what they collect every so often; start() adds a front end. */
+async function newCluster(t, cells) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-analytics-'));
+    const cluster = join(folder, 'shared');
+    t.after(() => removeCluster(folder));
+    assert.equal((await run(['cluster', 'init', cluster, '--cells', `${cells}`])).code, 0);
+    const start = async (cell, every) => {
+        const member = await Member.start(cluster, { args: ['--cell', `${cell}`, '--analyticsEvery', every] });
+        t.after(() => member.end('SIGKILL'));
+        await member.until(200);
+        await delay(300);
+        return member;
+    };
+    const place = async (cell) => {
+        assert.equal((await run(['cluster', 'place', cluster, account, `${cell}`])).code, 0);
+        await delay(PINS_MS);
+    };
+    const blobsOf = (member) => new BlobServiceClient(`http://127.0.0.1:${member.ports.blob}/${account}`, new StorageSharedKeyCredential(account, key));
+    return { start, place, blobsOf };
+}
+
+const HOURLY = { version: '1.0', enabled: true, includeAPIs: true, retentionPolicy: { enabled: false } };
+const LOGGED = { version: '1.0', read: true, write: true, deleteProperty: true, retentionPolicy: { enabled: false } };
+
+test('an owner that stops writes the logs and metrics of its last interval; without an owner of cell 1 it does not wait', async (t) => {
+    const { start, place, blobsOf } = await newCluster(t, 2);
+    const one = await start(1, '1s'), first = await start(2, '1s');
+    const service = blobsOf(one);
+    await service.setProperties({ blobAnalyticsLogging: LOGGED, hourMetrics: HOURLY });
+    await place(2);
+    await service.getContainerClient('last').create();
+    await first.end();
+    const two = await start(2, '1h'); // it writes nothing until it stops
+    for (let i = 0; i < BLOBS; i++)
+        await service.getContainerClient('last').getBlockBlobClient(`${i}`).upload('x', 1);
+    assert.deepEqual(await two.end(), { code: 0, signal: null });
+    const logs = service.getContainerClient('$logs');
+    const lines = [];
+    for await (const { name } of logs.listBlobsFlat({ prefix: 'blob/' }))
+        lines.push(...(await logs.getBlobClient(name).downloadToBuffer()).toString().trim().split('\n').map((line) => line.split(';')));
+    assert.equal(lines.filter((line) => line[2] === 'PutBlob').length, BLOBS);
+    const table = new TableClient(`http://127.0.0.1:${one.ports.table}/${account}`, '$MetricsHourPrimaryTransactionsBlob', new AzureNamedKeyCredential(account, key), { allowInsecureConnection: true });
+    let sum = 0;
+    for await (const { rowKey, TotalRequests } of table.listEntities())
+        sum += rowKey === 'user;PutBlob' ? Number(TotalRequests) : 0;
+    assert.equal(sum, BLOBS);
+
+    const again = await start(2, '1h');
+    await service.getContainerClient('last').getBlockBlobClient('more').upload('x', 1);
+    await one.end('SIGKILL');
+    const began = performance.now();
+    assert.deepEqual(await again.end(), { code: 0, signal: null });
+    assert.ok(performance.now() - began < 6000, `${performance.now() - began}`);
+});
+
+test('the capacity of an account is that of all cells, and is written once all of them have an owner', async (t) => {
+    const { start, place, blobsOf } = await newCluster(t, 3);
+    const [one, two, three] = [await start(1, '1s'), await start(2, '1s'), await start(3, '1s')];
+    const service = blobsOf(two);
+    const rows = async () => {
+        const table = new TableClient(`http://127.0.0.1:${one.ports.table}/${account}`, '$MetricsCapacityBlob', new AzureNamedKeyCredential(account, key), { allowInsecureConnection: true });
+        const all = [];
+        try {
+            for await (const { rowKey, Capacity, ContainerCount, ObjectCount } of table.listEntities())
+                all.push([rowKey, ...[Capacity, ContainerCount, ObjectCount].map(Number)]);
+        } catch {
+            return [];
+        }
+        return all;
+    };
+
+    for (const [i, name] of ['near', 'far', 'third'].entries()) {
+        await place(i + 1);
+        const container = service.getContainerClient(name);
+        await container.create();
+        await container.getBlockBlobClient('a').upload('x'.repeat(10 ** i), 10 ** i);
+        await container.getBlockBlobClient('begun').stageBlock('AAAA', 'not committed', 13);
+    }
+    await three.end('SIGKILL');
+    await one.until(503, '/-/ready?cluster');
+    await blobsOf(one).setProperties({ hourMetrics: HOURLY });
+    await delay(3000);
+    assert.deepEqual(await rows(), []);
+    three.restart();
+    await three.until(200);
+    await until(async () => (await rows()).length === 2);
+    assert.deepEqual(await rows(), [['analytics', 0, 0, 0], ['data', 111, 3, 6]]);
+});

@@ -69,3 +69,27 @@ test('create, list and delete at any owner; each is in the cell that the root ha
     assert.match(await lagra(2, 'container', 'list'), /busy/i);
     assert.equal((await lagra(2, 'container', 'create', '$root')).created, true); // in cell 1
 });
+
+test('requests that need an owner that hangs fail within seconds, and are not executed later', async (t) => {
+    const { owners, lagra, pin } = await newCells(t);
+    const timed = async (...words) => {
+        const began = performance.now();
+        return [await lagra(...words), performance.now() - began];
+    };
+    await pin(2);
+    assert.equal((await lagra(1, 'container', 'create', 'hangs')).created, true);
+    owners[1].signal('SIGSTOP');
+    const [deleted, deletedMs] = await timed(1, 'container', 'delete', 'hangs');
+    assert.match(deleted, /The owner of the cell (cannot be reached|has not responded; the request may have been executed)/);
+    assert.ok(deletedMs < 7000, `${deletedMs}`);
+    owners[1].signal('SIGCONT');
+    for (let i = 0; i < 100 && !(await lagra(1, 'container', 'list')).items; i++)
+        await delay(100);
+    await delay(1000);
+    /* A list goes over a connection that is kept, so it is sent. */
+    assert.deepEqual((await lagra(3, 'container', 'list')).items.map(({ name }) => name), ['hangs']);
+    owners[0].signal('SIGSTOP');
+    const [listed, listedMs] = await timed(3, 'container', 'list');
+    assert.match(listed, /The owner of the cell (cannot be reached|has not responded)/);
+    assert.ok(listedMs < 7000, `${listedMs}`);
+});

@@ -257,7 +257,11 @@ test('requests between front ends reach the internal endpoint only', async (t) =
     /* Another incarnation, another cell, a client's envelope, flags, another path, method or length. */
     assert.equal(await statusOf(Buffer.concat([envelope({ incarnation: 2 }), post('/-/list', query)])), 421);
     assert.equal(await statusOf(Buffer.concat([envelope({ cell: 2 }), post('/-/list', query)])), 421);
-    assert.equal(await statusOf(Buffer.concat([envelope({ service: 0, renewed: bootNs() }), post('/-/list', query)])), 404); // a client's, of a blob
+    /* Late or replayed: under a renewal that is older than the lease, or none. */
+    for (const renewed of [bootNs() - 3_000_000_000n, 0n, bootNs() + 3_600_000_000_000n])
+        assert.equal(await statusOf(Buffer.concat([envelope({ renewed }), post('/-/list', query)])), 421);
+    assert.equal(await statusOf(Buffer.concat([envelope({ renewed: bootNs() - 2_000_000_000n }), post('/-/list', query)])), 200);
+    assert.equal(await statusOf(Buffer.concat([envelope({ service: 0 }), post('/-/list', query)])), 404); // a client's, of a blob
     assert.equal(await statusOf(Buffer.concat([envelope({ flags: 2 }), post('/-/list', query)])), 0);
     assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/none', query)])), 404);
     assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/list', query, 'PUT')])), 404);

@@ -7,6 +7,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Member } from '../lib/cell_member.mjs';
 import { startCells } from '../lib/cells.mjs';
 import { envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
@@ -130,6 +131,36 @@ test('metrics tell which cells a front end owns and sees served, where it sends 
     await two.end('SIGKILL');
     await until(one, /^lagra_cell_served{cell="2"} 0$/m);
     await until(one, /^lagra_cell_served{cell="1"} 1$/m);
+});
+
+test('during a rolling upgrade front ends of two versions forward to each other in the older protocol', async (t) => {
+    const { cluster, owners: [old, oldTwo], place } = await startCells(t, { env: { LAGRA_PROTOCOL_RANGE: '5-5' } });
+    const start = async (range) => {
+        const member = await Member.start(cluster, { env: { LAGRA_PROTOCOL_RANGE: range } });
+        t.after(() => member.end('SIGKILL'));
+        return member;
+    };
+    const namesFrom = async (member) => (await member.ask('GET', '/?comp=list')).body.toString().match(/<Name>[^<]*/g);
+    const newer = await start('5-6');
+
+    await newer.until(200, '/-/ready');
+    await place(2);
+    assert.equal((await newer.ask('PUT', '/upgraded?restype=container')).status, 201);
+    assert.equal((await newer.ask('PUT', '/upgraded/b', { headers: BLOCK, body: Buffer.from('1') })).status, 201);
+    /* The newer front end takes the cell over: it is sent forwarded requests, and those of cell 1 for lists. */
+    await oldTwo.end();
+    await newer.until(200);
+    assert.equal((await old.ask('GET', '/upgraded/b')).status, 200);
+    assert.deepEqual(await namesFrom(old), ['<Name>upgraded']);
+    assert.deepEqual(await namesFrom(newer), ['<Name>upgraded']);
+
+    /* A front end that does not understand the old one any more says so. It still forwards to the newer one. */
+    const newest = await start('6-7');
+    await newest.until(503, '/-/ready?cluster');
+    await untilReady(newest, '?cluster', [503, 'cell 1 has no owner that executes requests\n']);
+    assert.equal((await newest.ask('GET', '/?comp=list')).status, 503);
+    assert.match(newest.stderr, /cell 1: requests cannot be forwarded to its owner .*, which understands versions 5 to 5 of the protocol between front ends; this front end understands 6 to 7/);
+    assert.match((await ready(newest, '?cell'))[1], /cell 1 is owned by .*, whose version does not understand this one/);
 });
 
 const keysOf = (cluster) => readFileSync(join(cluster, 'key'), 'latin1').trim().split('\n').map((line) => line.split(' ')[2]);

@@ -2,6 +2,7 @@
 // rest: datalakestoragegen2
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { BlobServiceClient } from '@azure/storage-blob';
 import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { Server } from '../lib/server.mjs';
 import { account, bytesOf, credential, newFile, pathsOf, rawDfs, refused } from './dfs-setup.mjs';
@@ -105,4 +106,13 @@ test('the kind of the account is shown', async () => {
     const filesystem = await newFilesystem();
     const answer = await rawDfs('HEAD', `/${filesystem.name}?resource=filesystem`, {}, '', { base });
     assert.equal(answer.headers.get('x-ms-namespace-enabled'), 'true');
+});
+
+test('CORS rules are those of the Blob service', async () => {
+    const rule = { allowedOrigins: 'http://a.example', allowedMethods: 'GET', allowedHeaders: '', exposedHeaders: '', maxAgeInSeconds: 5 };
+    await new BlobServiceClient(server.url, credential, once).setProperties({ cors: [rule] });
+    const headers = { Origin: 'http://a.example', 'Access-Control-Request-Method': 'GET' };
+    const answer = await rawDfs('OPTIONS', '/data/f', headers, '', { base, signed: false });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('access-control-allow-origin'), 'http://a.example');
 });

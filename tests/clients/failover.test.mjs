@@ -1,7 +1,8 @@
 // Cells: one front end at a time owns a data folder that several could reach, and nothing is answered by another.
 // docs/cells.md; decision: 935 to 939
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +78,6 @@ test('options of cells that do not go together, and folders that are no clusters
         [['--cluster', cluster, '--location', folder], /--cluster and --location/],
         [['--cluster', cluster, '--inMemoryPersistence'], /--cluster and --inMemoryPersistence/],
         [['--cluster', cluster, '--keepReading'], /--cluster and --keepReading/],
-        [['--cluster', cluster, '--sandbox', 'on'], /--cluster and --sandbox/],
         [['--cell', '1'], /--cell, --fenceCommand, --clusterHost, --clusterPort and --smbReferralHost require --cluster/],
         [['--clusterPort', '1'], /--cell, --fenceCommand, --clusterHost, --clusterPort and --smbReferralHost require --cluster/],
         [['--cluster', cluster, '--clusterHost', '0.0.0.0'], /--clusterHost requires an IP address/],
@@ -144,23 +144,59 @@ test('SIGTERM hands the cell over; a standby ends at once', async (t) => {
     assert.equal((await status(cluster))[0].state, 'free');
 });
 
-test('an owner that is stopped is fenced by the command, and the standby takes over', async (t) => {
-    const { folder, cluster } = await newCluster(t);
+for (const sandbox of ['off', 'on'])
+    test(`an owner that is stopped is fenced by the command, and the standby takes over: --sandbox ${sandbox}`, async (t) => {
+        const { folder, cluster } = await newCluster(t);
+        const command = join(folder, 'fence');
+        /* The command is not in the sandbox: it writes where the server may not. */
+        await writeFile(command, `#!/bin/sh\necho "$@" > ${join(folder, 'fenced')}\n[ "$1" = 1 ] && kill -9 "$5"\n`);
+        await chmod(command, 0o700);
+        const owner = await newMember(t, cluster, { args: ['--sandbox', sandbox] });
+        await owner.until(200);
+        await newContainer(owner);
+        const standby = await newMember(t, cluster, { args: ['--fenceCommand', command, '--sandbox', sandbox] });
+        await standby.until(503);
+        assert.match(await readFile(`/proc/${standby.pid}/status`, 'utf8'), sandbox === 'on' ? /^Seccomp:\s+2$/m : /^Seccomp:\s+0$/m);
+        const acknowledged = await writeUntil(owner, async () => {
+            owner.signal('SIGSTOP');
+            await standby.until(200);
+        });
+        assert.deepEqual(await owner.ended, { code: null, signal: 'SIGKILL' });
+        assert.match(standby.stderr, /does not renew its lease.*Fencing it/);
+        assert.match(await readFile(join(folder, 'fenced'), 'utf8'), new RegExp(`^1 \\S+ \\S+ .*${owner.pid} [0-9a-f-]{36}`));
+        await hasAll(standby, acknowledged);
+        /* The helper of the sandbox ends with its server, and takes no signals of its own. */
+        const helpers = (await readFile(`/proc/${standby.pid}/task/${standby.pid}/children`, 'utf8')).trim().split(' ').filter(Boolean);
+        assert.equal(helpers.length, sandbox === 'on' ? 1 : 0);
+        await standby.end('SIGKILL');
+        for (let i = 0; i < 100 && helpers.some((pid) => existsSync(`/proc/${pid}`)); i++)
+            await delay(20);
+        assert.ok(!helpers.some((pid) => existsSync(`/proc/${pid}`)));
+    });
+
+test('a standby that has taken one cell over fences the owner of another one that died at about the same time', async (t) => {
+    const { folder, cluster } = await newCluster(t, 2);
     const command = join(folder, 'fence');
-    await writeFile(command, '#!/bin/sh\n[ "$1" = 1 ] && kill -9 "$5"\n');
+    await writeFile(command, '#!/bin/sh\nkill -9 "$5"\n');
     await chmod(command, 0o700);
-    const owner = await newMember(t, cluster);
-    await owner.until(200);
-    await newContainer(owner);
+    const [one, two] = await Promise.all([1, 2].map((cell) => newMember(t, cluster, { args: ['--cell', `${cell}`] })));
+    await Promise.all([one.until(200), two.until(200)]);
     const standby = await newMember(t, cluster, { args: ['--fenceCommand', command] });
     await standby.until(503);
-    const acknowledged = await writeUntil(owner, async () => {
-        owner.signal('SIGSTOP');
-        await standby.until(200);
-    });
-    assert.deepEqual(await owner.ended, { code: null, signal: 'SIGKILL' });
-    assert.match(standby.stderr, /does not renew its lease.*Fencing it/);
-    await hasAll(standby, acknowledged);
+    one.signal('SIGSTOP');
+    await delay(1500);
+    two.signal('SIGSTOP');
+    await standby.until(200);
+    assert.equal(two.hasEnded, false); // its lease has not ended yet
+    const ended = await Promise.race([two.ended, delay(15_000, 'not fenced', { ref: false })]);
+    assert.deepEqual(ended, { code: null, signal: 'SIGKILL' });
+    /* An owner that is silent later is left alone: nobody stands by for its cell. */
+    const next = await newMember(t, cluster, { args: ['--cell', '2'] });
+    await next.until(200);
+    next.signal('SIGSTOP');
+    await delay(5000);
+    next.signal('SIGCONT');
+    await next.until(200);
 });
 
 test('without a fence command the standby waits, and says so; an operator evicts the owner', async (t) => {
@@ -267,7 +303,7 @@ test('each of two cells has an owner, a third front end stands by for both, and 
     /* A cell that is added meanwhile is taken by a front end that owns none. */
     const { code, errors, output } = await run(['cluster', 'add-cell', cluster]);
     assert.equal(code, 0, errors);
-    assert.match(output, /cell 0003 is added/);
+    assert.match(output, /added cell 0003/);
     two.restart();
     await delay(300);
     await (await newMember(t, cluster)).until(200);

@@ -13,7 +13,7 @@ import { Writers } from './writers.mjs';
 
 const CELLS = [1, 2];
 const SERVES_MS = 120_000, LIST_MS = 9000, ANSWER_MS = 4000, RETRY_MS = 20;
-const OUTAGE_MS = 4000, PAUSE_MS = 4500, PAUSE_MORE_MS = 3000;
+const OUTAGE_MS = 4000, PAUSE_MS = 4500, PAUSE_MORE_MS = 3000, APART_MS = 2000;
 const STAYS = ['osd', 'mds', 'pause']; // no owner has to be replaced
 /* A request whose front end is killed while the owner of its cell executes it is done although its client gets no response, and would undo what follows
  * its repetition. decision: 1140 */
@@ -295,11 +295,14 @@ export const EVENTS = {
         owner.member.restart();
         return [];
     },
-    /** One cell is taken over at once, the other one when a machine comes back. */
+    /** One cell is taken over at once, the other one when a machine comes back. The second machine may die while the standby has the lock of the
+     *  first one's cell. decision: 1174 */
     async 'both die'(world) {
         const [owner, other] = CELLS.map((cell) => world.owner[cell]), left = world.others(owner, other);
 
-        await Promise.all([owner.die(), other.die()]);
+        await owner.die();
+        await sleep(below(APART_MS));
+        await other.die();
         for (const end = Date.now() + SERVES_MS; Object.keys(await world.owners(left)).length === 0; await sleep(50))
             if (Date.now() > end)
                 return ['the standby takes over neither cell'];

@@ -11,10 +11,10 @@ export const pskIdentity = (cluster, secret) => `${cluster.split(' ')[2]}-${crea
 /** The time since the machine was booted, to 10 ms, as the owner's clock has it. */
 export const bootNs = () => BigInt(readFileSync('/proc/uptime', 'latin1').split(' ')[0].replace('.', '')) * 10_000_000n;
 
-/** What precedes a request: service 4 is the requests of front ends, without a renewal (bootNs() is one of the owner's lease). */
-export function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0, renewed = 0n } = {}) {
+/** What precedes a request: service 5 is the requests of front ends. renewed: of the owner's lease */
+export function envelope({ service = 5, cell = 1, incarnation = 1, flags = 0, renewed = bootNs() } = {}) {
     const bytes = Buffer.alloc(72);
-    bytes.write('LgFw\x04', 'latin1');
+    bytes.write('LgFw\x05', 'latin1');
     bytes.writeUInt8(service, 5);
     bytes.writeUInt8(flags, 6);
     bytes.writeUInt8(1, 7);

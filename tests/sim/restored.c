@@ -128,7 +128,7 @@ static enum error publish(struct server *server, struct restore *restore)
 
     committed = 0;
     ends = true;
-    e = restore_publish(restore);
+    e = restore_publish(restore, 0);
     ends = false;
     world_say("%.6f restores %s of commit %" PRIu64 "%s: %d", (double)world->now_ns / 1e9,
               sim_service()->names[backup.name], backup.commit, replaces ? ", replacing" : "",

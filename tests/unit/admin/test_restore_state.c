@@ -144,7 +144,7 @@ static void all_is_there(void **state)
 
     (void)state;
     assert_true(restore_put(r, whole_batch()));
-    assert_int_equal(restore_publish(r), OK);
+    assert_int_equal(restore_publish(r, 0), OK);
     restore_free(r, true);
     assert_int_equal(get(space, &record), STORE_OK);
     assert_int_equal(
@@ -157,7 +157,7 @@ static void all_is_there(void **state)
     /* Its name is taken. */
     r = begin();
     assert_true(restore_put(r, whole_batch()));
-    assert_int_equal(restore_publish(r), E_ContainerAlreadyExists);
+    assert_int_equal(restore_publish(r, 0), E_ContainerAlreadyExists);
     space = r->space;
     restore_free(r, false);
     assert_int_equal(get(space, &record), STORE_NOT_FOUND);
@@ -197,7 +197,7 @@ static void hostile(void **state)
         memcpy(changed, batch.ptr, batch.len);
         changed[i] = (char)(changed[i] ^ (i % 2 ? 0xFF : 0x41));
         (void)restore_put(r, bytes_of(changed, batch.len));
-        (void)restore_publish(r);
+        (void)restore_publish(r, 0);
         restore_free(r, false);
     }
 }
@@ -211,7 +211,7 @@ static void refused(void **state)
     text_init(&batch, w.arena, 0);
     add_record(&batch, "without a partition", 0);
     assert_false(restore_put(r, text_bytes(&batch)));
-    assert_int_equal(restore_publish(r), E_InvalidInput);
+    assert_int_equal(restore_publish(r, 0), E_InvalidInput);
     restore_free(r, false);
     r = begin();
     batch.len = 0;

@@ -10,10 +10,12 @@
 #include <cmocka.h>
 
 #include "cluster/envelope.h"
+#include "cluster/protocol.h"
 
 static struct envelope sample(void)
 {
     struct envelope envelope = {
+        .version = PROTOCOL_NEWEST,
         .service = 2,
         .cell = 7,
         .incarnation = 300,
@@ -42,6 +44,7 @@ static void read_as_written(void **state)
     written[size] = 'G';
     assert_int_equal(envelope_read(bytes_of(written, size + 1), &read), INTRODUCTION_WHOLE);
     assert_int_equal(read.said.size, size);
+    assert_int_equal(read.version, PROTOCOL_NEWEST);
     assert_int_equal(read.service, 2);
     assert_int_equal(read.cell, 7);
     assert_int_equal(read.incarnation, 300);
@@ -56,7 +59,8 @@ static void read_as_written(void **state)
 /* Without what is optional, and with all of it at its longest. */
 static void extremes(void **state)
 {
-    struct envelope envelope = { .cell = UINT32_MAX,
+    struct envelope envelope = { .version = PROTOCOL_NEWEST,
+                                 .cell = UINT32_MAX,
                                  .incarnation = UINT64_MAX,
                                  .renewed_ns = UINT64_MAX },
                     read;
@@ -101,16 +105,16 @@ static void hostile(void **state)
     (void)state;
     for (size_t at = 0; at < 5; at++)
         assert_malformed(at, 0xff);
-    assert_malformed(4, 3);     /* version: of an older front end */
-    assert_malformed(4, 5);     /* of a newer one */
-    assert_malformed(5, 4);     /* service */
-    assert_malformed(6, 0x2b);  /* an unknown flag */
-    assert_malformed(6, 0x0a);  /* no client, but an address */
-    assert_malformed(6, 0x03);  /* no authority, but a length */
-    assert_malformed(7, 0);     /* hops */
-    assert_malformed(7, 2);     /* it was forwarded twice */
-    assert_malformed(11, 0);    /* cell 0 */
-    assert_malformed(38, 0xff); /* an authority longer than any */
+    assert_malformed(4, PROTOCOL_OLDEST - 1); /* version: of an older front end */
+    assert_malformed(4, PROTOCOL_NEWEST + 1); /* of a newer one */
+    assert_malformed(5, 5);                   /* service */
+    assert_malformed(6, 0x2b);                /* an unknown flag */
+    assert_malformed(6, 0x0a);                /* no client, but an address */
+    assert_malformed(6, 0x03);                /* no authority, but a length */
+    assert_malformed(7, 0);                   /* hops */
+    assert_malformed(7, 2);                   /* it was forwarded twice */
+    assert_malformed(11, 0);                  /* cell 0 */
+    assert_malformed(38, 0xff);               /* an authority longer than any */
     /* A request without an envelope, and a part of one. */
     assert_int_equal(envelope_read(bytes_from_string("GET / HTTP/1.1\r\n"), &read),
                      INTRODUCTION_MALFORMED);
@@ -120,7 +124,7 @@ static void hostile(void **state)
 
 static void no_incarnation(void **state)
 {
-    struct envelope envelope = { .cell = 1 }, read;
+    struct envelope envelope = { .version = PROTOCOL_NEWEST, .cell = 1 }, read;
     char written[INTRODUCTION_MAX];
     size_t size = envelope_write(&envelope, written);
 
@@ -131,7 +135,12 @@ static void no_incarnation(void **state)
 /* A request of a front end itself has no client, nor anything else of one. */
 static void of_a_peer(void **state)
 {
-    struct envelope envelope = { .service = ENVELOPE_OF_PEER, .cell = 2, .incarnation = 3 }, read;
+    struct envelope envelope = { .version = PROTOCOL_NEWEST,
+                                 .service = ENVELOPE_OF_PEER,
+                                 .cell = 2,
+                                 .incarnation = 3,
+                                 .renewed_ns = 4 },
+                    read;
     char written[INTRODUCTION_MAX];
     size_t size = envelope_write(&envelope, written);
 
@@ -139,6 +148,7 @@ static void of_a_peer(void **state)
     assert_int_equal(size, ENVELOPE_BYTES);
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
     assert_int_equal(read.service, ENVELOPE_OF_PEER);
+    assert_int_equal(read.renewed_ns, 4);
     for (unsigned flag = 1; flag < 256; flag <<= 1) {
         written[6] = (char)flag;
         assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
@@ -147,9 +157,6 @@ static void of_a_peer(void **state)
     written[47] = 1; /* a placement */
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
     written[47] = 0;
-    written[55] = 1; /* a renewal */
-    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
-    written[55] = 0;
     written[71] = 1; /* a request id */
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
     written[71] = 0;

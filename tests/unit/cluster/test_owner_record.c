@@ -35,8 +35,15 @@ static struct owner_record sample(uint64_t renewal)
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
     snprintf(record.owner.client, sizeof record.owner.client, "%s", "client4123");
     snprintf(record.owner.forward, sizeof record.owner.forward, "%s", "192.0.2.1:10020");
+    record.owner.protocol = (struct protocol_range){ 5, 9 };
     record.serves = true; /* also the default for versions before 4 */
     return record;
+}
+
+/* Makes the expected record one without versions of the protocol. */
+static void set_no_protocol(struct owner_record *record)
+{
+    record->owner.protocol = (struct protocol_range){ PROTOCOL_UNSAID, PROTOCOL_UNSAID };
 }
 
 static void read_as_written(void **state)
@@ -55,6 +62,7 @@ static void read_as_written(void **state)
     memset(record.owner.smb, 's', OWNER_SMB_MAX);
     memset(record.owner.version, 'v', OWNER_VERSION_MAX);
     memset(record.move, 'm', OWNER_MOVE_MAX);
+    record.owner.protocol = (struct protocol_range){ PROTOCOL_MAX, PROTOCOL_MAX };
     record.keys[0] = record.keys[1] = UINT32_MAX;
     record.serves = false;
     record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
@@ -69,6 +77,15 @@ static void with_crc(char slot[OWNER_SLOT_BYTES])
 
     for (unsigned i = 0; i < 4; i++)
         slot[8 + i] = (char)(crc >> 8 * i & 0xff);
+}
+
+/* Makes a slot one of an earlier version, with only this many bytes of the fields. */
+static void shorten(char slot[OWNER_SLOT_BYTES], unsigned version, unsigned length)
+{
+    memset(slot + 14 + length, 0, OWNER_SLOT_BYTES - 14 - length);
+    slot[13] = (char)length;
+    slot[14] = (char)version;
+    with_crc(slot);
 }
 
 /* Version 1, which must stay readable: see "to change the format" in owner_record.h. */
@@ -86,6 +103,7 @@ static void version_1(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    set_no_protocol(&record);
     record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
@@ -106,6 +124,7 @@ static void version_2(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    set_no_protocol(&record);
     record.renewed_ns = 0;
     owner_record_write(&record, slot);
     memset(slot + 14 + 81, 0, sizeof slot - 14 - 81);
@@ -125,6 +144,7 @@ static void version_3(void **state)
     struct owner_record record = sample(5), read;
 
     (void)state;
+    set_no_protocol(&record);
     record.renewed_ns = 0;
     record.used_bytes = 256;
     owner_record_write(&record, slot);
@@ -148,11 +168,9 @@ static void version_4(void **state)
     snprintf(record.owner.version, sizeof record.owner.version, "%s", "1.2.3");
     snprintf(record.move, sizeof record.move, "%s", "mn");
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], 98 + sizeof more + 3);
-    slot[13] = (char)(98 + sizeof more); /* what later versions add is empty */
-    slot[14 + 98 + sizeof more] = 0;
-    slot[14] = 4;
-    with_crc(slot);
+    assert_int_equal((uint8_t)slot[13], 98 + sizeof more + 5);
+    shorten(slot, 4, 98 + sizeof more);
+    set_no_protocol(&record);
     assert_memory_equal(slot + 14 + 98, more, sizeof more);
     assert_true(owner_record_read(slot, &read));
     assert_memory_equal(&read, &record, sizeof read);
@@ -171,13 +189,11 @@ static void version_5(void **state)
 
     (void)state;
     owner_record_write(&record, slot);
-    length = (uint8_t)slot[13] - 3u; /* without an empty one, and what version 6 adds */
+    length = (uint8_t)slot[13] - 5u; /* without an empty one, and what later versions add */
     snprintf(record.owner.smb, sizeof record.owner.smb, "%s", "a.b-1");
     owner_record_write(&record, slot);
-    slot[14] = 5;
-    slot[13] = (char)(slot[13] - 2); /* version 6 adds two zeros */
-    with_crc(slot);
-    assert_int_equal((uint8_t)slot[13], length + sizeof smb);
+    shorten(slot, 5, length + sizeof smb);
+    set_no_protocol(&record);
     assert_memory_equal(slot + 14 + length, smb, sizeof smb);
     assert_true(owner_record_read(slot, &read));
     assert_memory_equal(&read, &record, sizeof read);
@@ -199,15 +215,40 @@ static void version_6(void **state)
 
     (void)state;
     owner_record_write(&record, slot);
-    length = (uint8_t)slot[13] - 2u; /* without keys */
+    length = (uint8_t)slot[13] - 4u; /* without keys, and what version 7 adds */
     record.keys[0] = 256;
     record.keys[1] = 7;
     owner_record_write(&record, slot);
-    assert_int_equal(slot[14], 6);
-    assert_int_equal((uint8_t)slot[13], length + sizeof keys);
+    shorten(slot, 6, length + sizeof keys);
+    set_no_protocol(&record);
     assert_memory_equal(slot + 14 + length, keys, sizeof keys);
     assert_true(owner_record_read(slot, &read));
     assert_memory_equal(&read, &record, sizeof read);
+}
+
+/* Version 7 has two more. A later version has more fields than this one knows, and is read without them. */
+static void version_7(void **state)
+{
+    static const uint8_t protocol[] = { 5, 9 };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+    unsigned length;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    length = (uint8_t)slot[13];
+    assert_int_equal(slot[14], 7);
+    assert_memory_equal(slot + 14 + length - sizeof protocol, protocol, sizeof protocol);
+    memset(slot + 14 + length, 'x', 9);
+    slot[13] = (char)(length + 9);
+    with_crc(slot);
+    assert_false(owner_record_read(slot, &read)); /* version 7 has no such fields */
+    slot[14] = 8;
+    with_crc(slot);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+    shorten(slot, 8, length - 1); /* but it has those of version 7 */
+    assert_false(owner_record_read(slot, &read));
 }
 
 /* Each byte of the file, changed. */
@@ -260,7 +301,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += version == 5 ? 2 : 1) {
+    for (unsigned version = 0; version < 7; version++) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -293,8 +334,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
         cmocka_unit_test(version_3),       cmocka_unit_test(version_4), cmocka_unit_test(version_5),
-        cmocka_unit_test(version_6),       cmocka_unit_test(damaged),   cmocka_unit_test(hostile),
-        cmocka_unit_test(newest),
+        cmocka_unit_test(version_6),       cmocka_unit_test(version_7), cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),         cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cluster/envelope.h"
 #include "cluster/front.h"
+#include "cluster/lease.h"
 #include "cluster/peer.h"
 #include "http/http.h"
 #include "net/connection.h"
@@ -58,6 +59,7 @@ static bool is_complete(struct canned *c)
         return false;
     assert_int_equal(envelope.service, ENVELOPE_OF_PEER);
     assert_int_equal(envelope.cell, 2);
+    assert_int_equal(envelope.renewed_ns, envelope.incarnation);
     there = bytes_from(there, envelope.said.size);
     body = memmem(there.ptr, there.len, "\r\n\r\n", 4);
     if (!body)
@@ -152,7 +154,9 @@ static void show_owner(struct world *w, uint64_t incarnation)
 
     snprintf(record.owner.forward, sizeof record.owner.forward, "127.0.0.1:%u",
              net_port(owner.server));
-    (void)route_saw(&w->route, 2, &record, incarnation);
+    record.owner.protocol = protocol_own();
+    record.renewed_ns = incarnation;
+    (void)route_saw(&w->route, 2, &record, clock_boot_ns());
 }
 
 static void setup(struct world *w, const char *first, const char *second)
@@ -309,6 +313,22 @@ static void no_owner(void **state)
     teardown(&w);
 }
 
+/* After a pause, the owner and its lease may have changed. */
+static void a_record_read_long_ago(void **state)
+{
+    struct peer_response response;
+    struct world w;
+
+    (void)state;
+    setup(&w, OK_RESPONSE, NULL);
+    w.route.cells[0].asked_ns -= FORWARD_FRESH_MS * MS;
+    assert_int_equal(ask(&w, true, &response), PEER_NO_OWNER);
+    assert_int_equal(atomic_load(&owner.connections), 0);
+    show_owner(&w, 5);
+    assert_int_equal(ask(&w, true, &response), PEER_OK);
+    teardown(&w);
+}
+
 /* A process that stops does not wait for the owner of another cell. */
 static void stopping(void **state)
 {
@@ -453,12 +473,18 @@ static void the_internal_endpoint(void **state)
     listen.key = owner.key;
     server = http_start(&listen, &http_limits_default, &internal, &front, &problem);
     assert_non_null(server);
-    for (unsigned i = 0; i < 3; i++) {
-        struct owner_record record = { .cell = 2, .incarnation = i == 2 ? 6 : 5, .is_held = true };
+    for (unsigned i = 0; i < 4; i++) {
+        struct owner_record record = {
+            .cell = 2,
+            .incarnation = i == 2 ? 6 : 5,
+            .is_held = true,
+            .renewed_ns = clock_boot_ns() - (i == 3 ? LEASE_MS * MS : 0),
+            .owner.protocol = protocol_own(),
+        };
 
         snprintf(record.owner.forward, sizeof record.owner.forward, "127.0.0.1:%u",
                  http_port(server));
-        (void)route_saw(&w.route, 2, &record, 100 + i);
+        (void)route_saw(&w.route, 2, &record, clock_boot_ns());
         if (i == 1) {
             atomic_store(&tenure.ends_ns, clock_boot_ns() + 60000 * MS);
             front_serve(&front, &tenure, 2, 5);
@@ -485,6 +511,7 @@ int main(void)
         cmocka_unit_test(the_owner_closes),
         cmocka_unit_test(refused_by_another_owner),
         cmocka_unit_test(no_owner),
+        cmocka_unit_test(a_record_read_long_ago),
         cmocka_unit_test(another_key),
         cmocka_unit_test(stopping),
         cmocka_unit_test(lost_after_it_was_sent),

@@ -22,7 +22,9 @@ static void wake(struct waiter *waiter)
 
 static struct owner_record record_of(uint64_t incarnation, const char *forward)
 {
-    struct owner_record record = { .cell = 1, .incarnation = incarnation, .is_held = true };
+    struct owner_record record = {
+        .cell = 1, .incarnation = incarnation, .is_held = true, .owner.protocol = protocol_own()
+    };
 
     snprintf(record.owner.forward, sizeof record.owner.forward, "%s", forward);
     return record;
@@ -60,6 +62,33 @@ static void owners_that_do_not_serve(void **state)
     route_take(&route, &record);
     assert_int_equal(route_unserved(&route, cells), 1);
     assert_int_equal(cells[0], 1);
+}
+
+/* The newest version of the protocol that both understand is spoken; without one there is no target. */
+static void versions(void **state)
+{
+    const struct protocol_range own = protocol_own();
+    struct owner_record record = record_of(3, "192.0.2.1:10020");
+    struct route route = { .is_open = false };
+    struct owner_target target;
+
+    (void)state;
+    assert_int_equal(
+        protocol_common((struct protocol_range){ 5, 8 }, (struct protocol_range){ 7, 9 }), 8);
+    assert_int_equal(
+        protocol_common((struct protocol_range){ 5, 6 }, (struct protocol_range){ 7, 9 }), 0);
+    route_init(&route);
+    route_add(&route, 1);
+    record.owner.protocol.newest = own.newest + 3;
+    (void)route_saw(&route, 1, &record, 1);
+    assert_int_equal(find(&route, &target), ROUTE_FOUND);
+    assert_int_equal(target.version, own.newest);
+    record.owner.protocol.oldest = own.newest + 1;
+    (void)route_saw(&route, 1, &record, 2);
+    assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
+    record.owner.protocol = (struct protocol_range){ own.oldest - 1, own.oldest - 1 };
+    (void)route_saw(&route, 1, &record, 3);
+    assert_int_equal(find(&route, &target), ROUTE_NO_OWNER);
 }
 
 static void owners_come_and_go(void **state)
@@ -215,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owners_that_do_not_serve),
         cmocka_unit_test(owners_come_and_go),
+        cmocka_unit_test(versions),
         cmocka_unit_test(an_owner_leaves),
         cmocka_unit_test(addresses),
         cmocka_unit_test(waiters),

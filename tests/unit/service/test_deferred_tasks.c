@@ -14,7 +14,15 @@
 #include "service/operation.h"
 #include "service/task_retry.h"
 
-enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903, GONE = 0x904, AGAIN = 0x905, LARGE = 0x906 };
+enum {
+    FAILING = 0x901,
+    DONE = 0x902,
+    UNKNOWN = 0x903,
+    GONE = 0x904,
+    AGAIN = 0x905,
+    LARGE = 0x906,
+    AWAY = 0x907
+};
 
 static unsigned tried, done;
 static bool is_mended;
@@ -71,11 +79,23 @@ static enum store_result hold_much(struct decision *d, const struct deferred_tas
     return is_mended ? STORE_OK : STORE_CORRUPT;
 }
 
+/* Another cell cannot be reached. */
+static enum store_result find_no_owner(struct decision *d, const struct deferred_task *task,
+                                       const struct endpoint *endpoint)
+{
+    (void)d;
+    (void)task;
+    (void)endpoint;
+    tried++;
+    return is_mended ? STORE_OK : STORE_BUSY;
+}
+
 /* The last is no part of the service's list. */
 static const struct task_handler kinds[] = {
     { FAILING, "test", be_tried },  { DONE, "test", succeed },
     { GONE, "test", find_nothing }, { AGAIN, "test", come_again_at_once },
-    { LARGE, "test", hold_much },   { UNKNOWN, "test", succeed }
+    { LARGE, "test", hold_much },   { AWAY, "test", find_no_owner },
+    { UNKNOWN, "test", succeed }
 };
 static const struct service service = { .name = "test",
                                         .task_handlers = kinds,
@@ -183,6 +203,23 @@ static void seldom_and_never_given_up(void **state)
     assert_int_equal(tried, 1);
 }
 
+/* A task that waits for another cell is done within 16 seconds of that cell's return, however long that was away. */
+static void soon_after_a_cell_returns(void **state)
+{
+    struct fixture *f = *state;
+    instant s;
+
+    add(f, AWAY, f->now);
+    for (s = 0; s < 3600; s++)
+        run_at(f, f->now + s * TICKS_PER_SECOND);
+    assert_in_range(tried, 200, 3600 / 16 + 10);
+    is_mended = true;
+    tried = 0;
+    for (; s < 3600 + 17; s++)
+        run_at(f, f->now + s * TICKS_PER_SECOND);
+    assert_int_equal(tried, 1);
+}
+
 /* An item of a space that is dropped is not kept, whatever it came to. */
 static void dropped_space(void **state)
 {
@@ -280,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(others_go_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(seldom_and_never_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(soon_after_a_cell_returns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_look_says, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_items, set_up, tear_down),

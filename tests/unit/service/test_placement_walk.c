@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "service/deferred_tasks.h"
 #include "service/placement.h"
 #include "service/small_record.h"
 
@@ -380,6 +381,56 @@ static void released_after_deletion(void **of)
     arena_free(arena);
 }
 
+static bool has_release_record(void)
+{
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .problem = &problem };
+    struct record record;
+    enum store_result result;
+
+    open_name(&d, 2, 0);
+    result = read_view_get(d.before, RECORD_INNER, bytes_from_string("n"), arena, &record);
+    deciding_end(&d);
+    assert_true(result == STORE_OK || result == STORE_NOT_FOUND);
+    return result == STORE_OK;
+}
+
+/* The record of a release is deleted when it refuses no requests any more. A second release makes it last longer. */
+static void releases_are_forgotten(void **of)
+{
+    const struct service *services[] = { &service };
+    enum placement_release release;
+    instant first = 0;
+    bool left;
+
+    (void)of;
+    arena = arena_new(SIZE_MAX);
+    stores[1] = store_open_memory();
+    for (uint64_t incarnation = 1; incarnation <= 2; incarnation++) {
+        struct problem problem = { .detail = NULL };
+        struct decision d = { .problem = &problem };
+
+        open_name(&d, 2, 0);
+        if (incarnation == 1)
+            first = d.now;
+        else
+            d.now = first + 60 * TICKS_PER_SECOND;
+        assert_int_equal(placement_release(&d, incarnation, &release), STORE_OK);
+        assert_int_equal(release, PLACEMENT_RELEASED);
+        assert_int_equal(deciding_commit(&d), OK);
+        deciding_end(&d);
+    }
+    (void)tasks_run_due(stores[1], services, NULL, 1,
+                        first + (PLACEMENT_RELEASED_S + 1) * TICKS_PER_SECOND, &left);
+    assert_false(left);
+    assert_true(has_release_record());
+    (void)tasks_run_due(stores[1], services, NULL, 1,
+                        first + (PLACEMENT_RELEASED_S + 61) * TICKS_PER_SECOND, &left);
+    assert_false(has_release_record());
+    store_close(stores[1]);
+    arena_free(arena);
+}
+
 /* So does a name that was in the root. */
 static void placed_after_deletion(void **of)
 {
@@ -405,7 +456,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(any_order),
                                         cmocka_unit_test(released_after_deletion),
-                                        cmocka_unit_test(placed_after_deletion) };
+                                        cmocka_unit_test(placed_after_deletion),
+                                        cmocka_unit_test(releases_are_forgotten) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
