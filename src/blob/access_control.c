@@ -115,8 +115,8 @@ static bool find_operation(unsigned needs, bool exists, enum posix_operation *re
         *ret_operation = POSIX_DELETES;
     else if (!exists && (needs & (NEEDS_CREATE | NEEDS_NAME)))
         *ret_operation = POSIX_CREATES;
-    else if (needs & (NEEDS_CREATE | NEEDS_CONTENT | NEEDS_METADATA | NEEDS_TIER | NEEDS_SNAPSHOT |
-                      NEEDS_TAGS))
+    else if (needs & (NEEDS_CREATE | NEEDS_NAME | NEEDS_CONTENT | NEEDS_METADATA | NEEDS_TIER |
+                      NEEDS_SNAPSHOT | NEEDS_TAGS))
         *ret_operation = POSIX_WRITES;
     else if (needs & NEEDS_READ)
         *ret_operation = POSIX_READS;
@@ -141,11 +141,10 @@ static enum store_result read_directory(struct decision *d, uint64_t id, struct 
 }
 
 /* Requires execution of all existing directories of the path, and more of the last one. */
-static enum store_result check_path(struct decision *d, struct acl_callers *callers,
-                                    unsigned of_parent, struct posix_acl *ret_parent)
+static enum store_result check_path(struct decision *d, const struct tree_place *place,
+                                    struct acl_callers *callers, unsigned of_parent,
+                                    struct posix_acl *ret_parent)
 {
-    const struct tree_place *place = &blob_state(d)->node->place;
-
     for (size_t i = 0; i < place->path.count; i++) {
         bool is_last = i + 1 == place->path.count || place->directories[i + 1] == TREE_ROOT;
         enum store_result result = read_directory(d, place->directories[i], ret_parent);
@@ -171,7 +170,7 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
 
     if (find_operation(decision_passes(d), exists, &operation))
         required = &posix_requirements[operation];
-    result = check_path(d, callers, required->parent, &parent);
+    result = check_path(d, &node->place, callers, required->parent, &parent);
     if (result || !exists || (!state->found && !state->is_kept))
         return result;
     result = access_control_of(d, &state->blob, is_root, &own);
@@ -183,6 +182,24 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
     if (required == &posix_requirements[POSIX_DELETES] && !is_root)
         require_owner(callers, &own, &parent);
     return STORE_OK;
+}
+
+enum error access_control_check_source(struct decision *d, const struct tree_place *place,
+                                       const struct blob *blob)
+{
+    struct acl_callers callers;
+    struct posix_acl parent, own;
+    enum store_result result;
+
+    if (!acl_callers_find(d, &callers))
+        return OK;
+    result = check_path(d, place, &callers, posix_requirements[POSIX_DELETES].parent, &parent);
+    if (!result)
+        result = access_control_of(d, blob, false, &own);
+    if (result)
+        return decision_fail_store(d, result);
+    require_owner(&callers, &own, &parent);
+    return acl_callers_are_refused(&callers) ? E_AuthorizationPermissionMismatch : OK;
 }
 
 static enum acl_result result_for(const struct acl_callers *callers, unsigned i)

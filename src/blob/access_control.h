@@ -35,6 +35,12 @@ bool acl_callers_own(const struct acl_callers *callers, const struct posix_acl *
  * decision_fail_store(). */
 enum error access_control_facts(struct decision *d, struct permit_facts *facts);
 
+struct tree_place;
+/* Checks that the lists permit the caller to rename this file or directory. Returns OK,
+ * E_AuthorizationPermissionMismatch, or an error of decision_fail_store(). */
+enum error access_control_check_source(struct decision *d, const struct tree_place *place,
+                                       const struct blob *blob);
+
 /* Decodes the list of a blob. Returns STORE_OK, STORE_CORRUPT. */
 enum store_result access_control_of(const struct decision *d, const struct blob *blob, bool is_root,
                                     struct posix_acl *ret_acl);

@@ -1,6 +1,7 @@
 /* Renaming files and directories: see path_operations.h. */
 #include "blob/path_operations.h"
 
+#include "blob/access_control.h"
 #include "blob/contents.h"
 #include "blob/keep_blob.h"
 #include "blob/namespace.h"
@@ -143,6 +144,8 @@ static enum error rename_blob(struct decision *d, const struct path_rename *aske
     enum tree_result result;
     enum error e = find_source(d, asked, &source);
 
+    if (!e)
+        e = access_control_check_source(d, &source.place, &source.blob);
     if (!e)
         e = check_source(d, asked, &source.blob);
     if (!e)

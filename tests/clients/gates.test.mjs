@@ -22,7 +22,7 @@ function gatesOfSource() {
 
     for (const file of readdirSync(`${ROOT}src`, { recursive: true }).filter((name) => /\.[ch]$/.test(name)))
         for (const line of readFileSync(`${ROOT}src/${file}`, 'utf8').split('\n')) {
-            if (/ROW\(|^\s*\/?\*/.test(line)) // the column "since" of the operations is for their documentation
+            if (/ROW\(|^ {8}(READS|WRITES), MAY\(|^\s*\/?\*/.test(line)) // the column "since" of the operations is for their documentation
                 continue;
             for (const [, date] of line.replace(/\/\*.*?\*\//g, '').matchAll(/"(20\d\d-\d\d-\d\d)"/g))
                 found.add(`${file} ${date}`);
@@ -179,6 +179,11 @@ const GATES = [
     ['request/prepare.c', '2015-02-21', 'rest: Blob-Service-Error-Codes "requires at least version 2015-02-21"', blob('GET', '/box/sealed'), not(code('FeatureVersionMismatch'))],
     ['service/request_body.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', PUT_BLOCK(), header('x-ms-content-crc64')],
     ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
+    ['blob/rest/blob_operations.c', '2020-10-02', 'recorded', 'clients/dfs-versions.test.mjs'],
+    ['blob/rest/list_blobs.c', '2020-10-02', 'recorded', 'clients/dfs-versions.test.mjs'],
+    ['dfs/rest/list_paths.c', '2020-02-10', 'recorded', 'clients/dfs-versions.test.mjs'],
+    ['dfs/rest/list_paths.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],
+    ['dfs/rest/paths.c', '2021-06-08', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['request/route.c', '2018-03-28', 'rest: static websites are of no version; recorded', 'clients/website.test.mjs'],
     ['request/route.c', NEWEST, 'decision 9', 'unit/request/test_route.c'],
     ['properties/service_properties_xml.c', '2011-08-18', 'rest: Get-Blob-Service-Properties "DefaultServiceVersion"', PROPERTIES('blob'), element('DefaultServiceVersion')],

@@ -66,7 +66,13 @@ static enum error read_id(struct call *call, const char *name, struct bytes *ret
     return OK;
 }
 
-enum error set_access_control_check(struct call *call, struct set_access_control_parameters *p)
+/* Reports the kind of the account before an error of the request, as the real service does. */
+static enum error for_kind(const struct call *call, enum error e)
+{
+    return e && !account_is_hierarchical(call->account) ? E_HierarchicalNamespaceNotEnabled : e;
+}
+
+static enum error read_access_control(struct call *call, struct set_access_control_parameters *p)
 {
     struct bytes acl = call_header(call, "x-ms-acl");
     struct bytes mode = call_header(call, "x-ms-permissions");
@@ -89,6 +95,11 @@ enum error set_access_control_check(struct call *call, struct set_access_control
     if (p->owner.ptr)
         call->input.demands = (struct demands){ .letters = "o", .actions = ACTION_BLOB_SUPER_USER };
     return OK;
+}
+
+enum error set_access_control_check(struct call *call, struct set_access_control_parameters *p)
+{
+    return for_kind(call, read_access_control(call, p));
 }
 
 void set_access_control_answer(struct answer *a, const struct set_access_control_parameters *p,
@@ -132,8 +143,8 @@ static enum error read_max(struct call *call, uint64_t *ret_max)
     return OK;
 }
 
-enum error set_access_control_recursive_check(struct call *call,
-                                              struct set_access_control_recursive_parameters *p)
+static enum error read_recursive(struct call *call,
+                                 struct set_access_control_recursive_parameters *p)
 {
     struct bytes continuation = call_query(call, "continuation");
     enum error e = read_how(call, &p->how);
@@ -153,6 +164,12 @@ enum error set_access_control_recursive_check(struct call *call,
     }
     p->recursion = arena_alloc(call->arena, sizeof *p->recursion);
     return OK;
+}
+
+enum error set_access_control_recursive_check(struct call *call,
+                                              struct set_access_control_recursive_parameters *p)
+{
+    return for_kind(call, read_recursive(call, p));
 }
 
 static void write_failure(struct json_writer *writer, const struct acl_failure *failed)
