@@ -69,7 +69,9 @@ static enum error read_id(struct call *call, const char *name, struct bytes *ret
 /* Reports the kind of the account before an error of the request, as the real service does. */
 static enum error for_kind(const struct call *call, enum error e)
 {
-    return e && !account_is_hierarchical(call->account) ? E_HierarchicalNamespaceNotEnabled : e;
+    return e && call->account && !account_is_hierarchical(call->account)
+               ? E_HierarchicalNamespaceNotEnabled
+               : e;
 }
 
 static enum error read_access_control(struct call *call, struct set_access_control_parameters *p)
