@@ -359,6 +359,12 @@ void assert_nothing_is_left(struct fixture *f)
 
 /* ---- begin and end ---- */
 
+void fixture_make_hierarchical(struct fixture *f)
+{
+    account_set_hierarchical(accounts_find(f->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT)),
+                             true);
+}
+
 int fixture_setup(void **state)
 {
     return fixture_setup_on(state, store_open_memory());

@@ -17,6 +17,8 @@
 struct fixture; /* all memory of the answers lives as long as it */
 
 /* For cmocka: a fixture with the empty container "box" as *state, and its end. */
+/* Makes the account hierarchical. */
+void fixture_make_hierarchical(struct fixture *f);
 int fixture_setup(void **state);
 /* The same on a store of the caller's, which the fixture closes. */
 int fixture_setup_on(void **state, struct store *store);

@@ -135,8 +135,7 @@ static void malformed_requests(void **state)
                                            "&mode=set&continuation=%20" };
     struct fixture *f = *state;
 
-    account_set_hierarchical(accounts_find(f->accounts, bytes_from_string("devstoreaccount1")),
-                             true);
+    fixture_make_hierarchical(f);
     put(f, "a/b");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_answer(with_acls(f, "PUT /box/a/b?action=setAccessControl", cases[i].headers), 400,
