@@ -7,6 +7,7 @@ const CHANGED = [200, 201, 202];
 const PAGE = 7;
 const base64 = (text) => Buffer.from(text).toString('base64');
 const properties = (value) => ['x-ms-properties', `value=${base64(value)}`];
+const encoded = (path) => path.split('/').map(encodeURIComponent).join('/');
 const list = (readers) => `user:${readers}:r-x`;
 const dfs = (method, query, headers = [], body = undefined) => ({ service: 'dfs', method, query, headers, body });
 
@@ -42,7 +43,7 @@ export class PathClient {
     }
 
     async #expect(wanted, { service, method, query, headers = [], body }, path) {
-        const target = `${path}${query && `?${query}`}`;
+        const target = `${encoded(path)}${query && `?${query}`}`;
         const answer = await this.#clients[service].ask(method, target, { headers, body });
 
         if (!wanted.includes(answer.status))
@@ -60,7 +61,7 @@ export class PathClient {
 
     /** Makes one change of path_model.mjs below `directory`. */
     async change(directory, { kind, path, from, to, gate, ...how }) {
-        const request = REQUESTS[kind]({ ...how, source: `${directory}/${from}` });
+        const request = REQUESTS[kind]({ ...how, source: encoded(`${directory}/${from}`) });
         const at = `${directory}/${path ?? to}`;
 
         if (kind === 'append')

@@ -1,8 +1,8 @@
 // What is below a directory of a hierarchical account, as its only writer knows it, and what each
 // change makes of it.
 //
-// A state is a Map: path below the directory -> { kind, value, owner, readers, bytes }. readers: who
-// the access control list names; bytes are those of a file. States and nodes are never changed, only
+// A state is a Map: path below the directory -> { kind, value, owner, readers, bytes, isPut }.
+// readers: who the access control list names; bytes are those of a file; isPut: of Put Blob, so it cannot be appended to. States and nodes are never changed, only
 // replaced.
 
 import { digest } from './model.mjs';
@@ -45,8 +45,8 @@ const removed = (state, { path }) => new Map([...state].filter(([one]) => one !=
 export const PATH_CHANGES = {
     createDirectory: (state, { path, value }) => created(state, path, { kind: 'directory', value }),
     createFile: (state, { path, value }) => created(state, path, { kind: 'file', value, bytes: Buffer.alloc(0) }),
-    put: (state, { path, value, part }) => (state.has(path) ? changed(state, path, { value, bytes: part })
-        : created(state, path, { kind: 'file', value, bytes: part })),
+    put: (state, { path, value, part }) => (state.has(path) ? changed(state, path, { value, bytes: part, isPut: part.length > 0 })
+        : created(state, path, { kind: 'file', value, bytes: part, isPut: part.length > 0 })),
     append: (state, { path, part }) => changed(state, path, { bytes: Buffer.concat([state.get(path).bytes, part]) }),
     properties: (state, { path, value }) => changed(state, path, { value }),
     owner: (state, { path, owner }) => changed(state, path, { owner }),

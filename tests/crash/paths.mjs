@@ -125,7 +125,7 @@ export class PathCampaign {
             return { kind: 'properties', path, value: `v${this.changes}` };
         const part = this.#part();
 
-        return part.length > 0 ? { kind: 'append', path, position: state.get(path).bytes.length, part } : this.#nextCreate(state);
+        return part.length > 0 && !state.get(path).isPut ? { kind: 'append', path, position: state.get(path).bytes.length, part } : this.#nextCreate(state);
     }
 
     /* ---- writers ---- */

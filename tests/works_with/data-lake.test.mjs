@@ -28,7 +28,7 @@ before(async () => {
 after(() => server.stop());
 
 const environment = () => ({
-    LAGRA_TEST_DFS_URL: dfs, LAGRA_TEST_ACCOUNT_NAME: account.name, LAGRA_TEST_ACCOUNT_KEY: account.key,
+    LAGRA_TEST_DFS_URL: `http://127.0.0.1:${server.ports.dfs}/${account.name}`, LAGRA_TEST_ACCOUNT_NAME: account.name, LAGRA_TEST_ACCOUNT_KEY: account.key,
     AZURE_STORAGE_CONNECTION_STRING: `DefaultEndpointsProtocol=http;AccountName=${account.name};` +
         `AccountKey=${account.key};BlobEndpoint=http://${account.name}.blob.localhost:${server.port};DfsEndpoint=${dfs};`,
 });
