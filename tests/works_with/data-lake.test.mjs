@@ -1,5 +1,5 @@
 // Clients of the Data Lake endpoint, against a server whose account is hierarchical: Microsoft's SDK
-// for Python and azure-cli (both from Debian), OpenDAL's azdls, azcopy's BlobFS, LanceDB by abfss.
+// for Python (Debian's), OpenDAL's azdls, azcopy's BlobFS.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
@@ -22,16 +22,12 @@ let dfs;
 
 before(async () => {
     server = await Server.start({ args: ['--hierarchical', '--dfsPort', '0'] });
-    dfs = `http://${account.name}.dfs.localhost:${server.ports.dfs}`;
+    dfs = `http://${server.host}:${server.ports.dfs}/${account.name}`;
     blobs = new BlobServiceClient(server.url, credential);
 });
 after(() => server.stop());
 
-const environment = () => ({
-    LAGRA_TEST_DFS_URL: `http://127.0.0.1:${server.ports.dfs}/${account.name}`, LAGRA_TEST_ACCOUNT_NAME: account.name, LAGRA_TEST_ACCOUNT_KEY: account.key,
-    AZURE_STORAGE_CONNECTION_STRING: `DefaultEndpointsProtocol=http;AccountName=${account.name};` +
-        `AccountKey=${account.key};BlobEndpoint=http://${account.name}.blob.localhost:${server.port};DfsEndpoint=${dfs};`,
-});
+const environment = () => ({ LAGRA_TEST_DFS_URL: dfs, LAGRA_TEST_ACCOUNT_NAME: account.name, LAGRA_TEST_ACCOUNT_KEY: account.key });
 async function newFileSystem(t) {
     const container = blobs.getContainerClient(`w${randomBytes(6).toString('hex')}`);
     await container.create();
@@ -45,7 +41,7 @@ test('azure-storage-file-datalake for Python', { skip: !await has('azure.storage
 test('OpenDAL, azdls', async (t) => {
     const container = await newFileSystem(t);
     const op = new Operator('azdls', {
-        filesystem: container.containerName, endpoint: `http://127.0.0.1:${server.ports.dfs}/${account.name}`,
+        filesystem: container.containerName, endpoint: dfs,
         account_name: account.name, account_key: account.key,
     });
 
@@ -56,7 +52,7 @@ test('OpenDAL, azdls', async (t) => {
     await op.rename('a/ä b.txt', 'd/moved');
     assert.equal((await op.read('d/moved')).toString(), 'hello');
     await Promise.all(Array.from({ length: 100 }, (_, i) => op.write(`many/${i}`, String(i))));
-    assert.equal((await op.list('many/')).filter((entry) => entry.metadata().isFile?.() ?? true).length >= 100, true);
+    assert.ok((await op.list('many/')).length >= 100);
     await op.removeAll('many/');
     await assert.rejects(op.stat('many/7'), /NotFound/);
 });
