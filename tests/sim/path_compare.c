@@ -176,12 +176,29 @@ static bool was_entry(const char *object, const char *end, uint64_t from, uint64
     return false;
 }
 
+/* Returns whether the directory was there without an entry between the two commits. */
+static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to)
+{
+    uint64_t changed;
+
+    do {
+        if ((ask->place == 0 || path_node_at(ask->place, to)) &&
+            next_entry(ask, to, ask->place, false) == PATH_PLACES)
+            return true;
+        changed = path_changed_before(from, to);
+        to = changed > 0 ? changed - 1 : to;
+    } while (changed > 0);
+    return false;
+}
+
 const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer, uint64_t from,
                               uint64_t to)
 {
     const char *object = strchr((const char *)answer->body, '[');
     unsigned last = ask->place;
 
+    if (!strchr(object, '{') && ask->next == 0 && !was_empty(ask, from, to))
+        return "a directory that was never empty";
     while ((object = strchr(object, '{'))) {
         const char *end = strchr(object, '}');
         char name[80];
