@@ -108,6 +108,33 @@ test('the kind of the account is shown', async () => {
     assert.equal(answer.headers.get('x-ms-namespace-enabled'), 'true');
 });
 
+test('access control lists: set, of all that is below a directory, inherited; checkAccess', async () => {
+    const filesystem = await newFilesystem();
+    const directory = filesystem.getDirectoryClient('d');
+    await newFile(filesystem, 'd/e/f');
+    const entry = (id, read, write, execute, defaultScope = false) =>
+        ({ accessControlType: 'user', entityId: id, defaultScope, permissions: { read, write, execute } });
+    const changed = await directory.updateAccessControlRecursive([entry('ann', true, false, true)]);
+    assert.deepEqual([changed.counters.changedDirectoriesCount, changed.counters.changedFilesCount, changed.counters.failedChangesCount], [2, 1, 0]);
+    const { acl, owner, permissions } = await filesystem.getFileClient('d/e/f').getAccessControl();
+    assert.deepEqual(acl.filter(({ entityId }) => entityId), [entry('ann', true, false, true)]);
+    assert.deepEqual([owner, permissions.extendedAcls], ['$superuser', true]);
+    await directory.removeAccessControlRecursive([{ accessControlType: 'user', entityId: 'ann', defaultScope: false }]);
+    assert.deepEqual((await filesystem.getFileClient('d/e/f').getAccessControl()).acl.filter(({ entityId }) => entityId), []);
+    await filesystem.getFileClient('d/e/f').setPermissions({
+        owner: { read: true, write: false, execute: false }, group: { read: true, write: false, execute: false },
+        other: { read: false, write: false, execute: false }, stickyBit: false, extendedAcls: false,
+    });
+    const check = (path, query) => rawDfs('HEAD', `/${filesystem.name}/${path}?action=checkAccess${query}`, {}, '', { base });
+    assert.equal((await check('d/e/f', '&fsAction=r-x')).status, 200);
+    assert.equal((await check('d/e/f', '&fsAction=abc')).status, 400);
+    assert.equal((await check('d/e/f', '')).status, 400);
+    assert.equal((await check('none', '&fsAction=r--')).status, 404);
+    const recursive = await rawDfs('PATCH', `/${filesystem.name}/d?action=setAccessControlRecursive&mode=set`,
+        { 'x-ms-acl': 'user::rwx,group::r-x,other::---' }, '', { base });
+    assert.deepEqual(JSON.parse(recursive.text), { directoriesSuccessful: 2, failedEntries: [], failureCount: 0, filesSuccessful: 1 });
+});
+
 test('CORS rules are those of the Blob service', async () => {
     const rule = { allowedOrigins: 'http://a.example', allowedMethods: 'GET', allowedHeaders: '', exposedHeaders: '', maxAgeInSeconds: 5 };
     await new BlobServiceClient(server.url, credential, once).setProperties({ cors: [rule] });

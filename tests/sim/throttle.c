@@ -389,7 +389,8 @@ static bool must_be_full(const struct charged *self, const struct settings *sett
         if (requests[i].began_ns >= settings->counted_since_ns &&
             requests[i].ended_ns <= self->began_ns)
             has += requests[i].kept.least;
-    return limit > 0 && has + self->bytes > limit;
+    /* A request without bytes adds none. */
+    return limit > 0 && self->bytes > 0 && has + self->bytes > limit;
 }
 
 /* Returns whether the bytes of the request's body count if it commits. */
