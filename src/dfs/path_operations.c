@@ -195,6 +195,22 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+/* Refuses what would need a look at the lists of all directories below. decision: 1263 */
+static enum error refuse_ruled(struct decision *d)
+{
+    struct acl_callers callers;
+    bool is_empty;
+    enum error e;
+
+    if (!acl_callers_find(d, &callers))
+        return OK;
+    e = namespace_is_empty(d, &is_empty);
+    if (e || is_empty)
+        return e;
+    return decision_fail(d, E_NotImplemented,
+                         "A user without a role deletes only empty directories.");
+}
+
 /* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
  * decision: 1203 */
 enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,
@@ -206,8 +222,10 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
     enum store_result result = STORE_OK;
     enum error e;
 
-    if (d->subject.exists && blob_state(d)->blob.is_directory)
-        return path_delete_directory(d, p->is_recursive);
+    if (d->subject.exists && blob_state(d)->blob.is_directory) {
+        e = p->is_recursive ? refuse_ruled(d) : OK;
+        return e ? e : path_delete_directory(d, p->is_recursive);
+    }
     if (!blob_state(d)->container.hierarchical &&
         (!d->subject.exists || path_is_directory(&blob_state(d)->blob)))
         result = find_below(d, &found);

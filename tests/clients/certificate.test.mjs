@@ -97,7 +97,7 @@ test('what is wrong with a certificate is said of the file that is wrong', async
         [['--cert', cert, '--key', join(other, 'key.pem')], `the private key of ${join(other, 'key.pem')} does not belong to the certificate of ${cert}\n`],
         [['--cert', key, '--key', cert], `${key} has no readable certificate (PEM): `],
     ]) {
-        const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--managementPort', '0', ...args]);
+        const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', ...args]);
         assert.equal(code, 1);
         assert.ok(errors.startsWith(`lagra: ${message}`), errors);
         assert.equal(errors.split('\n').length, 2, errors);

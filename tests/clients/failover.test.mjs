@@ -95,8 +95,8 @@ test('options of cells that do not go together, and folders that are no clusters
         assert.match(errors, message);
     }
     for (const [args, message] of [
-        [['--cluster', folder, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'], /no file `cluster`/],
-        [['--cluster', cluster, '--cell', '7', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'], /no such cell/],
+        [['--cluster', folder, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0'], /no file `cluster`/],
+        [['--cluster', cluster, '--cell', '7', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0'], /no such cell/],
         [['cluster', 'init', cluster], /a cluster already/],
         [['cluster', 'status', folder], /no file `cluster`/],
         [['cluster', 'evict', cluster, '7', '--fence-command', '/bin/true'], /cannot be read/],

@@ -391,7 +391,7 @@ test('lines for the journal begin with their priority, and others do not. man: s
     for (const [stream, begins] of [[`${dev}:${ino}`, /^<[346]>\d{4}-/], [`${dev}:${ino}0`, /^\d{4}-/]]) {
         await errors.truncate();
         const child = spawn(process.env.LAGRA_BINARY, ['--location', join(folder, stream), '--blobPort', '0', '--queuePort', '0', '--tablePort', '0',
-            '--filePort', '0', '--managementPort', '0', '--debug', join(folder, 'debug')],
+            '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', '--debug', join(folder, 'debug')],
         { stdio: ['ignore', 'pipe', errors.fd], env: { ...process.env, JOURNAL_STREAM: stream } });
         t.after(() => child.kill('SIGKILL'));
         for await (const text of child.stdout.iterator({ destroyOnReturn: false }))

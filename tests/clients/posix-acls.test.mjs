@@ -1,5 +1,5 @@
 // Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
-// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245
+// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1263
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, refused } from './setup.mjs';
 
@@ -37,7 +38,7 @@ async function serve(t) {
         execFileSync('certtool', what, { stdio: 'ignore' });
     await writeFile(file('keys.json'), JSON.stringify({ keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'rsa', use: 'sig' }] }));
     await writeFile(file('roles.json'), JSON.stringify([role(OWNER, 'Storage Blob Data Owner'), role(ANN, 'Storage Account Contributor'), role(READER, 'Storage Blob Data Reader')]));
-    const child = spawn(process.env.LAGRA_BINARY, ['--hierarchical', '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0',
+    const child = spawn(process.env.LAGRA_BINARY, ['--hierarchical', '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0',
         '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--oauthIssuer', ISSUER, '--oauthKeys', file('keys.json'), '--oauthRoles', file('roles.json')],
     { stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => {
@@ -45,13 +46,15 @@ async function serve(t) {
         return rm(folder, { recursive: true, force: true });
     });
     let output = '';
-    while (!/file service listens/.test(output))
+    while (!/dfs service listens.*\n/.test(output))
         output += (await event(child.stdout, 'data'))[0];
-    return { url: `https://127.0.0.1:${/blob service listens on \S+:(\d+)\n/.exec(output)[1]}/${DEVELOPMENT.account}`, ca: await readFile(file('cert.pem')) };
+    const urlOf = (service) => `https://127.0.0.1:${new RegExp(`${service} service listens on \\S+:(\\d+)\\n`).exec(output)[1]}/${DEVELOPMENT.account}`;
+    return { url: urlOf('blob'), dfsUrl: urlOf('dfs'), ca: await readFile(file('cert.pem')) };
 }
 
 const options = (server) => ({ retryOptions: { maxTries: 1 }, tlsOptions: { ca: server.ca } });
-const as = (server, oid, groups) => new BlobServiceClient(server.url, { getToken: async () => ({ token: tokenOf(oid, groups), expiresOnTimestamp: Date.now() + 3e5 }) }, options(server));
+const bearer = (oid, groups) => ({ getToken: async () => ({ token: tokenOf(oid, groups), expiresOnTimestamp: Date.now() + 3e5 }) });
+const as = (server, oid, groups) => new BlobServiceClient(server.url, bearer(oid, groups), options(server));
 const put = (container, name) => container.getBlockBlobClient(name).upload(name, Buffer.byteLength(name));
 const read = async (container, name) => (await container.getBlobClient(name).downloadToBuffer()).toString();
 const mismatch = (promise) => refused(promise, 403, 'AuthorizationPermissionMismatch');
@@ -164,4 +167,19 @@ test('keys are not subject to lists', async (t) => {
     await put(byKey, 'keyed/x');
     await mismatch(put(as(server, ANN).getContainerClient('box'), 'keyed/y')); // the directory is the superuser's
     await as(server, ANN).getContainerClient('box').getBlobClient('a/b/c').delete(); // Ann's directory
+});
+
+test('at the Data Lake endpoint a user without a role deletes empty directories only', async (t) => {
+    const server = await serve(t);
+    const ann = await ofAnn(server);
+    const directory = (oid, name) => new DataLakeServiceClient(server.dfsUrl, bearer(oid), options(server)).getFileSystemClient('box').getDirectoryClient(name);
+
+    await refused(directory(ANN, 'a').delete(true), 501, 'NotImplemented');
+    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
+    await mismatch(directory(BOB, 'a').delete(true));
+    await ann.getBlobClient('a/b/c').delete();
+    await directory(ANN, 'a/b').delete(true);
+    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'top']);
+    await directory(OWNER, 'a').delete(true);
+    assert.deepEqual(await names(ann.listBlobsFlat()), ['top']);
 });

@@ -93,7 +93,7 @@ async function serve(t, args, env = {}) {
     await writeFile(file('places.json'), JSON.stringify([{ id: HERE, name: DEVELOPMENT.account, kind: 'StorageV2' }]));
     await writeFile(file('accounts'), `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
     const child = spawn(process.env.LAGRA_BINARY, ['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--filePort', '0', '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
+        '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
         ...args.map((arg) => arg.replace('FOLDER', folder))],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     let errors = '', output = '';

@@ -100,13 +100,13 @@ export async function few_descriptors(context) {
     const { assert, binary } = context;
     const limited = ['-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh'];
     const refused = spawnSync('sh', [...limited, '60', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--filePort', '0', '--managementPort', '0'], { encoding: 'utf8', timeout: PATIENCE_MS });
+        '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0'], { encoding: 'utf8', timeout: PATIENCE_MS });
 
     assert.equal(refused.status, 1, refused.stderr);
     const [, least] = refused.stderr.match(/^lagra: 60 open files are allowed \(ulimit -n\); at least (\d+) are needed\n$/);
     for (const [count, code] of [[Number(least) - 1, 1], [Number(least), null]]) // null: it serves until it is ended
         assert.equal(spawnSync('sh', [...limited, `${count}`, binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-            '--tablePort', '0', '--filePort', '0', '--managementPort', '0'], { timeout: 3000, killSignal: 'SIGKILL' }).status, code, `${count}`);
+            '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0'], { timeout: 3000, killSignal: 'SIGKILL' }).status, code, `${count}`);
 }
 
 /** Started and stopped again and again while clients connect: every stop is orderly. */

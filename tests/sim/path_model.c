@@ -8,9 +8,10 @@
 
 struct path_state {
     struct path_state *older;
-    uint64_t since;  /* the commit that made it */
-    bool exists;     /* the filesystem */
-    bool has_hidden; /* it has a directory for deleted directories */
+    uint64_t since;   /* the commit that made it */
+    bool exists;      /* the filesystem */
+    bool has_hidden;  /* it has a directory for deleted directories */
+    bool is_doubtful; /* whether it has: a crash may have taken it back, and no request shows it */
     const struct path_node *nodes[PATH_PLACES];
 };
 
@@ -445,6 +446,11 @@ void path_apply(const struct path_ask *ask, uint64_t commit)
     model->newest = state;
 }
 
+bool path_delete_is_doubtful(void)
+{
+    return model->newest->is_doubtful;
+}
+
 bool path_prepare(const struct path_ask *ask, uint64_t commit)
 {
     struct path_state *state;
@@ -477,6 +483,7 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged)
 
     while (model->newest->since > commit)
         model->newest = model->newest->older;
+    model->newest->is_doubtful |= model->newest->has_hidden && !safe->has_hidden;
     for (unsigned i = 1; i < PATH_PLACES; i++) {
         const struct path_node *node = model->newest->nodes[i];
         struct path_node *doubtful;

@@ -52,6 +52,8 @@ uint64_t path_changed_before(uint64_t from, uint64_t to);
 struct path_expected path_expect(const struct path_ask *ask, uint64_t commit);
 /* Makes what follows from it the newest state. */
 void path_apply(const struct path_ask *ask, uint64_t commit);
+/* Returns true if nobody knows whether a recursive delete would have to be prepared, for scripts. */
+bool path_delete_is_doubtful(void);
 /* Returns true if the next commit of the ask only prepares it: the first directory that is deleted with what is in it
  * needs a directory to go to. Makes that the newest state. */
 bool path_prepare(const struct path_ask *ask, uint64_t commit);

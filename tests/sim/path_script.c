@@ -156,7 +156,7 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
     case PATH_DELETE:
         ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
         ask->by_blob = draw(draws, 3) == 0;
-        ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0;
+        ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0 && !path_delete_is_doubtful();
         break;
     case PATH_SET_READERS:
     case PATH_GET_ACCESS:
