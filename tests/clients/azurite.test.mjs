@@ -133,7 +133,7 @@ test('azurite: files are served when an option names them (decision: 320)', asyn
     await without.line(/Table service is successfully listening at .*\n/);
     await without.stop('SIGTERM');
     assert.doesNotMatch(without.output, /File/);
-    const command = await Command.start(t, 'azurite', [...ANY_PORTS, '--filePort', '0', '--dfsPort', '0', MEMORY]);
+    const command = await Command.start(t, 'azurite', [...ANY_PORTS, '--filePort', '0', MEMORY]);
     const [, port] = await command.line(/File service is successfully listening at \S+:(\d+)\n/);
     assert.match((await fetch(`http://127.0.0.1:${port}/`)).headers.get('server'), /^Lagra/);
     await command.stop('SIGTERM');
