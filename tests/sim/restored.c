@@ -2,6 +2,7 @@
 #include "restored.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static uint64_t committed; /* by it; 0 if it has not */
 void restored_wait(void)
 {
     while (is_reading)
-        sched_sleep(PAUSE_NS);
+        sched_wait(WAIT_EVENT, &is_reading, 0);
 }
 
 void restored_end(void)
@@ -107,6 +108,7 @@ void restored_read(struct server *server)
     if (result != STORE_NOT_FOUND && !result && !exists(name))
         world_fail("%s is in a backup, and does not exist", sim_service()->names[name]);
     is_reading = false;
+    sched_wake(WAIT_EVENT, &is_reading, UINT_MAX);
 }
 
 bool restored_committed(void)
