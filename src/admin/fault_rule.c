@@ -90,7 +90,7 @@ static void read_service(void *context, const char *name, const struct json_memb
     if (endpoint_find(r->endpoints, text))
         r->rule->match.service = text;
     else
-        fail(r, "%s must be blob, queue, table or file", name);
+        fail(r, "%s must be blob, queue, table, file or dfs", name);
 }
 
 static void read_operation(void *context, const char *name, const struct json_member *member)

@@ -105,7 +105,7 @@ static void print_memory(struct text *to)
                                                     "large request that is admitted at a time."),
           (double)memory_large_held() },
         { COUNTER("lagra_memory_refused_total",
-                  "Requests that failed with 503 because the memory budget was exhausted."),
+                  "Refused charges to the memory budget, whose requests failed with 503."),
           (double)memory_budget_refusals() },
     };
 

@@ -248,11 +248,9 @@ static bool find_space(void *context, enum record_family family, const struct re
     const struct space_record at = { .record_key = record->key, .value = record->value };
     uint64_t quota;
 
-    /* INNER records follow, even if the first scan was ended. */
-    if (!finding->is_found)
-        finding->is_found = family == RECORD_LISTED &&
-                            finding->service->restore->is_owner(record->key) &&
-                            finding->service->usage->container(&at, finding->space, &quota);
+    finding->is_found = family == RECORD_LISTED &&
+                        finding->service->restore->is_owner(record->key) &&
+                        finding->service->usage->container(&at, finding->space, &quota);
     return !finding->is_found;
 }
 

@@ -1,8 +1,9 @@
 /* Writes JSON: see json.h. */
 #include "base/json.h"
-#include "base/words.h"
 
 #include <assert.h>
+
+#include "base/words.h"
 
 /* Reserves `more` bytes at once, because a log line has many short strings. */
 static char *begin_run(struct text *to, size_t more)

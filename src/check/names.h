@@ -86,16 +86,17 @@ void check_report_lost(const struct check *check);
  * tree without a share record. Rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);
 
-/* Finds the name of the resource that a stored record belongs to; used to log corruption that a
- * scrub has found. */
+/* ---- resource_name.c ---- */
 
+/* Context of resource_name(). */
 struct resource_names {
     struct store *store;
     const struct accounts *accounts; /* served accounts */
 };
 
-/* Writes "account/container/blob", or as much as is known. Searches the containers of all accounts,
- * so it is slow, and may wait for the disk. context: struct resource_names */
+/* Writes the name of the resource that a stored record belongs to, to log corruption that a scrub
+ * has found: "account/container/blob", or as much as is known. Searches the containers of all
+ * accounts, so it is slow, and may wait for the disk. context: struct resource_names */
 void resource_name(void *context, const struct record_place *place, char *name, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* Internal to check/: checks of single records. Records of queues, tables and shares are checked
- * in separate files, because the headers of the services declare the same names. */
+/* Internal to check/: checks of single records. Records of queues and tables, and those of shares,
+ * are checked in separate files, because the headers of the services declare the same names. */
 #ifndef LAGRA_CHECK_RECORDS_H
 #define LAGRA_CHECK_RECORDS_H
 

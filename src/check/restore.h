@@ -26,7 +26,7 @@ struct restore {
     bool has_lost_found;
 };
 
-/* ---- parts: restore_entries.c ---- */
+/* ---- restore_entries.c ---- */
 
 void restore_report(struct restore *r, const struct restore_node *node, const char *what);
 /* Returns the node with this id, or NULL. */
@@ -44,8 +44,6 @@ struct restore_part {
 struct restore_part restore_open(const struct restore *r, uint64_t id);
 /* Commits the changes. */
 void restore_close(const struct restore *r, struct restore_part *part);
-
-/* ---- restore_entries.c ---- */
 
 /* Rewrites the entries of each directory, and their number, from its nodes. If two nodes have one
  * name, one of them is marked as lost. */

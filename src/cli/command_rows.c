@@ -1,12 +1,12 @@
 /* Table of commands: see command_rows.h. */
 #include "cli/command_rows.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/administer.h"
 #include "cli/move_command.h"
 #include "server/option_rows.h"
-
-#include <stdio.h>
-#include <string.h>
 
 const struct command_option command_common_options[] = {
     { "location", "DIR", "data directory of the running server (default: the current directory)" },

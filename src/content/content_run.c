@@ -5,12 +5,12 @@
  *            v     run id; 0: the bytes are inline
  *            v     length, if there is a run
  *            bytes the inline bytes, if there is no run */
+#include <assert.h>
+#include <stdlib.h>
+
 #include "base/codec.h"
 #include "base/endian.h"
 #include "content/backlog.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 #define BLOCK_VERSION  1
 

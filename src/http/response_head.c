@@ -1,10 +1,10 @@
 /* See response_head.h. */
 #include "http/response_head.h"
 
+#include <assert.h>
+
 #include "http/http_private.h"
 #include "http/tokens.h"
-
-#include <assert.h>
 
 static const struct bytes end_of_head = BYTES("\r\n\r\n");
 

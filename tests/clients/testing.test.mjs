@@ -281,7 +281,7 @@ test('rules that mean nothing are refused, in words', async (t) => {
         [{ fault, when, match: { operations: 'Put Blob' } }, /match has no member "operations"/],
         [{ fault, when, match: { operation: 'Put Blobs' } }, /operation/],
         [{ fault, when, match: { operation: 'Put Blob', service: 'queue' } }, /operation/],
-        [{ fault, when, match: { service: 'blobs' } }, /blob, queue, table or file/],
+        [{ fault, when, match: { service: 'blobs' } }, /blob, queue, table, file or dfs/],
         [{ fault, when, match: { name: 'x'.repeat(1025) } }, /1 to 1024/],
         [{ fault, when, match: { headers: {} } }, /headers/],
         [{ fault, when, match: { headers: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`h${i}`, '*'])) } }, /headers/],

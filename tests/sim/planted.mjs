@@ -370,7 +370,7 @@ const DEFECTS = [
     { name: 'commit-on-what-was-before-a-return', service: 'queue', file: 'src/store/embedded/state_return.c',
         change: [['        stripe_all_changed(&embedded->stripes[i], sequence);\n', '        (void)sequence;\n']] },
     { name: 'backup-misses-what-was-deleted-before', file: 'src/store/embedded/archive.c',
-        change: [['!result && !stopping.has_stopped && i <', '!result && i <']] },
+        change: [['!result && !reading.has_stopped && i <', '!result && i <']] },
     { name: 'restored-over-an-existing-one', service: 'table', file: 'src/admin/restore_state.c',
         change: [['        if (!r->replaces)\n            e = E_ContainerAlreadyExists;\n', '']] },
     { name: 'replaced-by-a-restore-and-not-dropped', service: 'queue', file: 'src/admin/restore_state.c',

@@ -198,6 +198,7 @@ struct reading {
     size_t prefix; /* length of the prefix of a record's own key */
     struct arena *arena;
     struct arena_mark empty;
+    bool has_stopped; /* found() returned false */
 };
 
 static enum store_result read_record(void *context, struct bytes key, struct bytes value)
@@ -209,7 +210,9 @@ static enum store_result read_record(void *context, struct bytes key, struct byt
 
     if (result)
         log_line(LOG_ERROR, "a record to be copied is corrupt");
-    else if (!reading->found(reading->context, reading->family, &record))
+    else
+        reading->has_stopped = !reading->found(reading->context, reading->family, &record);
+    if (reading->has_stopped)
         result = STORE_NOT_FOUND;
     arena_rewind(reading->arena, reading->empty);
     return result;
@@ -227,61 +230,39 @@ void archive_select(struct archive *archive, struct partition partition)
         archive->view = read_view_open(archive->store, archive->selected, STORE_MAY_BLOCK);
 }
 
-/* Of a running store. Returns STORE_NOT_FOUND at the end. */
-static enum store_result scan_family(struct archive *archive, enum record_family family,
-                                     struct arena *arena, archive_record_found *found,
-                                     void *context)
+/* Reads one family of a running store. */
+static enum store_result scan_family(struct archive *archive, struct reading *reading)
 {
-    const struct arena_mark empty = arena_mark(arena);
     const struct bytes all = BYTES("");
-    struct scan *scan = scan_open(archive->view, family, all, all);
-    enum store_result result;
+    struct scan *scan = scan_open(archive->view, reading->family, all, all);
+    enum store_result result = STORE_OK;
     struct record record;
-    bool goes_on = true;
 
-    while (goes_on && !(result = scan_next(scan, arena, &record))) {
-        goes_on = found(context, family, &record);
-        arena_rewind(arena, empty);
+    while (!reading->has_stopped && !(result = scan_next(scan, reading->arena, &record))) {
+        reading->has_stopped = !reading->found(reading->context, reading->family, &record);
+        arena_rewind(reading->arena, reading->empty);
     }
     scan_close(scan);
-    return goes_on && result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
-/* Remembers that found() has stopped, so that the second family is not read. */
-struct stopping {
-    archive_record_found *found;
-    void *context;
-    bool has_stopped;
-};
-
-static bool find_or_stop(void *context, enum record_family family, const struct record *record)
-{
-    struct stopping *stopping = context;
-
-    stopping->has_stopped = !stopping->found(stopping->context, family, record);
-    return !stopping->has_stopped;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 enum store_result archive_records(struct archive *archive, archive_record_found *found,
                                   void *context)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
-    struct stopping stopping = { .found = found, .context = context };
     struct arena *arena = arena_new(RECORD_ARENA_MAX);
+    struct reading reading = {
+        .found = found, .context = context, .arena = arena, .empty = arena_mark(arena)
+    };
     enum store_result result = STORE_OK;
     struct key prefix;
 
     key_init(&prefix);
-    for (size_t i = 0; !result && !stopping.has_stopped && i < sizeof families / sizeof families[0];
+    for (size_t i = 0; !result && !reading.has_stopped && i < sizeof families / sizeof families[0];
          i++) {
-        struct reading reading = { .found = find_or_stop,
-                                   .context = &stopping,
-                                   .family = families[i],
-                                   .arena = arena,
-                                   .empty = arena_mark(arena) };
-
+        reading.family = families[i];
         if (archive->store) {
-            result = scan_family(archive, families[i], arena, find_or_stop, &stopping);
+            result = scan_family(archive, &reading);
             continue;
         }
         key_set_partition(&prefix, families[i], archive->selected);

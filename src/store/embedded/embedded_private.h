@@ -5,6 +5,8 @@
 #ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 
+#include <stdatomic.h>
+
 #include "store/embedded/collector.h"
 #include "store/embedded/commit.h"
 #include "store/embedded/cursor.h"
@@ -28,8 +30,6 @@
 #include "store/embedded/table_proof.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
-
-#include <stdatomic.h>
 
 struct embedded {
     struct store store;

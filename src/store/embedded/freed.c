@@ -1,10 +1,10 @@
 /* See freed.h. */
 #include "store/embedded/freed.h"
 
-#include "store/embedded/extent_file.h"
-
 #include <assert.h>
 #include <stdlib.h>
+
+#include "store/embedded/extent_file.h"
 
 void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context)
 {

@@ -3,11 +3,11 @@
 #ifndef LAGRA_STORE_EMBEDDED_FREED_H
 #define LAGRA_STORE_EMBEDDED_FREED_H
 
+#include <stdatomic.h>
+
 #include "base/lock.h"
 #include "base/thread.h"
 #include "store/store.h"
-
-#include <stdatomic.h>
 
 struct freed_piece {
     uint32_t extent;

@@ -2,6 +2,13 @@
  * the page cache, so that a worker never waits for a disk. */
 #include "store/embedded/piece_read.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
 #include "base/arena.h"
 #include "base/crc.h"
 #include "base/file.h"
@@ -10,13 +17,6 @@
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/snapshots.h"
 #include "store/record_value.h"
-
-#include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/uio.h>
 
 /* A range of sectors that an I/O thread reads into the page cache. */
 struct fetch {

@@ -1,6 +1,14 @@
 /* Reads the tables that the best MANIFEST names, newer ones that it does not, and the logs. */
 #include "store/embedded/salvage_records.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
@@ -12,14 +20,6 @@
 #include "store/embedded/records_files.h"
 #include "store/embedded/table_file.h"
 #include "store/record_key.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define BATCH_HEADER 12u /* 8 le sequence, 4 le count */
 
