@@ -239,6 +239,10 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
+/* The metadata of directories, set by all clients: Hadoop's drivers, azcopy, the SDKs. Its value is
+ * "true". */
+#define BLOB_DIRECTORY_MARK "hdi_isfolder"
+bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
 /* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
 struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
 /* For iterators: the strings point into value. */

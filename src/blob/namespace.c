@@ -1,10 +1,10 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
-#include "base/codec.h"
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
+#include "service/metadata_run.h"
 
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
@@ -267,18 +267,20 @@ static enum error enter_directory(struct decision *d, unsigned needs)
     return OK;
 }
 
+bool blob_metadata_is_directory(struct bytes metadata)
+{
+    struct bytes name, value;
+
+    while (metadata_next(&metadata, &name, &value))
+        if (bytes_is_nocase(name, BLOB_DIRECTORY_MARK))
+            return bytes_is_nocase(value, "true");
+    return false;
+}
+
 bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p)
 {
-    struct decoder in;
-
-    decoder_init(&in, p->create.metadata);
-    while (blob_state(d)->node && d->input->body.length == 0 && !in.bad && in.at < in.end) {
-        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
-
-        if (bytes_is_nocase(name, "hdi_isfolder"))
-            return bytes_is_nocase(value, "true");
-    }
-    return false;
+    return blob_state(d)->node && d->input->body.length == 0 &&
+           blob_metadata_is_directory(p->create.metadata);
 }
 
 enum error blob_enter(struct decision *d)
