@@ -22,24 +22,12 @@ static struct bytes normal_path(struct arena *arena, struct bytes path)
     return text_bytes(&out);
 }
 
-/* decision: 39 */
-static bool decode(struct arena *arena, struct bytes *part)
-{
-    if (part->len == 0)
-        return true;
-    *part = percent_decode(arena, *part);
-    if (!part->ptr || !bytes_is_utf8(*part) || memchr(part->ptr, '\0', part->len))
-        return false;
-    *part = url_normalize_path(arena, *part);
-    return true;
-}
-
 enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource)
 {
     struct bytes name, rest;
 
     bytes_cut(path, '/', &name, &rest);
-    if (!decode(arena, &name) || !decode(arena, &rest))
+    if (!blob_decode_path(arena, &name) || !blob_decode_path(arena, &rest))
         return E_InvalidUri;
     rest = normal_path(arena, rest);
     /* An encoded slash must not make a path another filesystem's. */
