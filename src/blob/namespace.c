@@ -71,15 +71,15 @@ enum error namespace_find(struct decision *d, struct bytes name)
     return OK;
 }
 
-struct blob namespace_untouched_root(const struct container *container)
+struct blob namespace_new_directory(instant created)
 {
     return (struct blob){
         .is_directory = true,
         .nothing_staged = true,
         .without_snapshots = true,
-        .created = container->created,
-        .etag = etag_after((struct etag){ .v = 0 }, container->created),
-        .modified = container->created,
+        .created = created,
+        .etag = etag_after((struct etag){ .v = 0 }, created),
+        .modified = created,
     };
 }
 
@@ -111,18 +111,6 @@ int namespace_compare(struct bytes left, struct bytes right)
 }
 
 /* ---- creating ---- */
-
-struct blob namespace_new_directory(const struct decision *d)
-{
-    return (struct blob){
-        .is_directory = true,
-        .nothing_staged = true,
-        .without_snapshots = true,
-        .created = d->now,
-        .etag = etag_after((struct etag){ .v = 0 }, d->now),
-        .modified = d->now,
-    };
-}
 
 /* Finds the first name of the path that does not exist, unless it is created in the meantime.
  * Returns TREE_OK, TREE_PARENT_IS_FILE, TREE_FAILED. */
@@ -176,7 +164,7 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
             node->parent_acl = parent;
             return OK;
         }
-        directory = namespace_new_directory(d);
+        directory = namespace_new_directory(d->now);
         access_control_inherit(d, parent, NULL, true, &directory);
         blob_write(part->changes, d->arena, &directory);
         read = access_control_of(d, &directory, false, parent);
