@@ -18,15 +18,17 @@
 #define NAMESPACE_DEPTH_MAX 61
 
 struct posix_acl;
+struct rename_source;
 
 /* A name, as found by namespace_find(). */
 struct blob_node {
     struct bytes name; /* of the request; a subject function may replace it and find another one */
     struct tree tree;
     struct tree_place place;
-    enum tree_result found;       /* TREE_OK, TREE_NO_PARENT, TREE_PARENT_IS_FILE */
-    struct decision_part *part;   /* of the file or directory; NULL if it does not exist */
-    struct posix_acl *parent_acl; /* set when namespace_make() has created the name */
+    enum tree_result found;              /* TREE_OK, TREE_NO_PARENT, TREE_PARENT_IS_FILE */
+    struct decision_part *part;          /* of the file or directory; NULL if it does not exist */
+    struct posix_acl *parent_acl;        /* set when namespace_make() has created the name */
+    struct rename_source *rename_source; /* set by path_rename_find_source() */
 };
 
 /* Returns true if the request is about a directory that exists. */
