@@ -10,6 +10,9 @@
 #define FLAG_DEFAULT   32u
 #define BASE_COUNT     3u
 
+/* Types of the entries without a name that each scope has. */
+static const enum posix_type base_types[BASE_COUNT] = { POSIX_USER, POSIX_GROUP, POSIX_OTHER };
+
 /* ---- entries ---- */
 
 static struct bytes no_id(void)
@@ -38,8 +41,7 @@ static bool is_named(const struct posix_entry *entry)
     return entry->id.len > 0;
 }
 
-/* Returns the index, or `count` if the entry does not exist. */
-static size_t index_of(const struct posix_entries *entries, const struct posix_entry *wanted)
+size_t posix_entries_index(const struct posix_entries *entries, const struct posix_entry *wanted)
 {
     size_t i = 0;
 
@@ -52,7 +54,7 @@ static struct posix_entry *find(const struct posix_entries *entries, bool is_def
                                 enum posix_type type)
 {
     const struct posix_entry wanted = { .is_default = is_default, .type = type };
-    size_t i = index_of(entries, &wanted);
+    size_t i = posix_entries_index(entries, &wanted);
 
     return i < entries->count ? (struct posix_entry *)(uintptr_t)&entries->of[i] : NULL;
 }
@@ -69,7 +71,7 @@ static size_t count_in(const struct posix_entries *entries, bool is_default)
 /* Returns false if there is no space. */
 static bool put(struct posix_entries *entries, struct posix_entry entry)
 {
-    size_t i = index_of(entries, &entry);
+    size_t i = posix_entries_index(entries, &entry);
 
     if (i == POSIX_ENTRIES_MAX)
         return false;
@@ -99,10 +101,8 @@ void posix_entries_without_defaults(struct posix_entries *entries)
 /* Fills the three access entries of a mode. */
 static void set_base(struct posix_entries *entries, unsigned mode)
 {
-    static const enum posix_type types[BASE_COUNT] = { POSIX_USER, POSIX_GROUP, POSIX_OTHER };
-
     for (unsigned i = 0; i < BASE_COUNT; i++)
-        entries->of[i] = (struct posix_entry){ .type = types[i],
+        entries->of[i] = (struct posix_entry){ .type = base_types[i],
                                                .id = no_id(),
                                                .permissions = mode >> 3 * (2 - i) & 7 };
     entries->count = BASE_COUNT;
@@ -169,7 +169,6 @@ static bool decode_entry(struct decoder *in, struct posix_entry *ret_entry)
 /* Checks the invariants of the header. */
 static bool is_valid(const struct posix_acl *acl, bool is_directory)
 {
-    static const enum posix_type base[BASE_COUNT] = { POSIX_USER, POSIX_GROUP, POSIX_OTHER };
     const struct posix_entries *entries = &acl->entries;
     size_t defaults = count_in(entries, true);
 
@@ -177,7 +176,8 @@ static bool is_valid(const struct posix_acl *acl, bool is_directory)
         (defaults > 0 && !is_directory))
         return false;
     for (size_t i = 0; i < BASE_COUNT; i++)
-        if (!find(entries, false, base[i]) || (defaults > 0 && !find(entries, true, base[i])))
+        if (!find(entries, false, base_types[i]) ||
+            (defaults > 0 && !find(entries, true, base_types[i])))
             return false;
     for (size_t i = 0; i < entries->count; i++) {
         const struct posix_entry *entry = &entries->of[i];
@@ -275,7 +275,7 @@ static bool complete_defaults(struct posix_entries *entries)
         struct posix_entry entry = entries->of[i];
 
         entry.is_default = true;
-        if (is_base(&entries->of[i]) && index_of(entries, &entry) == entries->count &&
+        if (is_base(&entries->of[i]) && posix_entries_index(entries, &entry) == entries->count &&
             !put(entries, entry))
             return false;
     }
@@ -303,7 +303,7 @@ static bool compute_mask(struct posix_entries *entries, bool is_default)
 static bool remove_entries(struct posix_entries *from, const struct posix_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++) {
-        size_t at = index_of(from, &entries->of[i]);
+        size_t at = posix_entries_index(from, &entries->of[i]);
 
         if (is_base(&entries->of[i]))
             return false;

@@ -80,6 +80,8 @@ enum posix_change {
  *          then unchanged */
 bool posix_acl_change(struct posix_acl *acl, enum posix_change how,
                       const struct posix_entries *entries, bool is_directory);
+/* Returns the index of the entry for the same scope, type and id, or `count` if there is none. */
+size_t posix_entries_index(const struct posix_entries *entries, const struct posix_entry *wanted);
 /* Removes the default entries from a change, for the files of a recursive one. */
 void posix_entries_without_defaults(struct posix_entries *entries);
 /* Sets the permissions of the owner, of the mask, or without one the owning group, and of others;
@@ -140,6 +142,8 @@ extern const struct posix_requirement posix_requirements[POSIX_OPERATIONS];
 bool posix_entries_parse(struct bytes text, enum posix_change how,
                          struct posix_entries *ret_entries);
 struct bytes posix_entries_text(struct arena *arena, const struct posix_entries *entries);
+/* Parses "rwx", with "-" for missing permissions. */
+bool posix_permissions_parse(struct bytes text, unsigned *ret_permissions);
 /* Parses four octal digits, or "rwxr-x--t". Returns false if it is neither. */
 bool posix_mode_parse(struct bytes text, unsigned *ret_mode);
 /* Parses four octal digits. */

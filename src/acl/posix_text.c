@@ -17,8 +17,7 @@ bool posix_id_is_valid(struct bytes id)
     return id.len > 0 && id.len <= POSIX_ID_MAX;
 }
 
-/* Parses "rwx" with "-" for missing permissions. */
-static bool parse_permissions(struct bytes text, unsigned *ret_permissions)
+bool posix_permissions_parse(struct bytes text, unsigned *ret_permissions)
 {
     static const char letters[] = "rwx";
 
@@ -60,16 +59,7 @@ static bool parse_entry(struct bytes text, enum posix_change how, struct posix_e
         entry.id = bytes_from_string("");
     *ret_entry = entry;
     return how == POSIX_REMOVE ? permissions.len == 0
-                               : parse_permissions(permissions, &ret_entry->permissions);
-}
-
-static bool has(const struct posix_entries *entries, const struct posix_entry *entry)
-{
-    for (size_t i = 0; i < entries->count; i++)
-        if (entries->of[i].is_default == entry->is_default && entries->of[i].type == entry->type &&
-            bytes_equal_nocase(entries->of[i].id, entry->id))
-            return true;
-    return false;
+                               : posix_permissions_parse(permissions, &ret_entry->permissions);
 }
 
 bool posix_entries_parse(struct bytes text, enum posix_change how,
@@ -83,7 +73,7 @@ bool posix_entries_parse(struct bytes text, enum posix_change how,
 
         bytes_cut(text, ',', &one, &text);
         if (!parse_entry(one, how, &entry) || entries.count == POSIX_ENTRIES_MAX ||
-            has(&entries, &entry))
+            posix_entries_index(&entries, &entry) < entries.count)
             return false;
         entries.of[entries.count++] = entry;
     }
@@ -147,9 +137,9 @@ bool posix_mode_parse(struct bytes text, unsigned *ret_mode)
     memcpy(others, text.ptr + 6, sizeof others);
     if (last == 't' || last == 'T')
         others[2] = last == 't' ? 'x' : '-';
-    if (!parse_permissions(bytes_of(text.ptr, 3), &owner) ||
-        !parse_permissions(bytes_of(text.ptr + 3, 3), &group) ||
-        !parse_permissions(bytes_of(others, sizeof others), &other))
+    if (!posix_permissions_parse(bytes_of(text.ptr, 3), &owner) ||
+        !posix_permissions_parse(bytes_of(text.ptr + 3, 3), &group) ||
+        !posix_permissions_parse(bytes_of(others, sizeof others), &other))
         return false;
     *ret_mode = owner << 6 | group << 3 | other | (last == 't' || last == 'T' ? POSIX_STICKY : 0);
     return true;

@@ -71,6 +71,9 @@ void blob_signed_names(const struct resource *resource, struct bytes *ret_contai
                        struct bytes *ret_blob);
 /* Returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput. */
 enum error blob_check_names(const struct resource *resource);
+/* Decodes and normalizes a path of a URL to stored names, in place. Returns false if it is not valid
+ * text. decision: 39 */
+bool blob_decode_path(struct arena *arena, struct bytes *path); /* rest/resource.c */
 
 /* ---- containers: container_record.c ---- */
 
@@ -239,6 +242,10 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
+/* The metadata of directories, set by all clients: Hadoop's drivers, azcopy, the SDKs. Its value is
+ * "true". */
+#define BLOB_DIRECTORY_MARK "hdi_isfolder"
+bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
 /* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
 struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
 /* For iterators: the strings point into value. */
@@ -310,8 +317,8 @@ enum {
     NEEDS_ACL = 1024,    /* changes the access control list */
     NEEDS_LIST = 2048,   /* lists a directory; at container level */
 };
-/* Refuses what the blob does not permit, and gives a blob that will be
- * created its place in a hierarchical container. */
+/* Refuses what the blob does not permit, and gives a blob that will be created its place in a
+ * hierarchical container. */
 enum error blob_enter(struct decision *d);
 /* Returns true for the names of containers that only the service creates and fills. decision: 44,
  * 510 */

@@ -20,6 +20,7 @@
 
 #include "base/endian.h"
 #include "blob/snapshot_marks.h"
+#include "service/metadata_run.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -448,8 +449,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
 /* Recorded: test_directory.test_get_properties. Some clients also set it themselves. */
 struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
 {
-    static const char name[] = "hdi_isfolder";
-    struct decoder in;
+    static const char name[] = BLOB_DIRECTORY_MARK;
+    struct bytes rest = blob->metadata, key, value;
     struct text out;
 
     if (!blob->is_directory)
@@ -457,11 +458,8 @@ struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
     text_init(&out, arena, blob->metadata.len + sizeof name + 8);
     encode_bytes(&out, bytes_from_string(name));
     encode_bytes(&out, bytes_from_string("true"));
-    decoder_init(&in, blob->metadata);
-    while (!in.bad && in.at < in.end) {
-        struct bytes key = decode_bytes(&in), value = decode_bytes(&in);
-
-        if (in.bad || bytes_is_nocase(key, name))
+    while (metadata_next(&rest, &key, &value)) {
+        if (bytes_is_nocase(key, name))
             continue;
         encode_bytes(&out, key);
         encode_bytes(&out, value);

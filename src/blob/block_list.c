@@ -273,6 +273,23 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
     return result ? decision_fail_store(d, result) : OK;
 }
 
+enum error uncommitted_stage(struct decision *d, struct uncommitted *total, struct bytes id,
+                             uint32_t id_length)
+{
+    enum store_result result;
+    enum error e = check_count(d, total, id);
+
+    if (e)
+        return e;
+    total->id_length = id_length;
+    if (total->count == 0) {
+        total->set = total->last_put = d->now;
+        expire_blocks_defer(d->changes, total);
+    }
+    result = uncommitted_put(d->before, d->changes, d->arena, total, d->now, id, &d->input->body);
+    return result ? decision_fail_content(d, result) : OK;
+}
+
 /* Creates the record of a new blob, which only listings with uncommitted blobs show, or notes in an
  * existing one that it has staged blocks. A soft-deleted blob becomes a snapshot. rest: "Soft
  * delete for blobs", table of operations */
@@ -341,17 +358,6 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
         return E_BlobOperationNotSupported; /* rest: Blob-Service-Error-Codes */
     if (total.count > 0 && total.id_length != p->id_length)
         return E_InvalidBlobOrBlock;
-    e = check_count(d, &total, p->id);
-    if (e)
-        return e;
-    total.id_length = p->id_length;
-    if (total.count == 0) {
-        total.set = total.last_put = d->now;
-        expire_blocks_defer(d->changes, &total);
-    }
-    result =
-        uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
-    if (result)
-        return decision_fail_content(d, result);
-    return write_blob(d, has_versions);
+    e = uncommitted_stage(d, &total, p->id, p->id_length);
+    return e ? e : write_blob(d, has_versions);
 }

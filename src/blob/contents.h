@@ -1,4 +1,4 @@
-/* Inside blob/ only: releases the contents of the blobs of one name that are overwritten or
+/* Inside blob/ and dfs/ only: releases the contents of the blobs of one name that are overwritten or
  * deleted. A sequence is shared by the base and its snapshots, and deleted with the last of them;
  * sparse content has a generation for each of them. */
 #ifndef LAGRA_BLOB_CONTENTS_H

@@ -1,5 +1,5 @@
-/* Inside blob/ only: shared by Put Blob of every type and Put Block List, which replace a whole
- * blob in one atomic step. */
+/* Inside blob/ and dfs/ only: shared by Put Blob of every type, Put Block List and Path Create,
+ * which replace a whole blob in one atomic step. */
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
 

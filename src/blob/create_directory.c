@@ -19,7 +19,7 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
     if (e)
         return e;
     if (!d->subject.exists)
-        directory = namespace_new_directory(d);
+        directory = namespace_new_directory(d->now);
     access_control_give(d, creation, &directory);
     directory.metadata = metadata;
     d->subject =

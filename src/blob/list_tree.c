@@ -123,16 +123,16 @@ static enum store_result check_directory(struct tree_records *records, const str
                                          const struct decision_part *part)
 {
     struct bytes rest = bytes_from(records->asked->listing.prefix, level->path_len);
-    bool is_above = rest.len > 0 && memchr(rest.ptr, '/', rest.len);
+    bool is_passed = rest.len > 0 && memchr(rest.ptr, '/', rest.len);
     struct posix_acl acl;
-    enum store_result result = STORE_OK;
+    enum store_result result;
 
     if (!records->is_ruled)
         return STORE_OK;
     result = access_control_read(records->d, level->id, part->before, &acl);
     if (!result)
         acl_callers_require(&records->callers, &acl,
-                            is_above ? POSIX_EXECUTE : POSIX_READ | POSIX_EXECUTE);
+                            is_passed ? POSIX_EXECUTE : posix_requirements[POSIX_LISTS].self);
     return result;
 }
 

@@ -1,10 +1,10 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
-#include "base/codec.h"
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
+#include "service/metadata_run.h"
 
 /* Parts that remain free for the decide function when parents are created. */
 #define FREE_PARTS 4u
@@ -71,15 +71,15 @@ enum error namespace_find(struct decision *d, struct bytes name)
     return OK;
 }
 
-struct blob namespace_untouched_root(const struct container *container)
+struct blob namespace_new_directory(instant created)
 {
     return (struct blob){
         .is_directory = true,
         .nothing_staged = true,
         .without_snapshots = true,
-        .created = container->created,
-        .etag = etag_after((struct etag){ .v = 0 }, container->created),
-        .modified = container->created,
+        .created = created,
+        .etag = etag_after((struct etag){ .v = 0 }, created),
+        .modified = created,
     };
 }
 
@@ -111,18 +111,6 @@ int namespace_compare(struct bytes left, struct bytes right)
 }
 
 /* ---- creating ---- */
-
-struct blob namespace_new_directory(const struct decision *d)
-{
-    return (struct blob){
-        .is_directory = true,
-        .nothing_staged = true,
-        .without_snapshots = true,
-        .created = d->now,
-        .etag = etag_after((struct etag){ .v = 0 }, d->now),
-        .modified = d->now,
-    };
-}
 
 /* Finds the first name of the path that does not exist, unless it is created in the meantime.
  * Returns TREE_OK, TREE_PARENT_IS_FILE, TREE_FAILED. */
@@ -176,7 +164,7 @@ static enum error create_chain(struct decision *d, struct tree_place *place, siz
             node->parent_acl = parent;
             return OK;
         }
-        directory = namespace_new_directory(d);
+        directory = namespace_new_directory(d->now);
         access_control_inherit(d, parent, NULL, true, &directory);
         blob_write(part->changes, d->arena, &directory);
         read = access_control_of(d, &directory, false, parent);
@@ -267,18 +255,20 @@ static enum error enter_directory(struct decision *d, unsigned needs)
     return OK;
 }
 
+bool blob_metadata_is_directory(struct bytes metadata)
+{
+    struct bytes name, value;
+
+    while (metadata_next(&metadata, &name, &value))
+        if (bytes_is_nocase(name, BLOB_DIRECTORY_MARK))
+            return bytes_is_nocase(value, "true");
+    return false;
+}
+
 bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p)
 {
-    struct decoder in;
-
-    decoder_init(&in, p->create.metadata);
-    while (blob_state(d)->node && d->input->body.length == 0 && !in.bad && in.at < in.end) {
-        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
-
-        if (bytes_is_nocase(name, "hdi_isfolder"))
-            return bytes_is_nocase(value, "true");
-    }
-    return false;
+    return blob_state(d)->node && d->input->body.length == 0 &&
+           blob_metadata_is_directory(p->create.metadata);
 }
 
 enum error blob_enter(struct decision *d)

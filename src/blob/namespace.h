@@ -18,15 +18,17 @@
 #define NAMESPACE_DEPTH_MAX 61
 
 struct posix_acl;
+struct rename_source;
 
 /* A name, as found by namespace_find(). */
 struct blob_node {
     struct bytes name; /* of the request; a subject function may replace it and find another one */
     struct tree tree;
     struct tree_place place;
-    enum tree_result found;       /* TREE_OK, TREE_NO_PARENT, TREE_PARENT_IS_FILE */
-    struct decision_part *part;   /* of the file or directory; NULL if it does not exist */
-    struct posix_acl *parent_acl; /* set when namespace_make() has created the name */
+    enum tree_result found;              /* TREE_OK, TREE_NO_PARENT, TREE_PARENT_IS_FILE */
+    struct decision_part *part;          /* of the file or directory; NULL if it does not exist */
+    struct posix_acl *parent_acl;        /* set when namespace_make() has created the name */
+    struct rename_source *rename_source; /* set by path_rename_find_source() */
 };
 
 /* Returns true if the request is about a directory that exists. */
@@ -45,13 +47,12 @@ enum error namespace_parse(struct arena *arena, struct bytes name, struct tree_p
 /* Finds a name, and makes its partition the subject if it exists. Returns OK, E_InvalidUri, or an
  * error of decision_fail_store(). */
 enum error namespace_find(struct decision *d, struct bytes name);
-/* Returns the root directory before its record is first written. */
-struct blob namespace_untouched_root(const struct container *container);
 /* Creates the name and its missing parents, and makes its partition the subject. Returns OK;
  * E_PathConflict if a parent is a file; DECIDE_PREPARED; or an error of decision_fail_store(). */
 enum error namespace_make(struct decision *d, enum tree_kind kind);
-/* Returns a new directory, without metadata. */
-struct blob namespace_new_directory(const struct decision *d);
+/* Returns a directory that is created at this time, without metadata. Until its record is first
+ * written, the root directory is that of the container's creation. */
+struct blob namespace_new_directory(instant created);
 /* Deletes the name of the subject, whose base record is deleted in the same changes. Does nothing
  * in a flat container. Also for tasks. */
 enum store_result namespace_remove(struct decision *d);

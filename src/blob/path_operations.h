@@ -41,9 +41,10 @@ struct path_rename {
     const struct guid *source_lease;     /* NULL if not sent */
     struct conditions source_conditions; /* class CONDITIONS_OF_WRITE */
 };
-/* Finds out whether the source exists; for a subject function, since a missing source is reported
- * before a condition of the destination. Returns OK, E_SourcePathNotFound, E_InvalidRenameSourcePath
- * for the root, or an error of decision_fail_store(). */
+/* Finds the source for path_rename(), which otherwise does so itself; for a subject function, since
+ * a missing source is reported before a condition of the destination. Returns OK,
+ * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, or an error of
+ * decision_fail_store(). */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked);
 /* Renames a file or a directory, with all that is below it, in one commit. The path of the request
  * is the destination: an existing file is replaced by a file, an empty directory by a directory.

@@ -8,16 +8,17 @@
 #include "blob/snapshot_changes.h"
 
 /* The renamed file or directory. */
-struct source {
+struct rename_source {
     struct tree_place place;
-    struct decision_part *part;
     struct blob blob;
 };
 
-static enum error find_source(struct decision *d, const struct path_rename *asked,
-                              struct source *ret_source)
+enum error path_rename_find_source(struct decision *d, const struct path_rename *asked)
 {
-    struct tree *tree = &blob_state(d)->node->tree;
+    struct blob_node *node = blob_state(d)->node;
+    struct tree *tree = &node->tree;
+    struct rename_source *source = arena_alloc(d->arena, sizeof *source);
+    struct decision_part *part;
     struct tree_path path;
     enum tree_result found;
     enum store_result read;
@@ -25,25 +26,21 @@ static enum error find_source(struct decision *d, const struct path_rename *aske
 
     if (e)
         return e;
-    found = tree_find_node(tree, &path, TREE_TO_CHANGE, &ret_source->place, &ret_source->part);
+    found = tree_find_node(tree, &path, TREE_TO_CHANGE, &source->place, &part);
     if (found == TREE_FAILED)
         return decision_fail_store(d, tree->failed);
-    if (found || !ret_source->part)
+    if (found || !part)
         return E_SourcePathNotFound;
-    if (tree_place_is_root(&ret_source->place))
+    if (tree_place_is_root(&source->place))
         return E_InvalidRenameSourcePath;
     decision_read_clock(d);
-    read = blob_read(ret_source->part->before, d->arena, blob_base, &ret_source->blob);
+    read = blob_read(part->before, d->arena, blob_base, &source->blob);
     if (read)
         return decision_fail_content(d, read);
-    return ret_source->blob.uncommitted ? E_SourcePathNotFound : OK;
-}
-
-enum error path_rename_find_source(struct decision *d, const struct path_rename *asked)
-{
-    struct source source;
-
-    return find_source(d, asked, &source);
+    if (source->blob.uncommitted)
+        return E_SourcePathNotFound;
+    node->rename_source = source;
+    return OK;
 }
 
 static enum error check_source(struct decision *d, const struct path_rename *asked,
@@ -77,7 +74,7 @@ static enum error fail_parent(struct decision *d)
 }
 
 /* Checks the destination, before the tree does. */
-static enum error check_destination(struct decision *d, const struct source *source)
+static enum error check_destination(struct decision *d, const struct rename_source *source)
 {
     const struct blob_node *node = blob_state(d)->node;
 
@@ -140,28 +137,30 @@ static enum error rename_blob(struct decision *d, const struct path_rename *aske
 {
     struct blob_state *state = blob_state(d);
     struct tree_renamed renamed;
-    struct source source;
+    struct rename_source *source;
     enum tree_result result;
-    enum error e = find_source(d, asked, &source);
+    enum error e = state->node->rename_source ? OK : path_rename_find_source(d, asked);
 
+    if (e)
+        return e;
+    source = state->node->rename_source;
+    e = access_control_check_source(d, &source->place, &source->blob);
     if (!e)
-        e = access_control_check_source(d, &source.place, &source.blob);
+        e = check_source(d, asked, &source->blob);
     if (!e)
-        e = check_source(d, asked, &source.blob);
-    if (!e)
-        e = check_destination(d, &source);
+        e = check_destination(d, source);
     if (!e && state->found)
         e = drop_replaced(d);
     if (e)
         return e;
-    result = tree_rename(&state->node->tree, &source.place, &state->node->place, TREE_OVER_OTHERS,
+    result = tree_rename(&state->node->tree, &source->place, &state->node->place, TREE_OVER_OTHERS,
                          &renamed);
     if (result)
         return fail_rename(d, result);
     d->subject = (struct subject){ .exists = true,
-                                   .etag = source.blob.etag,
-                                   .modified = source.blob.modified };
-    *ret_blob = source.blob;
+                                   .etag = source->blob.etag,
+                                   .modified = source->blob.modified };
+    *ret_blob = source->blob;
     return OK;
 }
 

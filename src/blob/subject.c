@@ -187,7 +187,7 @@ static enum store_result read_node(struct decision *d, struct blob_ref ref)
     if (result != STORE_NOT_FOUND || !blob_is_directory(d) ||
         !tree_place_is_root(&state->node->place))
         return result;
-    state->blob = namespace_untouched_root(&state->container);
+    state->blob = namespace_new_directory(state->container.created);
     return STORE_OK;
 }
 

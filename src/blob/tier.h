@@ -1,6 +1,6 @@
-/* Inside blob/ only: access tiers, their names, the operations they allow, and rehydration: an
- * archived blob becomes readable after some time, by a deferred task. A task that is due at another
- * time than its blob does nothing. rest: Set-Blob-Tier */
+/* Inside blob/ and dfs/ only: access tiers, their names, the operations they allow, and
+ * rehydration: an archived blob becomes readable after some time, by a deferred task. A task that is
+ * due at another time than its blob does nothing. rest: Set-Blob-Tier */
 #ifndef LAGRA_BLOB_TIER_H
 #define LAGRA_BLOB_TIER_H
 

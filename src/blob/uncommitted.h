@@ -1,5 +1,6 @@
-/* Inside blob/ only: the uncommitted blocks of a blob, which Put Block adds and Put Block List
- * commits or drops. rest: Put-Block; semantics 5
+/* Inside blob/ and dfs/ only: the uncommitted blocks of a blob, which Put Block adds and Put Block
+ * List commits or drops; bytes appended at the Data Lake endpoint are stored as blocks too.
+ * rest: Put-Block; semantics 5; decision: 1202
  *
  * They form a set. After they are dropped, the next Put Block starts a new set with other keys, so
  * a large set can be deleted later in steps.
@@ -24,7 +25,7 @@ struct uncommitted {
     uint32_t id_length; /* of the decoded ids; all have the same length */
     instant last_put;
     uint64_t set; /* the time of its first Put Block */
-    /* The task that deletes them in a week (uncommitted.h). */
+    /* The task that deletes them in a week: expire_blocks(). */
     instant task_due;
     struct guid task;
 };
@@ -62,12 +63,12 @@ struct named_blocks {
 enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
-/* Deletes blocks that a content now consists of, and leaves the others. Updates and writes *total,
- * of which some must be left. */
+/* Deletes blocks that are now part of the content, but not all blocks of the set. Updates and writes
+ * *total. */
 void uncommitted_take(struct changes *changes, struct arena *arena, struct uncommitted *total,
                       const struct content_block *blocks, size_t count);
 
-/* Inside blob/ only: deletes uncommitted blocks when they expire, a week after the last Put Block.
+/* Deletes uncommitted blocks when they expire, a week after the last Put Block.
  * rest: Put-Block, "Remarks"
  *
  * Each set of uncommitted blocks has one deferred task, added with its first block. If blocks were
@@ -80,5 +81,12 @@ enum { TASK_EXPIRE_BLOCKS = 0x100 };
 void expire_blocks_defer(struct changes *changes, struct uncommitted *total);
 /* Runs the task. */
 task_fn expire_blocks;
+
+/* Stages the body of the request as a block of the subject; at most once per list of changes.
+ * total: from contents_read_staged(). id_length: of all blocks of the set
+ *
+ * Returns OK, E_UncommittedBlockCountExceedsLimit, or an error of decision_fail_content(). */
+enum error uncommitted_stage(struct decision *d, struct uncommitted *total, struct bytes id,
+                             uint32_t id_length); /* block_list.c */
 
 #endif

@@ -147,26 +147,10 @@ static enum error drop(struct decision *d, struct uncommitted *total,
 
 static enum error stage(struct decision *d, uint64_t position, struct uncommitted *total)
 {
-    struct content_block block;
     char id[POSITION_SIZE];
-    enum store_result result = STORE_OK;
 
     be64_put(id, position);
-    if (total->count >= UNCOMMITTED_BLOCKS_MAX) {
-        result = uncommitted_find(d->before, d->arena, total, bytes_of(id, sizeof id), &block);
-        if (result == STORE_NOT_FOUND)
-            return E_UncommittedBlockCountExceedsLimit;
-        if (result)
-            return decision_fail_store(d, result);
-    }
-    if (total->count == 0) {
-        total->id_length = UNCOMMITTED_AT_POSITIONS;
-        total->set = total->last_put = d->now;
-        expire_blocks_defer(d->changes, total);
-    }
-    result = uncommitted_put(d->before, d->changes, d->arena, total, d->now,
-                             bytes_of(id, sizeof id), &d->input->body);
-    return result ? decision_fail_content(d, result) : OK;
+    return uncommitted_stage(d, total, bytes_of(id, sizeof id), UNCOMMITTED_AT_POSITIONS);
 }
 
 /* Appends the bodies staged before this one, then this one. */

@@ -9,39 +9,23 @@
 
 /* ---- directories ---- */
 
-/* Set by all clients of both endpoints: Hadoop's drivers, azcopy, the SDKs. */
-static const struct bytes directory_name = BYTES("hdi_isfolder"), directory_value = BYTES("true");
-
-static bool is_directory(struct bytes metadata)
-{
-    struct decoder in;
-
-    decoder_init(&in, metadata);
-    while (!in.bad && in.at < in.end) {
-        struct bytes name = decode_bytes(&in), value = decode_bytes(&in);
-
-        if (!in.bad && bytes_equal_nocase(name, directory_name))
-            return bytes_equal_nocase(value, directory_value);
-    }
-    return false;
-}
-
 bool path_is_directory(const struct blob *blob)
 {
-    return blob->is_directory || (blob->content.length == 0 && is_directory(blob->metadata));
+    return blob->is_directory ||
+           (blob->content.length == 0 && blob_metadata_is_directory(blob->metadata));
 }
 
-/* Adds that metadata to a run. */
+/* Adds the metadata of directories to a run. */
 static struct bytes directory_metadata(struct arena *arena, struct bytes metadata)
 {
     struct text out;
 
-    if (is_directory(metadata))
+    if (blob_metadata_is_directory(metadata))
         return metadata;
     text_init(&out, arena, metadata.len + 32);
     text_add(&out, metadata);
-    encode_bytes(&out, directory_name);
-    encode_bytes(&out, directory_value);
+    encode_bytes(&out, bytes_from_string(BLOB_DIRECTORY_MARK));
+    encode_bytes(&out, bytes_from_string("true"));
     return text_bytes(&out);
 }
 

@@ -18,8 +18,6 @@ enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata);
  * returns  OK, E_MetadataTooLarge, E_InvalidMetadata, E_EmptyMetadataKey */
 enum error metadata_add(struct call *call, struct text *run, size_t *total, struct bytes name,
                         struct bytes value);
-/* Takes the next pair of a run. Returns false at its end. */
-bool metadata_next(struct bytes *rest, struct bytes *ret_name, struct bytes *ret_value);
 /* Adds x-ms-meta-NAME headers to the response. */
 void metadata_answer(struct answer *a, struct bytes metadata);
 /* Writes <Metadata><name>value</name>..</Metadata>, or <Metadata /> if empty. */

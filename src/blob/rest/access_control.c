@@ -33,23 +33,15 @@ void get_access_control_answer(struct answer *a, const struct get_access_control
     answer_header(a, "x-ms-acl", posix_entries_text(a->call->arena, &r->acl.entries));
 }
 
-/* Reads fsAction: "rwx", with '-' for what is not asked. */
 enum error check_access_check(struct call *call, struct check_access_parameters *p)
 {
-    static const char letters[] = "rwx";
-    static const unsigned permissions[] = { POSIX_READ, POSIX_WRITE, POSIX_EXECUTE };
     struct bytes action = call_query(call, "fsaction");
 
     if (!action.ptr)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "fsAction", action, NULL);
-    for (size_t i = 0; i < 3; i++) {
-        char c = action.len == 3 ? action.ptr[i] : '?';
-
-        if (c != letters[i] && c != '-')
-            return call_fail_query(call, E_InvalidQueryParameterValue, "fsAction", action,
-                                   "fsAction is rwx, with - for permissions that are not checked.");
-        p->permissions |= c == letters[i] ? permissions[i] : 0;
-    }
+    if (!posix_permissions_parse(action, &p->permissions))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "fsAction", action,
+                               "fsAction is rwx, with - for permissions that are not checked.");
     return OK;
 }
 

@@ -20,9 +20,7 @@ static bool restores_container(const struct call *call)
            bytes_is(call_query(call, "restype"), "container");
 }
 
-/* Decodes and normalizes a path in place to the stored names. Returns false if it is not valid
- * text. decision: 39 */
-static bool decode_path(struct arena *arena, struct bytes *path)
+bool blob_decode_path(struct arena *arena, struct bytes *path)
 {
     if (path->len == 0)
         return true;
@@ -74,7 +72,7 @@ static enum error read_names(const struct call *call, struct bytes path,
 {
     struct bytes first, rest;
 
-    if (hides_slash(call->arena, path) || !decode_path(call->arena, &path))
+    if (hides_slash(call->arena, path) || !blob_decode_path(call->arena, &path))
         return E_InvalidUri;
     bytes_cut(path, '/', &first, &rest);
     if (first.len == 0 && rest.len == 0 && !restores_container(call))
@@ -102,7 +100,7 @@ static enum error read_page(const struct call *call, struct bytes path,
 {
     resource->base.level = LEVEL_WEBSITE;
     resource->blob = path.ptr ? path : bytes_from_string("");
-    return decode_path(call->arena, &resource->blob) ? OK : E_InvalidUri;
+    return blob_decode_path(call->arena, &resource->blob) ? OK : E_InvalidUri;
 }
 
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)

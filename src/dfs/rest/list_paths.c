@@ -90,7 +90,7 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     struct posix_acl acl;
     struct bytes tag;
 
-    if (!posix_acl_decode(blob->acl, blob->is_directory, &acl))
+    if (page->shows_owner && !posix_acl_decode(blob->acl, blob->is_directory, &acl))
         posix_acl_init(&acl, blob->is_directory);
     etag_format(blob->etag, etag);
     tag = bytes_of(etag + 1, strlen(etag) - 2); /* without quotes */
@@ -132,7 +132,8 @@ static void add_directory(struct blob_sink *sink, struct bytes name)
 
 /* ---- the functions ---- */
 
-static enum error read_directory(struct call *call, struct list_blobs_parameters *list)
+/* Returns the prefix of the names in the directory; ptr NULL for the root. */
+static struct bytes read_prefix(struct call *call)
 {
     struct bytes directory = listing_query(call, "directory");
 
@@ -140,10 +141,8 @@ static enum error read_directory(struct call *call, struct list_blobs_parameters
         directory = bytes_from(directory, 1);
     while (directory.len > 0 && directory.ptr[directory.len - 1] == '/')
         directory.len--;
-    if (directory.len == 0)
-        return OK;
-    list->listing.prefix = arena_printf(call->arena, "%.*s/", BYTES_ARG(directory));
-    return OK;
+    return directory.len > 0 ? arena_printf(call->arena, "%.*s/", BYTES_ARG(directory))
+                             : bytes_of(NULL, 0);
 }
 
 enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
@@ -153,9 +152,9 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
     struct paths_page *page = arena_alloc(call->arena, sizeof *page);
     struct list_blobs_parameters *list = &p->list;
     bool recursive = false, upn;
-    enum error e = dfs_refuse_unbuilt(call, DFS_LIST);
+    enum error e = OK;
 
-    if (!e && !call_query(call, "recursive").ptr)
+    if (!call_query(call, "recursive").ptr)
         e = call_fail_query(call, E_MissingRequiredQueryParameter, "recursive", bytes_of(NULL, 0),
                             NULL);
     if (!e)
@@ -164,11 +163,10 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
         e = dfs_query_flag(call, "upn", &upn); /* there are no names of users to show */
     if (!e)
         e = listing_read_max(call, LISTING_MAX, &list->listing.max_given, &list->listing.max);
-    if (!e)
-        e = read_directory(call, list);
     if (!e && continuation.ptr && !continuation_decode(call->arena, continuation, &p->from))
         e = call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
                             "Not a continuation of this list.");
+    list->listing.prefix = read_prefix(call);
     if (!recursive)
         list->delimiter = bytes_from_string("/");
     if (begin.ptr)

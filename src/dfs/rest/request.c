@@ -22,24 +22,12 @@ static struct bytes normal_path(struct arena *arena, struct bytes path)
     return text_bytes(&out);
 }
 
-/* decision: 39 */
-static bool decode(struct arena *arena, struct bytes *part)
-{
-    if (part->len == 0)
-        return true;
-    *part = percent_decode(arena, *part);
-    if (!part->ptr || !bytes_is_utf8(*part) || memchr(part->ptr, '\0', part->len))
-        return false;
-    *part = url_normalize_path(arena, *part);
-    return true;
-}
-
 enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource)
 {
     struct bytes name, rest;
 
     bytes_cut(path, '/', &name, &rest);
-    if (!decode(arena, &name) || !decode(arena, &rest))
+    if (!blob_decode_path(arena, &name) || !blob_decode_path(arena, &rest))
         return E_InvalidUri;
     rest = normal_path(arena, rest);
     /* An encoded slash must not make a path another filesystem's. */
@@ -117,59 +105,51 @@ bool dfs_is_for_blob(const struct request *request)
 /* ---- unsupported headers and parameters ---- */
 
 static const struct unbuilt {
+    enum { HEADER, PARAMETER } place;
     struct bytes name;
-    unsigned kinds;
-} unbuilt_headers[] = {
-    { BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { BYTES("x-ms-encryption-context"), DFS_CREATE },
-    { BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
-    { BYTES("x-ms-properties"), DFS_RENAME },
-    { BYTES("x-ms-owner"), DFS_CREATE },
-    { BYTES("x-ms-group"), DFS_CREATE },
-    { BYTES("x-ms-acl"), DFS_CREATE },
-    { BYTES("x-ms-expiry-option"), DFS_CREATE },
-    { BYTES("x-ms-expiry-time"), DFS_CREATE },
-    { BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
-    { BYTES("x-ms-structured-content-length"), DFS_UPDATE },
-    { BYTES("x-ms-source-lease-id"), DFS_CREATE },
-    { BYTES("x-ms-source-if-match"), DFS_CREATE },
-    { BYTES("x-ms-source-if-none-match"), DFS_CREATE },
-    { BYTES("x-ms-source-if-modified-since"), DFS_CREATE },
-    { BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE },
-    { BYTES("x-ms-lease-duration"), DFS_CREATE },
-    { BYTES("x-ms-proposed-lease-id"), DFS_CREATE },
-};
-
-static const struct unbuilt unbuilt_parameters[] = {
-    { BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
-    { BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
-    { BYTES("fsaction"), DFS_READ },
-    { BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
+    unsigned kinds; /* of dfs_request_kind */
+} unbuilt[] = {
+    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { HEADER, BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE },
+    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
+    { HEADER, BYTES("x-ms-properties"), DFS_RENAME },
+    { HEADER, BYTES("x-ms-owner"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-group"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-acl"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
+    { HEADER, BYTES("x-ms-structured-content-length"), DFS_UPDATE },
+    { HEADER, BYTES("x-ms-source-lease-id"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-source-if-match"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-source-if-none-match"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-source-if-modified-since"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE },
+    { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE },
+    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { PARAMETER, BYTES("fsaction"), DFS_READ },
+    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
 };
 
 enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)
 {
-    if (call->loose)
-        return OK;
-    for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
-        const struct unbuilt *row = &unbuilt_headers[i];
-        struct bytes value = { NULL, 0 };
+    for (size_t i = 0; i < sizeof unbuilt / sizeof unbuilt[0] && !call->loose; i++) {
+        const struct unbuilt *row = &unbuilt[i];
+        struct bytes value;
 
-        if (row->kinds & kind)
-            value = call_find_header(call, row->name);
-        if (value.len > 0)
-            return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
-    }
-    for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
-        const struct unbuilt *row = &unbuilt_parameters[i];
-        struct bytes value = { NULL, 0 };
-
-        if (row->kinds & kind)
-            value = call_query(call, row->name.ptr);
-        if (value.len > 0) /* Hadoop's driver sends empty ones */
-            return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL);
+        if (!(row->kinds & kind))
+            continue;
+        value = row->place == PARAMETER ? call_query(call, row->name.ptr)
+                                        : call_find_header(call, row->name);
+        if (value.len == 0) /* Hadoop's driver sends empty ones */
+            continue;
+        return row->place == PARAMETER
+                   ? call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL)
+                   : call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
     }
     return OK;
 }
