@@ -72,7 +72,7 @@ test('it is said at the start', async (t) => {
 });
 
 test('files that options name are read when they were exchanged, others are not', async (t) => {
-    if (!/limited by Landlock/.test(await wordsOfStart(t))) {
+    if (!/restricted by Landlock/.test(await wordsOfStart(t))) {
         t.skip('this kernel has no Landlock');
         return;
     }
