@@ -97,12 +97,12 @@ export class Server {
 
     /** "http://127.0.0.1:PORT/devstoreaccount1" */
     get url() {
-        return `http://${this.host}:${this.port}/${this.account}`;
+        return this.urlOf('blob');
     }
 
     /** The same of another service: 'queue', 'table', 'file', 'dfs'. */
     urlOf(service) {
-        return `http://${this.host}:${this.ports[service]}/${this.account}`;
+        return `${this.secure ? 'https' : 'http'}://${this.host}:${this.ports[service]}/${this.account}`;
     }
 
     /** What tests are told of a server that they share. */
