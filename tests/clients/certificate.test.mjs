@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import { newCertificate } from '../lib/certificate.mjs';
 import { run } from '../lib/program.mjs';
-import { freePorts, Server } from '../lib/server.mjs';
+import { ANY_PORTS, freePorts, Server } from '../lib/server.mjs';
 
 async function connect(server) {
     const socket = tls.connect({ host: server.host, port: server.port, rejectUnauthorized: false });
@@ -86,7 +86,7 @@ test('what is wrong with a certificate is said of the file that is wrong', async
         [['--cert', cert, '--key', join(other, 'key.pem')], `the private key of ${join(other, 'key.pem')} does not belong to the certificate of ${cert}\n`],
         [['--cert', key, '--key', cert], `${key} has no readable certificate (PEM): `],
     ]) {
-        const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', ...args]);
+        const { code, errors } = await run(['--inMemoryPersistence', ...ANY_PORTS, '--managementPort', '0', ...args]);
         assert.equal(code, 1);
         assert.ok(errors.startsWith(`lagra: ${message}`), errors);
         assert.equal(errors.split('\n').length, 2, errors);

@@ -52,6 +52,9 @@ export async function freePorts(count, first = FIRST_PORT, range = PORTS) {
     return ports;
 }
 
+/** Options that have each service listen on any free port. */
+export const ANY_PORTS = ['blob', 'queue', 'table', 'file', 'dfs'].flatMap((service) => [`--${service}Port`, '0']);
+
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
