@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once as event } from 'node:events';
-import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TableClient } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
+import { newCertificate } from '../lib/certificate.mjs';
 import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { untilStopped } from '../lib/stopped.mjs';
@@ -198,7 +199,7 @@ test('environment: AZURITE_ACCOUNTS, AZURITE_SKIP_API_VERSION_CHECK', async (t) 
 
 // dist/src/common/Environment.js of Azurite 3.37; the one that remains is --pwd, which goes with a PFX.
 test('every option of Azurite, by each of its names', async (t) => {
-    const { cert, key } = await newCertificate(t, 'x');
+    const { cert, key } = await newPfx(t, 'x');
     for (const [location, silent, loose, debug] of
         [['--location', '--silent', '--loose', '--debug'], ['-l', '-s', '-L', '-d']])
         for (const kept of [[location, 'data'], [MEMORY, '--extentMemoryLimit', '64']]) {
@@ -240,24 +241,18 @@ test('wrong flags: said, exit code 2, nothing served', async (t) => {
 
 /* ---- PFX ---- */
 
-const certtool = (...args) => execFileSync('certtool', args, { stdio: 'ignore' });
-
 /** cert.pem and key.pem, and site.pfx of both with the password, in a new folder. */
-async function newCertificate(t, password) {
+async function newPfx(t, password) {
     const folder = await newFolder(t);
-    const [cert, key, pfx, template] =
-        ['cert.pem', 'key.pem', 'site.pfx', 'template'].map((name) => join(folder, name));
-    await writeFile(template, 'cn = localhost\ndns_name = localhost\nip_address = 127.0.0.1\n' +
-        'expiration_days = 2\nsigning_key\ntls_www_server\n');
-    certtool('--generate-privkey', '--key-type', 'ecdsa', '--outfile', key);
-    certtool('--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert);
-    certtool('--to-p12', '--load-privkey', key, '--load-certificate', cert, '--p12-name', 'site',
-        '--password', password, '--outder', '--outfile', pfx);
+    const { cert, key } = newCertificate(folder);
+    const pfx = join(folder, 'site.pfx');
+    execFileSync('certtool', ['--to-p12', '--load-privkey', key, '--load-certificate', cert, '--p12-name', 'site',
+        '--password', password, '--outder', '--outfile', pfx], { stdio: 'ignore' });
     return { cert, key, pfx };
 }
 
 test('--cert x.pfx --pwd: HTTPS; with a wrong password nothing is served', async (t) => {
-    const { cert, pfx } = await newCertificate(t, 'pass word');
+    const { cert, pfx } = await newPfx(t, 'pass word');
     const common = [...ANY_PORTS, MEMORY, '--cert'];
     const command = await Command.start(t, 'azurite', [...common, pfx, '--pwd', 'pass word']);
     const [, url, port] =
@@ -283,7 +278,7 @@ test('--cert x.pfx --pwd: HTTPS; with a wrong password nothing is served', async
 });
 
 test('with --key, --cert is PEM, whatever --pwd says', async (t) => {
-    const { cert, key } = await newCertificate(t, 'x');
+    const { cert, key } = await newPfx(t, 'x');
     const command = await Command.start(t, 'azurite',
         [...ANY_PORTS, MEMORY, '--cert', cert, '--key', key, '--pwd', 'x']);
     await command.line(/Table service is successfully listening at https:/);
@@ -326,7 +321,7 @@ test('health --running: what the servers of this program serve, whatever they we
         ['--blobHost', '0.0.0.0', '--blobPort', `${port}`, MEMORY], {}, own);
     await command.line(/successfully listens/);
     assert.deepEqual(await health(), [0, '']);
-    const { cert, key } = await newCertificate(t, 'x');
+    const { cert, key } = await newPfx(t, 'x');
     const second = await Command.start(t, 'azurite-queue',
         ['--queuePort', `${other}`, '--cert', cert, '--key', key, MEMORY], {}, own);
     await second.line(/successfully listens/);

@@ -1,27 +1,16 @@
 // A certificate is renewed while the server runs: by SIGHUP, and when its files change. decision: 361
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
+import { newCertificate } from '../lib/certificate.mjs';
 import { run } from '../lib/program.mjs';
-import { freePorts, Server } from '../lib/server.mjs';
-
-/** A folder with cert.pem and key.pem of this name; another time: others in their place, each exchanged whole. */
-async function newCertificate(folder, name, days = 2) {
-    const [cert, key, template] = ['new-cert.pem', 'new-key.pem', 'template'].map((file) => join(folder, file));
-    await writeFile(template, `cn = ${name}\nexpiration_days = ${days}\nsigning_key\ntls_www_server\n`);
-    execFileSync('certtool', ['--generate-privkey', '--key-type', 'ecdsa', '--outfile', key], { stdio: 'ignore' });
-    execFileSync('certtool', ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert],
-        { stdio: 'ignore' });
-    await rename(cert, join(folder, 'cert.pem'));
-    await rename(key, join(folder, 'key.pem'));
-}
+import { ANY_PORTS, freePorts, Server } from '../lib/server.mjs';
 
 async function connect(server) {
     const socket = tls.connect({ host: server.host, port: server.port, rejectUnauthorized: false });
@@ -52,7 +41,7 @@ async function newFolder(t) {
 
 async function newServer(t, args = []) {
     const folder = await newFolder(t);
-    await newCertificate(folder, 'first');
+    newCertificate(folder, { name: 'first' });
     const server = await Server.start({ secure: true, args: ['--cert', join(folder, 'cert.pem'), '--key', join(folder, 'key.pem'), ...args] });
     t.after(() => server.kill().then(() => server.remove()));
     return { server, folder };
@@ -62,14 +51,14 @@ test('files that are exchanged are read again, and connections under way go on',
     const { server, folder } = await newServer(t);
     assert.equal(await nameOf(server), 'first');
     const old = await connect(server);
-    await newCertificate(folder, 'second');
+    newCertificate(folder, { name: 'second' });
     await until(() => nameOf(server), 'second');
     old.write(`GET /-/live HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
     const [answer] = await event(old, 'data');
     assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
     assert.equal(old.getPeerCertificate().subject.CN, 'first');
     old.destroy();
-    await newCertificate(folder, 'third');
+    newCertificate(folder, { name: 'third' });
     process.kill(server.pid, 'SIGHUP');
     await until(() => nameOf(server), 'third');
 });
@@ -79,7 +68,7 @@ test('what cannot be used changes nothing, and is said', async (t) => {
     await writeFile(join(folder, 'cert.pem'), 'no certificate\n');
     await until(async () => /the previous certificate remains in use/.test(server.stderr), true);
     assert.equal(await nameOf(server), 'first');
-    await newCertificate(folder, 'second');
+    newCertificate(folder, { name: 'second' });
     await until(() => nameOf(server), 'second');
 });
 
@@ -87,8 +76,8 @@ test('what is wrong with a certificate is said of the file that is wrong', async
     const folder = await newFolder(t);
     const other = await newFolder(t);
     const [cert, key] = ['cert.pem', 'key.pem'].map((file) => join(folder, file));
-    await newCertificate(folder, 'first');
-    await newCertificate(other, 'other');
+    newCertificate(folder, { name: 'first' });
+    newCertificate(other, { name: 'other' });
     const wrong = join(folder, 'wrong.pem');
     await writeFile(wrong, 'no certificate\n');
     for (const [args, message] of [
@@ -97,7 +86,7 @@ test('what is wrong with a certificate is said of the file that is wrong', async
         [['--cert', cert, '--key', join(other, 'key.pem')], `the private key of ${join(other, 'key.pem')} does not belong to the certificate of ${cert}\n`],
         [['--cert', key, '--key', cert], `${key} has no readable certificate (PEM): `],
     ]) {
-        const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', ...args]);
+        const { code, errors } = await run(['--inMemoryPersistence', ...ANY_PORTS, '--managementPort', '0', ...args]);
         assert.equal(code, 1);
         assert.ok(errors.startsWith(`lagra: ${message}`), errors);
         assert.equal(errors.split('\n').length, 2, errors);
@@ -114,7 +103,7 @@ test('metrics say when the certificate expires, also after a renewal', async (t)
         return Math.round((Number(expires) - Date.now() / 1000) / 86400);
     };
     assert.equal(await days(), 2);
-    await newCertificate(folder, 'second', 40);
+    newCertificate(folder, { name: 'second', days: 40 });
     await until(() => nameOf(server), 'second');
     assert.equal(await days(), 40);
 });

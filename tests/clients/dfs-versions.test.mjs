@@ -9,7 +9,7 @@ const ask = (service, method, path, version, headers = {}, body = '') =>
     raw(method, path, headers, body, { version, base: { host: server.host, port: server.ports[service] } });
 
 before(async () => {
-    server = await Server.start({ args: ['--hierarchical', '--dfsPort', '0'] });
+    server = await Server.start({ args: ['--hierarchical'] });
     await ask('dfs', 'PUT', '/data?resource=filesystem', '2021-06-08');
     await ask('dfs', 'PUT', '/data/f?resource=file', '2021-06-08');
 });

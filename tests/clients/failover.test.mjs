@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Member, removeCluster } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
+import { ANY_PORTS } from '../lib/server.mjs';
 import { untilStopped } from '../lib/stopped.mjs';
 
 const LEASE_MS = 3000;
@@ -95,8 +96,8 @@ test('options of cells that do not go together, and folders that are no clusters
         assert.match(errors, message);
     }
     for (const [args, message] of [
-        [['--cluster', folder, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0'], /no file `cluster`/],
-        [['--cluster', cluster, '--cell', '7', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0'], /no such cell/],
+        [['--cluster', folder, ...ANY_PORTS], /no file `cluster`/],
+        [['--cluster', cluster, '--cell', '7', ...ANY_PORTS], /no such cell/],
         [['cluster', 'init', cluster], /a cluster already/],
         [['cluster', 'status', folder], /no file `cluster`/],
         [['cluster', 'evict', cluster, '7', '--fence-command', '/bin/true'], /cannot be read/],

@@ -1,12 +1,12 @@
 // Requests that come by a proxy: --trustProxy, --proxyProtocol. Proxies here are connections from 127.0.0.3, whose
 // headers are believed, and from 127.0.0.2, which begin with a PROXY header. decision: 362, 363, 364
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newCertificate } from '../lib/certificate.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { containerSas } from '../lib/sas.mjs';
@@ -163,10 +163,7 @@ test('PROXY headers of both versions name the client; who has to send one and do
 test('a PROXY header may come byte by byte, and before TLS', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-front-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
-    const [cert, key, template] = ['cert.pem', 'key.pem', 'template'].map((file) => join(folder, file));
-    await writeFile(template, 'cn = localhost\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
-    execFileSync('certtool', ['--generate-privkey', '--key-type', 'ecdsa', '--outfile', key], { stdio: 'ignore' });
-    execFileSync('certtool', ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert], { stdio: 'ignore' });
+    const { cert, key } = newCertificate(folder);
     const secure = await newServer(t, { secure: true, args: [...PROXIES, '--cert', cert, '--key', key] });
     await makeContainer(secure);
     const sas = sasOf(secure, { sip: CLIENT, spr: 'https' });

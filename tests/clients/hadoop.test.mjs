@@ -13,7 +13,7 @@ let fs;
 let tests = 0;
 
 before(async () => {
-    server = await Server.start({ args: ['--hierarchical', '--dfsPort', '0'] });
+    server = await Server.start({ args: ['--hierarchical'] });
     fs = new HadoopFileSystem({ host: server.host, port: server.ports.dfs }, 'hadoop');
     await fs.client.createFilesystem();
 });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
+import { ANY_PORTS, Server } from '../lib/server.mjs';
 import { startCells } from '../lib/cells.mjs';
 import { account, once } from './setup.mjs';
 
@@ -97,7 +97,7 @@ test('a seed file says what its accounts are', async (t) => {
     const server = await start(t, { args: ['--seed', seed] });
     assert.deepEqual(await kinds(server), { [account.name]: false, alpha: true, beta: false });
     await writeFile(seed, JSON.stringify({ accounts: { gamma: { key1: KEY, hierarchical: 'yes' } } }));
-    const { code, errors } = await run(['--location', path.join(folder, 'data'), '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--seed', seed]);
+    const { code, errors } = await run(['--location', path.join(folder, 'data'), ...ANY_PORTS, '--seed', seed]);
     assert.equal(code, 1);
     assert.match(errors, /hierarchical requires true or false/);
 });

@@ -12,7 +12,7 @@ import { BATCH_TYPE, batchBody, partRequest } from '../lib/batch.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { containerSas } from '../lib/sas.mjs';
-import { freePorts, Server } from '../lib/server.mjs';
+import { ANY_PORTS, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { serve, sourceServer } from '../lib/source.mjs';
 import { changesetBody, TRANSACTION_TYPE } from '../lib/transaction.mjs';
@@ -390,8 +390,8 @@ test('lines for the journal begin with their priority, and others do not. man: s
     const { dev, ino } = await errors.stat();
     for (const [stream, begins] of [[`${dev}:${ino}`, /^<[346]>\d{4}-/], [`${dev}:${ino}0`, /^\d{4}-/]]) {
         await errors.truncate();
-        const child = spawn(process.env.LAGRA_BINARY, ['--location', join(folder, stream), '--blobPort', '0', '--queuePort', '0', '--tablePort', '0',
-            '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', '--debug', join(folder, 'debug')],
+        const child = spawn(process.env.LAGRA_BINARY, ['--location', join(folder, stream), ...ANY_PORTS, '--managementPort', '0',
+            '--debug', join(folder, 'debug')],
         { stdio: ['ignore', 'pipe', errors.fd], env: { ...process.env, JOURNAL_STREAM: stream } });
         t.after(() => child.kill('SIGKILL'));
         for await (const text of child.stdout.iterator({ destroyOnReturn: false }))

@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../lib/program.mjs';
-
-const ANY_PORTS = ['blob', 'queue', 'table', 'file', 'dfs'].flatMap((service) => [`--${service}Port`, '0']);
+import { ANY_PORTS } from '../lib/server.mjs';
 
 async function newFolder(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-management-'));

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
-import { freePorts, Server } from '../lib/server.mjs';
+import { ANY_PORTS, freePorts, Server } from '../lib/server.mjs';
 import { credential, once } from './setup.mjs';
 
 async function ask(port, path, headers = {}, method = 'GET') {
@@ -128,7 +128,7 @@ test('beyond this machine without a token, or with one that is guessed: refused 
     t.after(() => rm(folder, { recursive: true, force: true }));
     const short = join(folder, 'token');
     await writeFile(short, 'short\n');
-    const start = (args) => run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', ...args]);
+    const start = (args) => run(['--inMemoryPersistence', ...ANY_PORTS, ...args]);
     for (const [args, code, message] of [
         [['--managementPort', 'any', '--managementHost', '0.0.0.0'], 1, /requires --managementToken/],
         [['--managementPort', 'any', '--managementToken', short], 1, /at least 16 characters/],

@@ -1,59 +1,25 @@
 // Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
 // source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1263
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { once as event } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, refused } from './setup.mjs';
+import { claimsOf, ISSUER, jwks, rsa, serveSecurely, tokenOf } from './tokens-setup.mjs';
 
-const TENANT = '22222222-2222-2222-2222-222222222222';
-const ISSUER = `https://sts.windows.net/${TENANT}/`;
 const [OWNER, ANN, BOB, READER] = ['1', '3', '4', '5'].map((digit) => '11111111-1111-1111-1111-111111111111'.replaceAll('1', digit));
 const HERE = `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}`;
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const base64url = (json) => Buffer.from(JSON.stringify(json)).toString('base64url');
-const seconds = () => Math.floor(Date.now() / 1000);
+const role = (principalId, roleDefinitionName) => ({ principalId, roleDefinitionName, scope: HERE });
+const ROLES = [role(OWNER, 'Storage Blob Data Owner'), role(ANN, 'Storage Account Contributor'), role(READER, 'Storage Blob Data Reader')];
 
-function tokenOf(oid, groups) {
-    const claims = { iss: ISSUER, aud: 'https://storage.azure.com', nbf: seconds() - 10, exp: seconds() + 600, oid, tid: TENANT, groups };
-    const text = `${base64url({ alg: 'RS256', kid: 'rsa', typ: 'JWT' })}.${base64url(claims)}`;
-    return `${text}.${sign('sha256', Buffer.from(text), rsa.privateKey).toString('base64url')}`;
-}
-
-/** A hierarchical server over HTTPS: { url, ca }. Ann may create containers; nobody but the owner has a role for their blobs. */
-async function serve(t) {
-    const folder = await mkdtemp(join(tmpdir(), 'lagra-acls-'));
-    const file = (name) => join(folder, name);
-    const role = (principalId, roleDefinitionName) => ({ principalId, roleDefinitionName, scope: HERE });
-    await writeFile(file('template'), 'cn = localhost\nip_address = 127.0.0.1\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
-    for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', file('key.pem')],
-        ['--generate-self-signed', '--load-privkey', file('key.pem'), '--template', file('template'), '--outfile', file('cert.pem')]])
-        execFileSync('certtool', what, { stdio: 'ignore' });
-    await writeFile(file('keys.json'), JSON.stringify({ keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'rsa', use: 'sig' }] }));
-    await writeFile(file('roles.json'), JSON.stringify([role(OWNER, 'Storage Blob Data Owner'), role(ANN, 'Storage Account Contributor'), role(READER, 'Storage Blob Data Reader')]));
-    const child = spawn(process.env.LAGRA_BINARY, ['--hierarchical', '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0',
-        '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--oauthIssuer', ISSUER, '--oauthKeys', file('keys.json'), '--oauthRoles', file('roles.json')],
-    { stdio: ['ignore', 'pipe', 'inherit'] });
-    t.after(() => {
-        child.kill('SIGKILL');
-        return rm(folder, { recursive: true, force: true });
-    });
-    let output = '';
-    while (!/dfs service listens.*\n/.test(output))
-        output += (await event(child.stdout, 'data'))[0];
-    const urlOf = (service) => `https://127.0.0.1:${new RegExp(`${service} service listens on \\S+:(\\d+)\\n`).exec(output)[1]}/${DEVELOPMENT.account}`;
-    return { url: urlOf('blob'), dfsUrl: urlOf('dfs'), ca: await readFile(file('cert.pem')) };
-}
+/** A hierarchical server over HTTPS. Ann may create containers; nobody but the owner has a role for their blobs. */
+const serve = (t) => serveSecurely(t, ['--hierarchical', '--oauthIssuer', ISSUER, '--oauthKeys', 'FOLDER/keys.json', '--oauthRoles', 'FOLDER/roles.json'],
+    { 'keys.json': jwks(['rsa', rsa]), 'roles.json': JSON.stringify(ROLES) });
 
 const options = (server) => ({ retryOptions: { maxTries: 1 }, tlsOptions: { ca: server.ca } });
-const bearer = (oid, groups) => ({ getToken: async () => ({ token: tokenOf(oid, groups), expiresOnTimestamp: Date.now() + 3e5 }) });
+const bearer = (oid, groups) => ({ getToken: async () => ({ token: tokenOf(claimsOf(oid, { groups })), expiresOnTimestamp: Date.now() + 3e5 }) });
 const as = (server, oid, groups) => new BlobServiceClient(server.url, bearer(oid, groups), options(server));
 const put = (container, name) => container.getBlockBlobClient(name).upload(name, Buffer.byteLength(name));
 const read = async (container, name) => (await container.getBlobClient(name).downloadToBuffer()).toString();

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { newCertificate } from '../lib/certificate.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { Control, freePorts, Server } from '../lib/server.mjs';
@@ -423,14 +424,7 @@ test('the published key opens nothing beyond this machine, unless told to', asyn
 
 test('a certificate and its key: HTTPS, and nothing else', async (t) => {
     const { args, port, location } = await serveArguments(t);
-    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(location, name));
-    const template = join(location, 'template');
-    await writeFile(template, 'cn = localhost\ndns_name = localhost\nip_address = 127.0.0.1\n' +
-        'expiration_days = 2\nsigning_key\ntls_www_server\n');
-    for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', key],
-        ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile',
-            cert]])
-        execFileSync('certtool', what, { stdio: 'ignore' });
+    const { cert, key } = newCertificate(location);
     const child = spawn(binary, [...args, '--inMemoryPersistence', '--cert', cert, '--key', key],
         { stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => child.kill('SIGKILL'));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
+import { ANY_PORTS, Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
 async function newFolder(t) {
@@ -34,8 +34,7 @@ async function statusOf({ pid }) {
 /** What the start says; without Landlock nothing is to be seen of it here. */
 async function wordsOfStart(t) {
     const location = await newFolder(t);
-    const ports = ['blob', 'queue', 'table', 'file'].flatMap((service) => [`--${service}Port`, '0']).concat('--managementPort', '0');
-    const child = spawn(process.env.LAGRA_BINARY, ['--sandbox', 'on', '--location', location, ...ports]);
+    const child = spawn(process.env.LAGRA_BINARY, ['--sandbox', 'on', '--location', location, ...ANY_PORTS, '--managementPort', '0']);
     let output = '';
 
     t.after(() => child.kill('SIGKILL'));
@@ -72,7 +71,7 @@ test('it is said at the start', async (t) => {
 });
 
 test('files that options name are read when they were exchanged, others are not', async (t) => {
-    if (!/limited by Landlock/.test(await wordsOfStart(t))) {
+    if (!/restricted by Landlock/.test(await wordsOfStart(t))) {
         t.skip('this kernel has no Landlock');
         return;
     }

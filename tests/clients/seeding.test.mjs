@@ -9,7 +9,7 @@ import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-bl
 import { ShareServiceClient, StorageSharedKeyCredential as FileCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
+import { ANY_PORTS, Server } from '../lib/server.mjs';
 import { account, collect, credential, once } from './setup.mjs';
 
 const KEY = Buffer.alloc(64, 7).toString('base64');
@@ -113,7 +113,7 @@ test('in memory too; a start that was killed while it seeded is carried on by th
     await writeFile(path.join(folder, 'b.json'), JSON.stringify({ queues: { many: { messages } } }));
     const location = await newFolder(t);
     for (let i = 0; i < 4; i++)
-        await run(['--location', location, '--seed', folder, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0'], {}, 150 + 250 * i);
+        await run(['--location', location, '--seed', folder, ...ANY_PORTS, '--managementPort', '0'], {}, 150 + 250 * i);
     const { queues, shares } = await start(t, ['--seed', folder], { location });
     assert.equal((await queues.getQueueClient('many').getProperties()).approximateMessagesCount, 3000);
     assert.deepEqual(await texts(queues.getQueueClient('work')), ['one', '<two> & "ü"']);
@@ -167,7 +167,7 @@ test('a file with a fault ends the start, with its line and a reason, and change
     ];
     for (const [text, line, why] of faults) {
         await writeFile(seed, text);
-        const { code, errors } = await run(['--location', location, '--seed', seed, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0']);
+        const { code, errors } = await run(['--location', location, '--seed', seed, ...ANY_PORTS, '--managementPort', '0']);
         assert.equal(code, 1, text);
         assert.match(errors, new RegExp(`seed\\.json:${line}: `), `${text}\n${errors}`);
         assert.match(errors, why);
@@ -181,7 +181,7 @@ test('a file with a fault ends the start, with its line and a reason, and change
         [lines('{"containers": {', '"good": {"upload": "dotted"}}}'), 2, /f\. is a name that the Blob service would change/],
     ]) {
         await writeFile(seed, text);
-        const { code, errors } = await run(['--inMemoryPersistence', '--seed', seed, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0']);
+        const { code, errors } = await run(['--inMemoryPersistence', '--seed', seed, ...ANY_PORTS, '--managementPort', '0']);
         assert.equal(code, 1, text);
         assert.match(errors, new RegExp(`seed\\.json:${line}: `), errors);
         assert.match(errors, why);

@@ -2,13 +2,11 @@
 // over HTTPS, with keys made here.
 // rest: Authorize-with-Azure-Active-Directory, Get-User-Delegation-Key, Create-user-delegation-SAS
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once as event } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import https from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { TableClient, TableServiceClient } from '@azure/data-tables';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,35 +21,18 @@ import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQ
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
 import { refusedTable } from './tables-setup.mjs';
+import { base64url, claimsOf, ISSUER, jwks, rsa, seconds, serveSecurely, TENANT, tokenOf } from './tokens-setup.mjs';
 
-const ISSUER = 'https://sts.windows.net/22222222-2222-2222-2222-222222222222/';
 const OWNER = '11111111-1111-1111-1111-111111111111';
 const READER = '33333333-3333-3333-3333-333333333333';
 const STRANGER = '44444444-4444-4444-4444-444444444444';
 const WRITER = '55555555-5555-5555-5555-555555555555';
-const TENANT = '22222222-2222-2222-2222-222222222222';
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const jwks = (...keys) => JSON.stringify({ keys: keys.map(([kid, pair, more]) =>
-    ({ ...pair.publicKey.export({ format: 'jwk' }), kid, use: 'sig', ...more })) });
-const base64url = (json) => Buffer.from(typeof json === 'string' ? json : JSON.stringify(json)).toString('base64url');
-const seconds = () => Math.floor(Date.now() / 1000);
 
 /* Azure Storage's own application id. */
 const STORAGE_ID = 'e406a681-f3d4-42a8-90b6-c2b029497af1';
-
-const claimsOf = (oid, more = {}) => ({
-    iss: ISSUER, aud: 'https://storage.azure.com', iat: seconds() - 10, nbf: seconds() - 10, exp: seconds() + 600,
-    oid, tid: TENANT, ...more,
-});
-
-function tokenOf(claims, { alg = 'RS256', kid = 'rsa', pair = rsa, header = {} } = {}) {
-    const text = `${base64url({ alg, kid, typ: 'JWT', ...header })}.${base64url(claims)}`;
-    const key = alg.startsWith('ES') ? { key: pair.privateKey, dsaEncoding: 'ieee-p1363' } : pair.privateKey;
-    return `${text}.${signBytes(`sha${alg.slice(2)}`, Buffer.from(text), key).toString('base64url')}`;
-}
 
 const PLACE = '/subscriptions/x/resourceGroups/y';
 const accountIn = (place, name) => `${place}/providers/Microsoft.Storage/storageAccounts/${name}`;
@@ -78,38 +59,13 @@ const ROLES = JSON.stringify([
         ({ principalId: STRANGER, roleDefinitionName: 'Storage Blob Data Owner', scope })),
 ]);
 
-/** A server over HTTPS: { url, ca, folder, child, said() }. */
-async function serve(t, args, env = {}) {
-    const folder = await mkdtemp(join(tmpdir(), 'lagra-tokens-'));
-    const file = (name) => join(folder, name);
-    await writeFile(file('template'),
-        'cn = localhost\nip_address = 127.0.0.1\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
-    for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', file('key.pem')],
-        ['--generate-self-signed', '--load-privkey', file('key.pem'), '--template', file('template'), '--outfile',
-            file('cert.pem')]])
-        execFileSync('certtool', what, { stdio: 'ignore' });
-    await writeFile(file('keys.json'), jwks(['rsa', rsa], ['ec', ec]));
-    await writeFile(file('roles.json'), ROLES);
-    await writeFile(file('places.json'), JSON.stringify([{ id: HERE, name: DEVELOPMENT.account, kind: 'StorageV2' }]));
-    await writeFile(file('accounts'), `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
-    const child = spawn(process.env.LAGRA_BINARY, ['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
-        ...args.map((arg) => arg.replace('FOLDER', folder))],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-    let errors = '', output = '';
-    child.stderr.on('data', (text) => { errors += text; });
-    t.after(() => {
-        child.kill('SIGKILL');
-        return rm(folder, { recursive: true, force: true });
-    });
-    while (!/file service listens on \S+:(\d+)\n/.test(output))
-        output += (await event(child.stdout, 'data'))[0];
-    const [port, queuePort, tablePort, filePort] = ['blob', 'queue', 'table', 'file'].map((service) =>
-        Number(new RegExp(`${service} service listens on \\S+:(\\d+)\n`).exec(output)[1]));
-    const urlAt = (at) => `https://127.0.0.1:${at}/${DEVELOPMENT.account}`;
-    return { url: urlAt(port), queueUrl: urlAt(queuePort), tableUrl: urlAt(tablePort), fileUrl: urlAt(filePort), port,
-        ca: await readFile(file('cert.pem')), file, child, errors: () => errors };
-}
+/** See serveSecurely(). */
+const serve = (t, args) => serveSecurely(t, ['--accountsFile', 'FOLDER/accounts', ...args], {
+    'keys.json': jwks(['rsa', rsa], ['ec', ec]),
+    'roles.json': ROLES,
+    'places.json': JSON.stringify([{ id: HERE, name: DEVELOPMENT.account, kind: 'StorageV2' }]),
+    accounts: `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`,
+});
 
 const options = (server) => ({ ...once, tlsOptions: { ca: server.ca } });
 const bearer = (server, token) => new BlobServiceClient(server.url,
@@ -456,7 +412,7 @@ test('SIGHUP: keys are exchanged while requests are served', async (t) => {
         options(server));
     const changed = async (file, text, works) => {
         await writeFile(server.file(file), text);
-        server.child.kill('SIGHUP');
+        process.kill(server.pid, 'SIGHUP');
         for (let i = 0; i < 200; i++) {
             if (await works().then(() => true, () => false))
                 return;
@@ -477,14 +433,14 @@ test('SIGHUP: keys are exchanged while requests are served', async (t) => {
     // What is wrong with a file changes nothing.
     await writeFile(server.file('keys.json'), 'no JSON');
     await writeFile(server.file('accounts'), 'no-key');
-    server.child.kill('SIGHUP');
+    process.kill(server.pid, 'SIGHUP');
     await delay(300);
     await withKey(fresh).getProperties();
     await bearer(server, token).getProperties();
     assert.match(server.errors(), /remain in use/);
     await writeFile(server.file('keys.json'), jwks(['other', other]));
     await writeFile(server.file('roles.json'), `[\n${JSON.stringify({ ...JSON.parse(ROLES)[0], scope: '/x/storageAccounts/y' })}]`);
-    server.child.kill('SIGHUP');
+    process.kill(server.pid, 'SIGHUP');
     for (let i = 0; i < 200 && !/oauthRoles, line 2, entry 1: its scope/.test(server.errors()); i++)
         await delay(20);
     assert.match(server.errors(), /oauthRoles, line 2, entry 1: its scope/);

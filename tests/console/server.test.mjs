@@ -1,7 +1,6 @@
 // The console's part of the server: who is signed in, what browsers are told, whose requests are refused.
 // docs/console.md; decisions: 550, 551, 552
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -10,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { newCertificate } from '../lib/certificate.mjs';
 import { run } from '../lib/program.mjs';
 import { account, key, startServer, Visitor } from './setup.mjs';
 
@@ -248,11 +248,9 @@ test('off disables the console; on other addresses than loopback it requires a c
 test('with a certificate any host name is served, and the cookie is sent over TLS only; without one, only loopback', async (t) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
     t.after(() => rm(folder, { recursive: true }));
-    const [cert, pem, template, token] = ['cert.pem', 'key.pem', 'template', 'token'].map((name) => path.join(folder, name));
-    await writeFile(template, 'cn = localhost\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
+    const { cert, key: pem } = newCertificate(folder);
+    const token = path.join(folder, 'token');
     await writeFile(token, `${'t'.repeat(32)}\n`);
-    execFileSync('certtool', ['--generate-privkey', '--key-type', 'ecdsa', '--outfile', pem], { stdio: 'ignore' });
-    execFileSync('certtool', ['--generate-self-signed', '--load-privkey', pem, '--template', template, '--outfile', cert], { stdio: 'ignore' });
 
     const open = ['--managementHost', '0.0.0.0', '--managementToken', token];
     const plain = await startServer(t, { args: open });

@@ -26,7 +26,7 @@ export class PathCampaign {
     failures = [];
     changes = 0;
     kills = new Map(); /* "change at gate" -> how often it has killed the server */
-    static serverArgs = ['--hierarchical', '--dfsPort', '0'];
+    static serverArgs = ['--hierarchical'];
     #server;
     #random;
     #gate = null; /* { from, inside } of the request that is to kill the server */

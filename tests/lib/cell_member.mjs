@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 const SMB_FIRST_PORT = 10100, SMB_PORTS = 1900;
 const STDERR_KEPT = 65536;
 const OWNED = '/-/ready?cell';
-const SERVICES = ['blob', 'queue', 'table', 'file'];
+const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 
 const running = new Set();
 const members = new Set();

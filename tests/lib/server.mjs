@@ -52,6 +52,9 @@ export async function freePorts(count, first = FIRST_PORT, range = PORTS) {
     return ports;
 }
 
+/** Options that have each service listen on any free port. */
+export const ANY_PORTS = ['blob', 'queue', 'table', 'file', 'dfs'].flatMap((service) => [`--${service}Port`, '0']);
+
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
@@ -97,12 +100,12 @@ export class Server {
 
     /** "http://127.0.0.1:PORT/devstoreaccount1" */
     get url() {
-        return `http://${this.host}:${this.port}/${this.account}`;
+        return this.urlOf('blob');
     }
 
     /** The same of another service: 'queue', 'table', 'file', 'dfs'. */
     urlOf(service) {
-        return `http://${this.host}:${this.ports[service]}/${this.account}`;
+        return `${this.secure ? 'https' : 'http'}://${this.host}:${this.ports[service]}/${this.account}`;
     }
 
     /** What tests are told of a server that they share. */

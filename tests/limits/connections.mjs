@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { Connection } from '../lib/http.mjs';
-import { Server } from '../lib/server.mjs';
+import { ANY_PORTS, Server } from '../lib/server.mjs';
 import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, PATIENCE_MS, putBlob, signed, withServer } from './clients.mjs';
 
 const inMemory = (context, args, use) => withServer(context, ['--inMemoryPersistence', ...args], use);
@@ -99,14 +99,13 @@ export async function an_address_has_its_share(context) {
 export async function few_descriptors(context) {
     const { assert, binary } = context;
     const limited = ['-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh'];
-    const refused = spawnSync('sh', [...limited, '60', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0'], { encoding: 'utf8', timeout: PATIENCE_MS });
+    const words = [binary, '--inMemoryPersistence', ...ANY_PORTS, '--managementPort', '0'];
+    const refused = spawnSync('sh', [...limited, '60', ...words], { encoding: 'utf8', timeout: PATIENCE_MS });
 
     assert.equal(refused.status, 1, refused.stderr);
     const [, least] = refused.stderr.match(/^lagra: 60 open files are allowed \(ulimit -n\); at least (\d+) are needed\n$/);
     for (const [count, code] of [[Number(least) - 1, 1], [Number(least), null]]) // null: it serves until it is ended
-        assert.equal(spawnSync('sh', [...limited, `${count}`, binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-            '--tablePort', '0', '--filePort', '0', '--dfsPort', '0', '--managementPort', '0'], { timeout: 3000, killSignal: 'SIGKILL' }).status, code, `${count}`);
+        assert.equal(spawnSync('sh', [...limited, `${count}`, ...words], { timeout: 3000, killSignal: 'SIGKILL' }).status, code, `${count}`);
 }
 
 /** Started and stopped again and again while clients connect: every stop is orderly. */

@@ -197,13 +197,7 @@ void fs_judge_committed(unsigned slot_number)
     if (why)
         fs_judge_fail(slot, NULL, why);
     world_trace(slot->commit << 8 | ask.op);
-    if (world->plan.verbose) {
-        char asked[400];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9,
-                  slot->commit, slot_number, asked);
-    }
+    judge_say_commit(slot->ask, slot->commit, slot_number);
 }
 
 void fs_judge_committed_behind(void)

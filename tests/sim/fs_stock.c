@@ -109,18 +109,12 @@ static void list_stock(void)
     }
 }
 
-/* Damage was found, and said so. */
-static bool was_told(const struct stock *one)
-{
-    return world->was_damaged && (!one->answer.came || judge_says_cannot(&one->answer));
-}
-
 /* returns the number of the first that does not fit; stock_count: all fit */
 static unsigned first_difference(const struct fs_state *state, const char **ret_why)
 {
     unsigned i = 0;
 
-    while (i < stock_count && (was_told(&stock[i]) ||
+    while (i < stock_count && (judge_reports_damage(&stock[i].answer) ||
                                !(*ret_why = fs_compare(&stock[i].ask.fs, &stock[i].answer, state))))
         i++;
     return i;
@@ -212,8 +206,8 @@ static void adopt(const struct stock *one, const struct fs_state *state)
     unsigned node = fs_find(state, &one->ask.fs.path);
     const char *why;
 
-    if (was_told(one) || one->answer.status >= 300 || !fs_has_path(one->ask.fs.op) ||
-        node == FS_NODES)
+    if (judge_reports_damage(&one->answer) || one->answer.status >= 300 ||
+        !fs_has_path(one->ask.fs.op) || node == FS_NODES)
         return;
     why = fs_fill(state->nodes[node].version, one->answer.etag);
     if (why)
@@ -239,7 +233,7 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
                 answer_release(&stock[--i].answer);
             return false;
         }
-        if (was_told(&stock[i]))
+        if (judge_reports_damage(&stock[i].answer))
             world->damage_told = 1;
     }
     survivor = commits_are_divided() ? check_survivor() : find_survivor();

@@ -63,6 +63,28 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
                answer ? answer->lease_id : "", slot->before, slot->commit, world->commits);
 }
 
+void judge_say_commit(const struct ask *ask, uint64_t commit, unsigned slot)
+{
+    char asked[400];
+
+    if (!world->plan.verbose)
+        return;
+    ask_format(ask, asked, sizeof asked);
+    world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9, commit, slot,
+              asked);
+}
+
+void judge_say_answer(const struct ask *ask, const struct reply *answer, unsigned slot)
+{
+    char asked[400];
+
+    if (!world->plan.verbose)
+        return;
+    ask_format(ask, asked, sizeof asked);
+    world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot, asked,
+              answer->status, answer->code, answer->etag);
+}
+
 static struct doubt doubt_of(struct kept_view kept, unsigned bits)
 {
     return (struct doubt){ .late = bits & 1,
@@ -183,13 +205,7 @@ static void committed(struct slot *slot)
     model_apply(slot->ask, &slot->expected, slot->commit);
     note_tagged(slot->ask, slot->commit);
     world_trace(slot->commit << 8 | slot->ask->op);
-    if (world->plan.verbose) {
-        char asked[300];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f commit %" PRIu64 " of client %d: %s", (double)world->now_ns / 1e9,
-                  slot->commit, request_slot(), asked);
-    }
+    judge_say_commit(slot->ask, slot->commit, (unsigned)request_slot());
 }
 
 unsigned judge_parts(unsigned slot)
@@ -549,6 +565,11 @@ bool judge_says_cannot(const struct reply *answer)
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
 }
 
+bool judge_reports_damage(const struct reply *answer)
+{
+    return world->was_damaged && (!answer->came || judge_says_cannot(answer));
+}
+
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
@@ -591,13 +612,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
     struct slot *slot = &slots[slot_number];
 
     world->requests++;
-    if (world->plan.verbose) {
-        char asked[300];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot_number,
-                  asked, answer->status, answer->code, answer->etag);
-    }
+    judge_say_answer(slot->ask, answer, slot_number);
     world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
     if (answer->came) {
         world->checks++;
@@ -689,8 +704,7 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     struct page_ask next;
     uint64_t unused;
 
-    /* Damage was found, and said so. */
-    if (world->was_damaged && (!stock->answer.came || judge_says_cannot(&stock->answer)))
+    if (judge_reports_damage(&stock->answer))
         return NULL;
     if (stock->ask.op != OP_GET_SERVICE && stock->ask.op != OP_LIST_CONTAINERS &&
         is_elsewhere(stock->ask.container, commit))

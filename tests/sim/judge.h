@@ -34,6 +34,11 @@ bool judge_take_stock(struct server *server, bool may_fail);
 
 /* Of any service: the answer says that the store cannot now. */
 bool judge_says_cannot(const struct reply *answer);
+/* Of any service, after a start: damage was found, so that the store cannot answer. */
+bool judge_reports_damage(const struct reply *answer);
+/* Of any service, in verbose runs: prints a commit, or an answer, of a client. */
+void judge_say_commit(const struct ask *ask, uint64_t commit, unsigned slot);
+void judge_say_answer(const struct ask *ask, const struct reply *answer, unsigned slot);
 /* Is it refused because the clock was set since it was signed? wall_steps: as of then. */
 bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer);
 /* Of any service: asks by the last slot again and again until the store can. may_fail: the first

@@ -86,13 +86,7 @@ void path_judge_committed(unsigned slot_number)
     slot->commit = ++world->commits;
     path_apply(&slot->ask->path, slot->commit);
     world_trace(slot->commit << 8 | slot->ask->path.op);
-    if (world->plan.verbose) {
-        char asked[400];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9,
-                  slot->commit, slot_number, asked);
-    }
+    judge_say_commit(slot->ask, slot->commit, slot_number);
 }
 
 /* ---- answers ---- */
@@ -157,13 +151,7 @@ void path_judge_answered(unsigned slot_number, const struct reply *answer, bool 
     struct slot *slot = &slots[slot_number];
 
     world->requests++;
-    if (world->plan.verbose) {
-        char asked[400];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot_number,
-                  asked, answer->status, answer->code, answer->etag);
-    }
+    judge_say_answer(slot->ask, answer, slot_number);
     world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
     if (answer->came) {
         if (answer->body)

@@ -137,7 +137,7 @@ static const char *missing(const struct path_ask *ask)
     return ask->by_blob ? "BlobNotFound" : "PathNotFound";
 }
 
-/* Returns the length of the file after the flush; 0: it is refused. */
+/* Returns whether the staged bytes reach from the end of the file to the position, without a gap. */
 static bool can_flush(const struct path_node *node, uint32_t position)
 {
     uint32_t length = path_length(node);
@@ -415,13 +415,21 @@ static void apply_change(struct path_state *state, const struct path_ask *ask)
     stamp(node, was);
 }
 
-void path_apply(const struct path_ask *ask, uint64_t commit)
+/* Makes it the newest: like the one before, until it is changed. */
+static struct path_state *next_state(uint64_t commit)
 {
     struct path_state *state = world_alloc(sizeof *state);
 
     *state = *model->newest;
     state->older = model->newest;
     state->since = commit;
+    return model->newest = state;
+}
+
+void path_apply(const struct path_ask *ask, uint64_t commit)
+{
+    struct path_state *state = next_state(commit);
+
     switch ((int)ask->op) {
     case PATH_CREATE_FILESYSTEM:
         state->exists = true;
@@ -443,7 +451,6 @@ void path_apply(const struct path_ask *ask, uint64_t commit)
         apply_change(state, ask);
         break;
     }
-    model->newest = state;
 }
 
 bool path_delete_is_doubtful(void)
@@ -453,17 +460,10 @@ bool path_delete_is_doubtful(void)
 
 bool path_prepare(const struct path_ask *ask, uint64_t commit)
 {
-    struct path_state *state;
-
     if (ask->op != PATH_DELETE || !model->newest->nodes[ask->place] || model->newest->has_hidden ||
         !has_entries(model->newest, ask->place))
         return false;
-    state = world_alloc(sizeof *state);
-    *state = *model->newest;
-    state->older = model->newest;
-    state->since = commit;
-    state->has_hidden = true;
-    model->newest = state;
+    next_state(commit)->has_hidden = true;
     return true;
 }
 

@@ -27,12 +27,6 @@ static void list_stock(struct stock stock[STOCK_MAX])
     stock[STOCK_MAX - 1].ask.path = (struct path_ask){ .op = PATH_LIST, .is_recursive = true };
 }
 
-/* Damage was found, and said so. */
-static bool was_told(const struct stock *stock)
-{
-    return world->was_damaged && (!stock->answer.came || judge_says_cannot(&stock->answer));
-}
-
 /* The newest commit that the crash may have left whose state is the one that was found. */
 static uint64_t find_survivor(const struct stock *stock)
 {
@@ -43,7 +37,7 @@ static uint64_t find_survivor(const struct stock *stock)
         unsigned i = 0;
 
         while (i < STOCK_MAX &&
-               (was_told(&stock[i]) ||
+               (judge_reports_damage(&stock[i].answer) ||
                 !(why = path_compare_answer(&stock[i].ask.path, &stock[i].answer, commit))))
             i++;
         if (i == STOCK_MAX)
@@ -82,7 +76,7 @@ bool path_judge_take_stock(struct server *server, bool may_fail)
         }
         if (stock[i].answer.body)
             stock[i].answer.body[stock[i].answer.body_size] = '\0';
-        if (was_told(&stock[i]))
+        if (judge_reports_damage(&stock[i].answer))
             world->damage_told = 1;
     }
     survivor = find_survivor(stock);

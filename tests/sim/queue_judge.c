@@ -141,13 +141,7 @@ void queue_committed(unsigned number)
                                       .wall_known = slot->wall_known });
     slot->commit = world->commits;
     world_trace(slot->commit << 8 | slot->ask->queue.op);
-    if (world->plan.verbose) {
-        char asked[300];
-
-        ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9,
-                  slot->commit, number, asked);
-    }
+    judge_say_commit(slot->ask, slot->commit, number);
 }
 
 bool queue_has_committed(unsigned slot)
@@ -390,8 +384,8 @@ static bool look(struct server *server, struct ask ask, bool may_fail)
     queue_seen_clear(OWN_SLOT);
     if (!judge_ask_until_told(server, &ask, may_fail, &answer))
         return false;
-    if (world->was_damaged && (!answer.came || judge_says_cannot(&answer))) {
-        world->damage_told = 1; /* it was found, and said so */
+    if (judge_reports_damage(&answer)) {
+        world->damage_told = 1;
     } else {
         const char *why = compare_at(slot, &answer, world->commits, NULL);
 

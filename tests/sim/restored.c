@@ -105,7 +105,7 @@ void restored_read(struct server *server)
     backup.name = name;
     if (result == STORE_NOT_FOUND && exists(name))
         world_fail("%s is not found by a backup", sim_service()->names[name]);
-    if (result != STORE_NOT_FOUND && !result && !exists(name))
+    if (!result && !exists(name))
         world_fail("%s is in a backup, and does not exist", sim_service()->names[name]);
     is_reading = false;
     sched_wake(WAIT_EVENT, &is_reading, UINT_MAX);

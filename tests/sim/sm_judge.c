@@ -7,6 +7,7 @@
 #include "commits.h"
 #include "fs_late.h"
 #include "fs_opens.h"
+#include "judge.h"
 #include "sm_lies.h"
 #include "sm_link.h"
 #include "sm_model.h"
@@ -102,18 +103,6 @@ static struct fs_slot *part_of(struct fs_slot *slot, unsigned number, unsigned p
     if (part > 0)
         frame->asks[part].smb.handle.open = frame->slots[0].open;
     return &frame->slots[part];
-}
-
-static void say_commit(const struct fs_slot *slot, unsigned number)
-{
-    char asked[400];
-
-    world_trace(slot->commit << 8 | (200u + slot->ask->smb.op));
-    if (!world->plan.verbose)
-        return;
-    ask_format(slot->ask, asked, sizeof asked);
-    world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9, slot->commit,
-              number, asked);
 }
 
 /* The version that the commit has made of the file, by what the server has decided. */
@@ -219,7 +208,8 @@ static void committed(struct fs_slot *slot, unsigned number, const struct sm_see
     slot->granted = slot->open > 0 ? fs_open_of(fs_state_at(slot->commit), slot->open)->holds : 0;
     slot->has_deleted =
         ask->op == SM_CLOSE && node && !fs_node_of(fs_state_at(slot->commit), node->id);
-    say_commit(slot, number);
+    world_trace(slot->commit << 8 | (200u + slot->ask->smb.op));
+    judge_say_commit(slot->ask, slot->commit, number);
 }
 
 void sm_judge_committed(struct fs_slot *all, unsigned number)

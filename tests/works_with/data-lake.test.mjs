@@ -21,7 +21,7 @@ let blobs;
 let dfs;
 
 before(async () => {
-    server = await Server.start({ args: ['--hierarchical', '--dfsPort', '0'] });
+    server = await Server.start({ args: ['--hierarchical'] });
     dfs = `http://${server.host}:${server.ports.dfs}/${account.name}`;
     blobs = new BlobServiceClient(server.url, credential);
 });

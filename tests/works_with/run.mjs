@@ -1,27 +1,16 @@
 // Clients that others have written, unchanged, against one server: run.mjs [FILE..]
 // LAGRA_BINARY names the server. The last line is the count; a client that is not installed is
 // skipped.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { newCertificate } from '../lib/certificate.mjs';
 import { Server } from '../lib/server.mjs';
 import { runTestFiles } from '../lib/test_files.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const FILE_LIMIT_MS = 300000;
-
-/** A certificate for 127.0.0.1 that the clients trust, and its key: some take nothing but HTTPS. */
-function newCertificate(folder) {
-    const [cert, key, template] = ['cert.pem', 'key.pem', 'template'].map((name) => path.join(folder, name));
-    const certtool = (...args) => execFileSync('certtool', args, { stdio: 'ignore' });
-    writeFileSync(template, 'cn = localhost\nip_address = 127.0.0.1\ndns_name = localhost\nexpiration_days = 2\n' +
-        'signing_key\ntls_www_server\n');
-    certtool('--generate-privkey', '--key-type', 'ecdsa', '--outfile', key);
-    certtool('--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert);
-    return { NODE_EXTRA_CA_CERTS: cert, LAGRA_TEST_CERTIFICATE: cert, LAGRA_TEST_KEY: key };
-}
 
 const named = process.argv.slice(2);
 const files = readdirSync(HERE)
@@ -30,8 +19,9 @@ const files = readdirSync(HERE)
     .map((name) => path.join(HERE, name));
 const folder = mkdtempSync(path.join(tmpdir(), 'lagra-works-'));
 const server = await Server.start();
+const { cert, key } = newCertificate(folder); // that the clients trust: some require HTTPS
 
-Object.assign(process.env, newCertificate(folder), server.testEnvironment);
+Object.assign(process.env, { NODE_EXTRA_CA_CERTS: cert, LAGRA_TEST_CERTIFICATE: cert, LAGRA_TEST_KEY: key }, server.testEnvironment);
 const counts = await runTestFiles(files, { concurrency: 2, timeout: FILE_LIMIT_MS, all: true });
 await server.stop();
 rmSync(folder, { recursive: true, force: true });
