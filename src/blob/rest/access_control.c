@@ -33,7 +33,7 @@ void get_access_control_answer(struct answer *a, const struct get_access_control
     answer_header(a, "x-ms-acl", posix_entries_text(a->call->arena, &r->acl.entries));
 }
 
-/* Reads fsAction: "rwx", with '-' for what is not asked. */
+/* Reads fsAction: "rwx", with '-' for each right that is not requested. */
 enum error check_access_check(struct call *call, struct check_access_parameters *p)
 {
     static const char letters[] = "rwx";
