@@ -27,7 +27,7 @@ function tokenOf(oid, groups) {
     return `${text}.${sign('sha256', Buffer.from(text), rsa.privateKey).toString('base64url')}`;
 }
 
-/** A hierarchical server over HTTPS: { url, ca }. Ann may create containers; nobody but the owner has a role for their blobs. */
+/** A hierarchical server over HTTPS: { url, ca }. Ann may create containers; only the owner has a role for their blobs. */
 async function serve(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-acls-'));
     const file = (name) => join(folder, name);
@@ -152,7 +152,7 @@ test('the lists rule the agent of a SAS (suoid), and not an authorized one (saoi
     assert.equal(await read(trusted, 'a/b/c'), 'a/b/c');
     await put(trusted, 'a/by-bob');
     assert.equal(await read(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'), 'a/by-agent');
-    /* Bob owns what was created for him, so Ann, in its group, reads only. */
+    /* Bob owns the file created for him, so Ann, in its group, reads only. */
     await mismatch(put(ann, 'a/by-bob'));
     /* The letters still count. */
     await mismatch(put(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'));
