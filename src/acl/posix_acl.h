@@ -115,7 +115,7 @@ bool posix_is_member(const struct posix_caller *caller, struct bytes group);
 bool posix_acl_may_unlink(const struct posix_acl *directory, const struct posix_acl *child,
                           const struct posix_caller *caller);
 
-/* Lists what an operation requires of a file or directory, and of its parent directory. All
+/* Permissions that an operation requires on a file or directory, and on its parent directory. All
  * directories above, including the parent, must grant POSIX_EXECUTE. */
 enum posix_operation {
     POSIX_READS,        /* content, properties with metadata */

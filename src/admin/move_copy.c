@@ -324,7 +324,7 @@ static bool add_task(void *context, const struct archive_row *row)
     return ++c->task_count <= RECORDS_MAX;
 }
 
-/* Reads the tasks of the name itself, such as the one that ends the retention of a deleted
+/* Reads the tasks of the name itself, such as the end of the retention of a deleted
  * container. Every new task comes with a change of the name's records, so tasks are read again only
  * if the records have changed. */
 static enum store_result read_tasks(struct copier *c, struct moved *moved, uint64_t digest)

@@ -191,7 +191,7 @@ void admin_slowest(struct admin_call *call)
     json_write_end(&call->out, ']');
 }
 
-/* Maximum number of tasks shown: the first of the list, and those that have failed and will be
+/* Maximum number of tasks shown: the first of the list, and failed ones that will be
  * retried. */
 #define SHOWN_MAX 100u
 

@@ -94,7 +94,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     return true;
 }
 
-/* Sleeps so that a count takes ten times as long as its work alone. Returns false if the server is
+/* Sleeps so that a count takes ten times as long as its work itself. Returns false if the server is
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {

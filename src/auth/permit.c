@@ -225,7 +225,7 @@ static enum error permit_actions(const struct rights *needed, const struct deman
     return (wanted & ~actions) == 0 ? OK : E_AuthorizationPermissionMismatch;
 }
 
-/* Access control lists permit what roles do not, except what the request demands beyond its row.
+/* Access control lists can grant rights that roles do not, except demands beyond the request's row.
  * source: data-lake-storage-access-control-model "How permissions are evaluated" */
 static enum error permit_principal(const struct rights *needed, const struct demands *demands,
                                    const struct identity *identity,

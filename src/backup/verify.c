@@ -218,8 +218,8 @@ static bool is_empty(struct backup_work *work, int folder, const char *to)
     return empty;
 }
 
-/* Removes a failed restore. path: the directory if it was created for this and is to be removed;
- * NULL to keep it. */
+/* Removes a failed restore. path: the directory, if it was created for the restore;
+ * NULL if it must not be removed. */
 static void remove_restored(int folder, const char *path)
 {
     struct backup_work unheard = { 0 };

@@ -37,7 +37,7 @@ void thread_give_way(void)
 {
     const struct sched_param none = { .sched_priority = 0 };
 
-    /* If this fails, the thread keeps its priority. */
+    /* If this fails, the thread's priority is unchanged. */
     if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
         log_errno("lower a thread's priority");
 }

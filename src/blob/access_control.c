@@ -104,7 +104,7 @@ enum store_result access_control_read(struct decision *d, uint64_t id, struct re
     return access_control_of(d, &blob, id == TREE_ROOT, ret_acl);
 }
 
-/* ---- what an operation requires ---- */
+/* ---- required permissions ---- */
 
 /* Returns false if it requires nothing of the file or directory and of its parent. */
 static bool find_operation(unsigned needs, bool exists, enum posix_operation *ret_operation)

@@ -46,7 +46,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
-        /* Overwriting keeps the creation time, as in the real service. decision: 12 */
+        /* Overwriting preserves the creation time, as in the real service. decision: 12 */
         if (was->type == type)
             blob.created = was->created;
     }

@@ -243,7 +243,7 @@ enum store_result namespace_remove(struct decision *d)
     return store_result_of(&node->tree, tree_delete(&node->tree, &node->place, &node->part));
 }
 
-/* ---- what a blob permits ---- */
+/* ---- operations that a blob permits ---- */
 
 /* Checks an operation on a directory. decision: 1222 */
 static enum error enter_directory(struct decision *d, unsigned needs)

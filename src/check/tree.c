@@ -22,7 +22,7 @@ static struct read_view *open_id(const struct node *node, uint64_t id)
 
 /* ---- names ---- */
 
-/* Returns a message with the node's path and what is wrong. A directory without a record appears
+/* Returns a message with the node's path and the defect. A directory without a record appears
  * as "?" in the path. */
 static const char *about(const struct node *node, const char *what)
 {

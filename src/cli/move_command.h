@@ -1,5 +1,5 @@
 /* lagra cluster move, drain and reclaim: moves containers, queues, tables and shares between the
- * cells of a cluster, and places what a cell has, by requests to the owners of the cells
+ * cells of a cluster, and places the contents of a cell, by requests to the owners of the cells
  * (service/placement_move.h, admin/move_out.h, admin/cell_reclaim.h). docs/cells.md */
 #ifndef LAGRA_CLI_MOVE_COMMAND_H
 #define LAGRA_CLI_MOVE_COMMAND_H

@@ -97,7 +97,7 @@ static void print_letters(const char *always, bool all, const char *create)
 static void print_rights(const struct service *service, const struct rights *rights)
 {
     static const char *const access[] = { "no", "blob", "container" };
-    const char *action = rights_action_name(service->name[0], rights->action);
+    const char *action = rights_action_name(service_data_name(service)[0], rights->action);
 
     if (rights->of_anybody) {
         printf("not needed | not needed | not needed | not needed |\n");

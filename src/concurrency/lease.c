@@ -333,7 +333,7 @@ void lease_forget_if_ended(struct lease *lease, instant now)
  *   ends      varint   kind 1, 2: instant; 0 for an infinite lease
  *
  * `ends` is adjusted to the current clock: if the wall clock was set forward and ours followed, the
- * lease keeps its remaining time (clock invariant 4). Only steps of this run are known; after a
+ * remaining time is unchanged (clock invariant 4). Only steps of this run are known; after a
  * restart the wall clock decides.
  *
  * A change of this form needs a new version of every record that contains a lease. */

@@ -166,7 +166,7 @@ static bool is_first(struct seen *seen, uint64_t unit)
 
 /* Processes a record that lists a unit as changed. *ret_rest: true if more of the unit must be
  * deleted; the next step then starts with the unit again, skips the few records per page that this
- * step kept without spending budget, and deletes the following ones */
+ * step retained without spending budget, and deletes the following ones */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {

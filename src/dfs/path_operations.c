@@ -179,7 +179,8 @@ static enum store_result find_below(struct decision *d, bool *ret_found)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Refuses what would need a look at the lists of all directories below. decision: 1263 */
+/* Refuses deletes that would require checking the lists of all directories below.
+ * decision: 1263 */
 static enum error refuse_ruled(struct decision *d)
 {
     struct acl_callers callers;

@@ -37,7 +37,7 @@ OPERATION_DECLARE(rename_path);
 /* Loads the destination, which may be missing, or its name in an existing directory, as the subject. */
 enum error rename_path_subject(struct decision *d);
 
-/* Selects what an append or flush does with the lease. rest: Path-Update "x-ms-lease-action" */
+/* Lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
 enum path_lease {
     PATH_LEASE_NONE,
     PATH_LEASE_ACQUIRE,

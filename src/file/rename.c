@@ -90,8 +90,8 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
 }
 
 /* Makes waiting requests decide again if their path no longer leads to their node once the rename
- * is committed: those that wait for the file, or for any node if a directory is renamed. decision:
- * 1060 */
+ * is committed: requests that wait for the file, or for any node if a directory is renamed.
+ * decision: 1060 */
 static void wake_moved(struct decision *d, const struct tree_place *from)
 {
     const struct tree_entry *moved = &from->entry;
@@ -127,7 +127,7 @@ enum error file_move(struct decision *d, const struct tree_place *from, const st
 }
 
 /* Checks the rename against the opens of the source and the replaced node. The check for the row's
- * access column has treated the replaced node as one that remains. */
+ * access column has treated the replaced node as a remaining one. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {

@@ -1,10 +1,10 @@
 /* Names and wakes the threads of a server, each through its own eventfd, and passes posted
  * connections to workers.
  *
- * Other threads post connections: the acceptor posts new connections, and protocols those that
- * have work. Only the first post writes the eventfd, since the worker removes all posted
- * connections at once, and checks for them before it sleeps. A connection is not posted again
- * before the worker has removed it. */
+ * Other threads post connections: the acceptor posts new connections, and protocols post
+ * connections that have work. Only the first post writes the eventfd, since the worker removes all
+ * posted connections at once, and checks for them before it sleeps. A connection is not posted
+ * again before the worker has removed it. */
 #include "net/net_private.h"
 
 #include <assert.h>

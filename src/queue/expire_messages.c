@@ -146,7 +146,7 @@ static enum store_result collect_expired(struct run *run, instant *ret_next)
 
 /* ---- searching the order ---- */
 
-/* Deletes an expired message, or records the position of one that has moved. Returns false if
+/* Deletes an expired message, or records the new position of a moved message. Returns false if
  * there was nothing to change. */
 static bool sort_out(struct run *run, const struct message *message)
 {

@@ -17,7 +17,7 @@
 #define FRONT_EVERY  64
 #define FRONT_IDLE_S 5
 /* A deleted message leaves a tombstone at the position where it would have become visible again;
- * for most messages, this is at most so many seconds ahead. */
+ * for most messages, this is at most this many seconds ahead. */
 #define FRONT_BUSY_S 60
 
 struct front {

@@ -69,7 +69,7 @@ enum drive driver_attempt(struct driver *driver)
     return driver->state = is_gated(driver) ? DRIVE_DECIDED : DRIVE_COMMIT;
 }
 
-/* Commits the changes, those that prepare the operation, or the request to others. next: the state
+/* Commits the changes, the preparations of the operation, or the request to others. next: the state
  * that follows */
 static enum drive commit(struct driver *driver, enum drive next)
 {

@@ -24,7 +24,7 @@ const char *store_result_text(enum store_result result)
     return texts[result];
 }
 
-/* Asserts that the result of a read or a commit is one that store.h allows: STORE_WAIT only if the
+/* Asserts that the result of a read or a commit is allowed by store.h: STORE_WAIT only if the
  * access may not block, and no result of other functions. */
 static void assert_result(enum store_result result, struct store_access access)
 {

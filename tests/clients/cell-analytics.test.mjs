@@ -72,7 +72,7 @@ test('logs and metrics of the requests of all cells', async (t) => {
     });
 });
 
-/** A cluster of cells whose owners write what they collect every so often; start() adds a front end. */
+/** A cluster of cells whose owners write their collected events periodically; start() adds a front end. */
 async function newCluster(t, cells) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-analytics-'));
     const cluster = join(folder, 'shared');

@@ -86,7 +86,7 @@ test('requests that need an owner that hangs fail within seconds, and are not ex
     for (let i = 0; i < 100 && !(await lagra(1, 'container', 'list')).items; i++)
         await delay(100);
     await delay(1000);
-    /* A list goes over a connection that is kept, so it is sent. */
+    /* A list uses an existing connection, so it is sent. */
     assert.deepEqual((await lagra(3, 'container', 'list')).items.map(({ name }) => name), ['hangs']);
     owners[0].signal('SIGSTOP');
     const [listed, listedMs] = await timed(3, 'container', 'list');

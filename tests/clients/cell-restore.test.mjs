@@ -1,4 +1,4 @@
-// lagra restore in a cluster: what is restored in a cell other than cell 1 gets a placement, and a name is never in two cells.
+// lagra restore in a cluster: items restored in a cell other than cell 1 get a placement, and a name is never in two cells.
 // docs/backup.md, docs/cells.md; decision: 1173
 import assert from 'node:assert/strict';
 import { readdir, rename } from 'node:fs/promises';
@@ -54,7 +54,7 @@ test('a container that is restored in a cell gets a placement, and its name is r
     await delay(RELEASED_MS);
     await place(1);
 
-    /* A name that no cell has: a new one, and one that was released. */
+    /* A name that no cell has: a new name and a released name. */
     for (const [from, as] of [['kept', 'fresh'], ['old', 'old']]) {
         await done(2, 'restore', 'container', backup, from, '--as', as);
         assert.equal(await seen(as), `of ${from}`);

@@ -1,5 +1,5 @@
-// A server that is killed inside renames and recursive deletes: afterwards each is done completely or not at all, and what was
-// acknowledged is done. issue 47; decisions: 1224, 1225
+// Kills the server inside renames and recursive deletes: afterwards each is done completely or not at all, and acknowledged
+// ones are done. issue 47; decisions: 1224, 1225
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';

@@ -191,7 +191,7 @@ test('a standby that has taken one cell over fences the owner of another one tha
     assert.equal(two.hasEnded, false); // its lease has not ended yet
     const ended = await Promise.race([two.ended, delay(15_000, 'not fenced', { ref: false })]);
     assert.deepEqual(ended, { code: null, signal: 'SIGKILL' });
-    /* An owner that is silent later is left alone: nobody stands by for its cell. */
+    /* An owner that becomes silent later is not fenced, because no front end stands by for its cell. */
     const next = await newMember(t, cluster, { args: ['--cell', '2'] });
     await next.until(200);
     next.signal('SIGSTOP');

@@ -1,13 +1,13 @@
 // A Hadoop file system over the Data Lake endpoint: the requests that hadoop-azure's ABFS driver
 // (AbfsDfsClient, AzureBlobFileSystem, AbfsOutputStream) sends for each call of Hadoop's FileSystem,
-// and the way it reads the answers. Written from the behavior of that driver, without its retries.
+// and the way it reads the responses. Written from the behavior of that driver, without its retries.
 import { randomUUID } from 'node:crypto';
 import { Connection } from '../lib/http.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 
 const VERSION = '2023-11-03';
 
-/** A response that the driver takes for a failure. */
+/** A response that the driver treats as a failure. */
 export class AbfsError extends Error {
     constructor(operation, { status, headers, text }) {
         super(`${operation}: ${status} ${text}`);
@@ -25,7 +25,7 @@ const encodePath = (path) => path.split('/').map(encodeURIComponent).join('/');
 const parentOf = (path) => path.slice(0, path.lastIndexOf('/')) || '/';
 const nameOf = (path) => path.slice(path.lastIndexOf('/') + 1);
 
-/** The requests, one a method; paths begin with '/'. */
+/** The requests, one per method; paths start with '/'. */
 export class AbfsClient {
     #connection = null;
 
@@ -169,7 +169,7 @@ function encodeProperties(properties) {
     return Object.entries(properties).map(([name, value]) => `${name}=${Buffer.from(value, 'latin1').toString('base64')}`).join(',');
 }
 
-/** A file that is written: appends at its own position, as AbfsOutputStream. */
+/** A file that is being written: appends at its own position, like AbfsOutputStream. */
 class OutputStream {
     #flushed;
 
@@ -190,7 +190,7 @@ class OutputStream {
         this.#flushed = this.position;
     }
 
-    /** What was written is visible to readers afterwards. */
+    /** Makes all written bytes visible to readers. */
     hflush() {
         return this.#flush(false);
     }
@@ -329,7 +329,7 @@ export class HadoopFileSystem {
         }
     }
 
-    /* A missing parent is tried once more after a look at the source, in case the service had not seen it yet. */
+    /* After a missing parent, checks that the source exists and tries once more, in case the service had not seen it yet. */
     async #rename(source, destination) {
         try {
             await this.client.renamePath(source, destination);

@@ -1,7 +1,7 @@
 // Hadoop's contract for file systems (create, append, delete, mkdir, rename, listing, open, permission),
 // with what hadoop-azure declares in its contract file: renames do not overwrite and do not create
-// directories, a missing source makes rename() return false, hflush() shows what was written.
-// Evidence for answers that the REST reference leaves open: hadoop-azure's tests against the service.
+// directories, a missing source makes rename() return false, hflush() makes all written bytes visible.
+// Evidence for responses that the REST reference leaves open: hadoop-azure's tests against the service.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';

@@ -118,7 +118,7 @@ test('the lists rule the agent of a SAS (suoid), and not an authorized one (saoi
     assert.equal(await read(trusted, 'a/b/c'), 'a/b/c');
     await put(trusted, 'a/by-bob');
     assert.equal(await read(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'), 'a/by-agent');
-    /* Bob owns what was created for him, so Ann, in its group, reads only. */
+    /* Bob owns the file created for him, so Ann, in its group, reads only. */
     await mismatch(put(ann, 'a/by-bob'));
     /* The letters still count. */
     await mismatch(put(await delegated(server, 'r', { suoid: ANN }), 'a/by-agent'));

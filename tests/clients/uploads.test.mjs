@@ -142,7 +142,7 @@ test('a body is checked against its MD5 and its CRC-64', async (t) => {
 });
 
 test('each of many bodies that come at once has its own MD5', async (t) => {
-    // A worker hashes those that it finds together side by side (request/body_intake.c).
+    // A worker hashes bodies that are ready at the same time together (request/body_intake.c).
     const container = await newContainer(t);
     const contents = Array.from({ length: 64 }, (_, i) => pattern(i * 97 % 4000, i));
     const put = (content, i) => container.getBlockBlobClient(`blob-${i}`).upload(content, content.length,

@@ -1,21 +1,21 @@
-// What is below a directory of a hierarchical account, as its only writer knows it, and what each
-// change makes of it.
+// Contents of a directory of a hierarchical account, as known to its only writer, and the result of each
+// change.
 //
 // A state is a Map: path below the directory -> { kind, value, owner, readers, bytes, isPut }.
-// readers: who the access control list names; bytes are those of a file; isPut: of Put Blob, so it cannot be appended to. States and nodes are never changed, only
-// replaced.
+// readers: users in the access control list; bytes: of a file; isPut: written by Put Blob, so it cannot be appended to.
+// States and nodes are never changed, only replaced.
 
 import { digest } from './model.mjs';
 
 const below = (path, directory) => directory === '' || path.startsWith(`${directory}/`);
 const parentOf = (path) => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 
-/** Whether the directory has nothing in it. */
+/** Returns whether the directory is empty. */
 export const isEmpty = (state, directory) => ![...state.keys()].some((path) => below(path, directory));
 
 const changed = (state, path, change) => new Map(state).set(path, { ...state.get(path), ...change });
 
-/** The directories above a path that do not exist yet are created with it. */
+/** Creates the missing directories above a path. */
 function withParents(state, path) {
     const next = new Map(state);
 
@@ -59,8 +59,8 @@ export const PATH_CHANGES = {
     removeFull: (state) => state,
 };
 
-/** The states that a change may have left when it had no answer. Parents are created before what is in
- *  them, and an access control list is changed node by node. */
+/** Returns the possible states after a change without a response. Parents are created before their
+ *  contents, and an access control list is changed node by node. */
 export function possible(state, change) {
     const after = PATH_CHANGES[change.kind](state, change);
     const states = [state, after];
@@ -84,8 +84,8 @@ function differsNode(path, node, there, either) {
     return null;
 }
 
-/** What is wrong; null when nothing is. found: Map path -> { kind, value, owner, readers, size, digest };
- *  either: a change of lists below a directory that had no answer */
+/** Returns the difference, or null. found: Map path -> { kind, value, owner, readers, size, digest };
+ *  either: a change of lists below a directory that got no response */
 export function differs(state, found, either = null) {
     const more = [...found.keys()].find((path) => !state.has(path));
 
@@ -99,5 +99,5 @@ export function differs(state, found, either = null) {
     return null;
 }
 
-/** The state with the lists that were found. */
+/** Returns the state with the lists that were found. */
 export const adopt = (state, found) => new Map([...state].map(([path, node]) => [path, { ...node, readers: found.get(path).readers }]));

@@ -1,7 +1,7 @@
 // Writers of directories and files of a hierarchical account, through both endpoints, against a server
-// that will be cut off, and the look afterwards: each acknowledged change is there, every other one
-// wholly there or not at all (a change of access control lists below a directory: node by node), and a
-// renamed directory has all that was below it, under one name.
+// that will be killed, and the check afterwards: each acknowledged change is done, each other change is
+// done completely or not at all (a change of access control lists below a directory: node by node), and a
+// renamed directory has all of its contents, under one name.
 //
 // Each writer has a directory of its own, so its order of changes is known.
 
@@ -17,7 +17,7 @@ const DEPTH_MAX = 4;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
 const SIZES = [0, 1, 700, 4096, 9000, 300000];
 const GATES = ['staged', 'decided', 'applied', 'synced'];
-/* What changes names, or many nodes. */
+/* Changes of names, or of many nodes. */
 const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'readersBelow']);
 
 const depthOf = (path) => path.split('/').length;
@@ -25,11 +25,11 @@ const depthOf = (path) => path.split('/').length;
 export class PathCampaign {
     failures = [];
     changes = 0;
-    kills = new Map(); /* "change at gate" -> how often it has killed the server */
+    kills = new Map(); /* "change at gate" -> number of times the server was killed there */
     static serverArgs = ['--hierarchical'];
     #server;
     #random;
-    #gate = null; /* { from, inside } of the request that is to kill the server */
+    #gate = null; /* { from, inside } of the request during which the server is killed */
     #writers = Array.from({ length: WRITERS }, (_, i) => ({ directory: `/${FILESYSTEM}/w${i}`, state: new Map(), asked: null }));
 
     constructor(server, random) {
@@ -46,13 +46,13 @@ export class PathCampaign {
         client.close();
     }
 
-    /* ---- what a writer does next ---- */
+    /* ---- next change of a writer ---- */
 
     #oneOf(list) {
         return list[this.#random(list.length)];
     }
 
-    /** A path in a directory that exists, or, one time in four, in one that does not. */
+    /** Returns a path in an existing directory, or, one time in four, in a missing one. */
     #newPath(state) {
         const directories = ['', ...[...state].filter(([path, { kind }]) => kind === 'directory' && depthOf(path) < DEPTH_MAX)
             .map(([path]) => `${path}/`)];
@@ -81,7 +81,7 @@ export class PathCampaign {
         const directories = ['', ...[...state].filter(([, { kind }]) => kind === 'directory').map(([path]) => `${path}/`)];
         const to = this.#oneOf(directories) + this.#oneOf(NAMES);
 
-        /* Not below itself, not to where it is; only a file replaces a file. */
+        /* Not below itself, not to its present name; only a file replaces a file. */
         if (`${to}/`.startsWith(`${from}/`) || (state.has(to) && (state.get(from).kind === 'directory' || state.get(to).kind === 'directory')))
             return this.#nextCreate(state);
         return { kind: 'rename', from, to };
@@ -130,7 +130,7 @@ export class PathCampaign {
 
     /* ---- writers ---- */
 
-    /** Lets the change kill the server, if it is the one that is to. */
+    /** Kills the server in this change, if it was chosen. */
     #arm(change) {
         const from = this.changes++;
 
@@ -156,7 +156,7 @@ export class PathCampaign {
         client.close();
     }
 
-    /** As Campaign's. inside: the gate is one of a change of names or of many nodes */
+    /** Like Campaign's. inside: the gate is in a change of names or of many nodes */
     async work({ ms, gated, cut, inside = false }) {
         this.#gate = gated ? { from: this.changes + this.#random(40), inside } : null;
         await untilGone({
@@ -165,7 +165,7 @@ export class PathCampaign {
         });
     }
 
-    /* ---- the look afterwards ---- */
+    /* ---- check afterwards ---- */
 
     async #check(writer) {
         const client = new PathClient(this.#server);
@@ -183,7 +183,7 @@ export class PathCampaign {
         client.close();
     }
 
-    /** Compares each directory with what must or may be in it. Returns whether all is well. */
+    /** Compares each directory with its possible contents. Returns whether all of them match. */
     async verify() {
         const before = this.failures.length;
 
@@ -196,7 +196,7 @@ export class PathCampaign {
         await checkFolder(this.#server, this.failures);
     }
 
-    /** Deletes everything, for a look at what is left of it in the store. */
+    /** Deletes everything, for a check of the remains in the store. */
     async removeAll() {
         const client = new PathClient(this.#server);
 

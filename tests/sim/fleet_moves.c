@@ -69,7 +69,7 @@ static unsigned draw_below(unsigned count)
     return count > 1 ? world_draw(STREAM_FAULTS, count) : 0;
 }
 
-/* Mostly one that exists, to a cell where it is not. */
+/* Draws a name and a cell: mostly an existing name, and another cell. */
 static void draw_move(unsigned *ret_name, unsigned *ret_cell)
 {
     for (unsigned tries = 0; tries < 6; tries++) {
@@ -119,7 +119,7 @@ static void *cancel_moves(void *unused)
     return NULL;
 }
 
-/* The commands print what they have done. */
+/* The commands print their results. */
 static void print_nothing(void)
 {
     long fd = syscall(SYS_open, "/dev/null", O_WRONLY | O_CLOEXEC);

@@ -38,7 +38,7 @@ static int slot_of(const struct call *whole)
     return is_known && fleet_is_running() ? (int)slot : -1;
 }
 
-/* At the root: remembers whose they are. The batch goes on afterwards. */
+/* At the root: records the request to which the parts belong. The batch continues afterwards. */
 __typeof__(cell_parts_run) __real_cell_parts_run, __wrap_cell_parts_run;
 bool __wrap_cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
                            struct work *works)

@@ -92,7 +92,7 @@ static void list_stock(void)
     memset(stock, 0, sizeof stock);
     stock_count = 0;
     list(&share);
-    if (!commits_are_divided()) { /* else the root answers, for all cells */
+    if (!commits_are_divided()) { /* otherwise the root responds for all cells */
         list(&snapshots);
         list(&service);
     }
@@ -174,7 +174,7 @@ static uint64_t find_survivor(void)
     }
 }
 
-/* Of several cells: what the record engine says. */
+/* Returns the newest surviving commit, from the record engine. For several cells. */
 static uint64_t check_survivor(void)
 {
     uint64_t survivor = commits_here()->has_started ? commits_newest() : commits_survivor();

@@ -309,7 +309,7 @@ enum store_result __wrap_move_finish_task(struct decision *d, const struct defer
     return __real_move_finish_task(d, task, endpoint);
 }
 
-/* ---- what is prepared, and held ---- */
+/* ---- prepared copies, and held names ---- */
 
 static struct fleet_space *find_space(const struct guid *space)
 {
@@ -461,7 +461,7 @@ uint64_t moves_held_since_ns(void)
     return since_ns;
 }
 
-/* ---- what goes on ---- */
+/* ---- moves in progress ---- */
 
 static bool is_under_way(const struct fleet_move *move)
 {

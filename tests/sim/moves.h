@@ -10,17 +10,17 @@
 /* Returns the cell of a name whose newest state a commit made, or 0 while it is between two cells. */
 unsigned moves_cell_of(unsigned name, uint64_t newest_state);
 bool moves_are_here(unsigned name, uint64_t newest_state);
-/* Returns the same, if a crash of the calling process's cell leaves its commits up to `survivor` only. newest_state: of
- * those that are left */
+/* Like moves_are_here(), if a crash of the calling process's cell leaves its commits up to `survivor` only. newest_state:
+ * of the remaining commits */
 bool moves_are_here_at(unsigned name, uint64_t newest_state, uint64_t survivor);
-/* Returns whether it may be in the calling process's cell after a crash. */
+/* Returns whether the name may be in the calling process's cell after a crash. */
 bool moves_may_be_here(unsigned name, uint64_t newest_state);
-/* After such a crash. */
+/* Undoes the steps of moves that such a crash lost. */
 void moves_roll_back(uint64_t survivor);
 
 /* Returns whether the calling thread has just committed a step of a move, and notes it. */
 bool moves_committed(void);
-/* Forgets what the calling thread has decided, since it cannot be committed. */
+/* Discards the step that the calling thread has decided, since it cannot be committed. */
 void moves_undecided(void);
 /* Returns whether the calling process's cell may have sealed a name, so that requests for it get 503. */
 bool moves_have_sealed_here(void);
@@ -29,13 +29,13 @@ bool moves_were_busy(uint64_t since_ns);
 struct guid;
 /* Returns whether a move has made the space of the calling job, and clients do not see it (yet). */
 bool moves_hide(const struct guid *space);
-/* Another cell executes a step: time may pass before, and one of the front ends may fail. Once in so many times. */
+/* Another cell executes a step: time may pass before, and one of the front ends may fail, once in `once_in` times. */
 void moves_linger(unsigned once_in);
-/* Returns whether all moves have come to an end, and nothing that was prepared is left. */
+/* Returns whether all moves have ended, and no prepared copy remains. */
 bool moves_have_ended(void);
 /* Returns the time since when a front end has held a name, or 0. */
 uint64_t moves_held_since_ns(void);
-/* Forgets what the process of a front end held. */
+/* Discards the names that the process of a front end held. */
 void moves_end_process(unsigned front);
 
 #endif

@@ -1,7 +1,7 @@
-/* What a simulated client asks of a hierarchical account through both of its endpoints: one filesystem,
- * three names in each of its directories, three levels deep.
+/* Requests of a simulated client for a hierarchical account, through both of its endpoints: one filesystem, with three
+ * names in each of its directories, three levels deep.
  *
- * A place is a path: 0 is the root, the entries of the directory p are 3 p + 1 to 3 p + 3, in the order
+ * A place is the number of a path: 0 is the root, and the entries of the directory p are 3 p + 1 to 3 p + 3, in the order
  * of their names. */
 #ifndef LAGRA_SIM_PATH_ASK_H
 #define LAGRA_SIM_PATH_ASK_H
@@ -28,7 +28,7 @@ enum path_op {
     PATH_SET_READERS, /* the access control list names one user */
     PATH_RENAME,
     PATH_DELETE,
-    PATH_READ, /* from here on: changes nothing */
+    PATH_READ, /* this and the following change nothing */
     PATH_GET_PROPERTIES,
     PATH_GET_ACCESS,
     PATH_LIST,
@@ -44,24 +44,24 @@ struct path_content {
 
 struct path_ask {
     enum path_op op;
-    unsigned place, from; /* from: of a rename */
+    unsigned place, from; /* from: source of a rename */
     bool by_blob;         /* through the Blob endpoint */
     enum path_if condition;
-    uint64_t etag;        /* ticks, of PATH_IF_MATCH */
-    uint64_t source_etag; /* of a rename; 0: no condition */
-    bool is_legacy;       /* mode of a rename; else none is sent */
+    uint64_t etag;        /* ticks; for PATH_IF_MATCH */
+    uint64_t source_etag; /* condition on the source of a rename; 0 if none */
+    bool is_legacy;       /* mode of a rename; otherwise none is sent */
     bool is_recursive;    /* delete, list */
-    unsigned value;       /* metadata, or the user of the list; 0: none */
+    unsigned value;       /* metadata, or the user of the list; 0 if none */
     struct path_content content;
     uint32_t position; /* append, flush */
     bool keeps_rest;   /* of a flush */
     bool flushes;      /* of an append */
-    unsigned max;      /* of a list; 0: not sent */
+    unsigned max;      /* maximum entries of a list; 0 if not sent */
     char continuation[PATH_TOKEN_SIZE];
-    unsigned next; /* of a list that goes on: where; 0: it begins */
+    unsigned next; /* first place of a continued list; 0 for the first page */
 };
 
-/* Of a reply. */
+/* Headers of a response. */
 struct path_reply {
     char continuation[PATH_TOKEN_SIZE];
     char resource_type[16], existing_type[16];
@@ -70,7 +70,7 @@ struct path_reply {
 
 extern const char *const path_filesystems[1];
 extern const char *const path_op_names[PATH_OPS];
-/* Below the filesystem: "a/b"; "" for the root. */
+/* Writes a path within the filesystem: "a/b"; "" for the root. */
 void path_text(unsigned place, char to[PATH_TEXT_SIZE]);
 /* Returns the place of a path, or PATH_PLACES if there is none. */
 unsigned path_place(const char *text, size_t length);
@@ -80,9 +80,9 @@ static inline unsigned path_parent(unsigned place)
 }
 /* Returns whether the place is `above` or below it. */
 bool path_is_below(unsigned place, unsigned above);
-/* Returns where a place is if what was at `from` is at `to`; PATH_PLACES: too deep. */
+/* Returns the new place of `place` after a rename from `from` to `to`, or PATH_PLACES if it is too deep. */
 unsigned path_moved(unsigned place, unsigned from, unsigned to);
-/* For people. */
+/* Formats a request for messages. */
 void path_ask_format(const struct path_ask *ask, char *to, size_t size);
 
 #endif

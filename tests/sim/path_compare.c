@@ -17,7 +17,7 @@ static bool same_bytes(const struct path_node *node, const struct reply *answer)
     if (node->is_unknown)
         return true;
     if (answer->body_whole && answer->body_size != path_length(node))
-        return false; /* else the client has stopped reading */
+        return false; /* otherwise the client has stopped reading */
     for (unsigned i = 0; i < node->part_count && at < answer->body_size; i++) {
         const struct path_content *part = &node->parts[i];
         size_t shown =
@@ -48,17 +48,17 @@ static const char *compare_node(const struct path_ask *ask, const struct path_no
 
 /* ---- lists ---- */
 
-/* Compares two places in the order of a walk: a directory, what is below it, the next name. */
+/* Compares two places in the order of a walk: a directory, its contents, the next name. */
 static int compare_places(unsigned left, unsigned right)
 {
     char texts[2][PATH_TEXT_SIZE];
 
     path_text(left, texts[0]);
     path_text(right, texts[1]);
-    return strcmp(texts[0], texts[1]); /* names of one letter: a slash comes before all of them */
+    return strcmp(texts[0], texts[1]); /* names of one letter: a slash sorts before all of them */
 }
 
-/* A list of a file has the file itself. */
+/* A list of a file contains the file itself. */
 static bool is_file(unsigned place, uint64_t commit)
 {
     const struct path_node *node = path_node_at(place, commit);
@@ -66,7 +66,7 @@ static bool is_file(unsigned place, uint64_t commit)
     return node && !node->is_directory;
 }
 
-/* The first entry after `after`, or from it on, in the order of a walk below a directory; PATH_PLACES: none. */
+/* Returns the first entry after `after`, or from it on, in the order of a walk below a directory, or PATH_PLACES. */
 static unsigned next_entry(const struct path_ask *ask, uint64_t commit, unsigned after, bool from)
 {
     unsigned next = PATH_PLACES;
@@ -83,7 +83,7 @@ static unsigned next_entry(const struct path_ask *ask, uint64_t commit, unsigned
     return next;
 }
 
-/* The text of a member of a flat JSON object; empty: it has none. */
+/* Returns the value of a member of a flat JSON object, or empty if it is missing. */
 static void read_member(const char *object, const char *end, const char *name, char *to,
                         size_t size)
 {
@@ -99,7 +99,7 @@ static void read_member(const char *object, const char *end, const char *name, c
     (void)snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-/* Compares all of an entry but its name. */
+/* Compares an entry, except its name. */
 static const char *compare_shown(const char *object, const char *end, const struct path_node *node)
 {
     char text[80], expected[80];
@@ -159,8 +159,8 @@ static const char *compare_list(const struct path_ask *ask, const struct reply *
     return count == 0 && answer->path.continuation[0] ? "an empty page" : NULL;
 }
 
-/* Returns whether a state between the two commits had the entry, under any name: what is below a directory that is
- * renamed meanwhile is listed under its old path. */
+/* Returns true if a state between the two commits had the entry, under any name: the contents of a directory that is
+ * renamed during the walk are listed under its old path. */
 static bool was_entry(const char *object, const char *end, uint64_t from, uint64_t to)
 {
     uint64_t changed;
@@ -178,7 +178,7 @@ static bool was_entry(const char *object, const char *end, uint64_t from, uint64
     return false;
 }
 
-/* Returns whether the directory was there without an entry between the two commits. */
+/* Returns true if the directory existed and was empty at some time between the two commits. */
 static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to)
 {
     uint64_t changed;
@@ -219,7 +219,7 @@ const char *path_compare_walk(const struct path_ask *ask, const struct reply *an
     return NULL;
 }
 
-/* The continuation names the first entry of the next page: base64 of a version, a length and the name. */
+/* The continuation token contains the first entry of the next page: base64 of a version, a length and the name. */
 bool path_next_page(const struct path_ask *ask, const struct reply *answer,
                     struct path_ask *ret_next)
 {
@@ -238,7 +238,7 @@ bool path_next_page(const struct path_ask *ask, const struct reply *answer,
     return ret_next->next < PATH_PLACES;
 }
 
-/* ---- all of them ---- */
+/* ---- all requests ---- */
 
 const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
                                 uint64_t commit)

@@ -11,16 +11,16 @@
 #include "path_model.h"
 #include "world.h"
 
-/* A request under way. Dies with the process. */
+/* A request in progress. Lost with the process. */
 static struct slot {
     const struct ask *ask;
-    uint64_t before; /* commits when it began */
-    uint64_t commit; /* its own; 0: none */
+    uint64_t before; /* newest commit when it started */
+    uint64_t commit; /* its own; 0 if none */
     uint64_t wall_steps;
     struct path_expected expected;
 } slots[SLOTS_MAX];
 
-/* What clients may go on with; in the world. */
+/* Next pages that clients may request; in the world. */
 static struct seen {
     bool has_next;
     struct path_ask next;
@@ -74,7 +74,7 @@ void path_judge_committed(unsigned slot_number)
     struct slot *slot = &slots[slot_number];
 
     if (slot->commit > 0)
-        return; /* deletes what its first commit left; nobody sees that */
+        return; /* deletes the remains of its first commit; no client sees that */
     slot->expected = path_expect(&slot->ask->path, world->commits);
     if (!slot->expected.changes)
         fail(slot, NULL,
@@ -89,7 +89,7 @@ void path_judge_committed(unsigned slot_number)
     judge_say_commit(slot->ask, slot->commit, slot_number);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static bool tells_etag(const struct path_ask *ask)
 {
@@ -112,7 +112,7 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
     commits_acknowledge(slot->commit);
 }
 
-/* A state between its beginning and its end must give this answer. */
+/* Checks that a state between the start and the end of the request matches the response. */
 static void judge_view(const struct slot *slot, const struct reply *answer)
 {
     const struct path_ask *ask = &slot->ask->path;
@@ -142,7 +142,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
         fail(slot, answer, first);
     if (ask->op == PATH_LIST)
         client->has_next = answer->status == 200 && path_next_page(ask, answer, &client->next);
-    /* What was shown by then is durable. */
+    /* Everything that was shown by then is durable. */
     commits_acknowledge(fitting);
 }
 

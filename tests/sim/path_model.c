@@ -8,10 +8,10 @@
 
 struct path_state {
     struct path_state *older;
-    uint64_t since;   /* the commit that made it */
+    uint64_t since;   /* the commit that created it */
     bool exists;      /* the filesystem */
     bool has_hidden;  /* it has a directory for deleted directories */
-    bool is_doubtful; /* whether it has: a crash may have taken it back, and no request shows it */
+    bool is_doubtful; /* has_hidden is: a crash may have undone it, and no request shows it */
     const struct path_node *nodes[PATH_PLACES];
 };
 
@@ -60,7 +60,7 @@ uint32_t path_length(const struct path_node *node)
     return length;
 }
 
-/* ---- what is expected ---- */
+/* ---- expected responses ---- */
 
 static struct path_expected refusal(int status, const char *code)
 {
@@ -88,7 +88,7 @@ static bool has_entries(const struct path_state *state, unsigned place)
     return false;
 }
 
-/* A directory on the way is a file. */
+/* Returns true if a directory of the path is a file. */
 static bool is_below_file(const struct path_state *state, unsigned place)
 {
     while (place > 0) {
@@ -99,7 +99,7 @@ static bool is_below_file(const struct path_state *state, unsigned place)
     return false;
 }
 
-/* An ETag that nobody was told is none that anybody can name. */
+/* A client can only send an ETag that it has received. */
 static bool meets(const struct path_ask *ask, const struct path_node *node)
 {
     switch (ask->condition) {
@@ -175,7 +175,7 @@ static struct path_expected expect_update(const struct path_ask *ask, const stru
     return success(202, ask->place);
 }
 
-/* Without a mode, what is renamed to a directory goes into it. */
+/* Returns the destination of a rename. Without a mode, a path renamed to a directory moves into it. */
 static unsigned destination(const struct path_ask *ask, const struct path_state *state)
 {
     const struct path_node *node = state->nodes[ask->place];
@@ -272,7 +272,7 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit)
     }
 }
 
-/* ---- what a commit makes ---- */
+/* ---- changes of a commit ---- */
 
 static struct path_node *new_node(const struct path_node *like)
 {
@@ -283,7 +283,7 @@ static struct path_node *new_node(const struct path_node *like)
     return node;
 }
 
-/* was: what the place had before; NULL: nothing */
+/* was: previous node of the place, or NULL */
 static void stamp(struct path_node *node, const struct path_node *was)
 {
     node->stamp = world_alloc(sizeof *node->stamp);
@@ -332,7 +332,7 @@ static void stage(struct path_node *node, uint32_t position, struct path_content
     node->staged[i] = (struct path_staged){ .position = position, .content = content };
 }
 
-/* Bytes up to `position` become the file's. */
+/* Adds the staged bytes up to `position` to the file. */
 static void flush(struct path_node *node, uint32_t position, bool keeps_rest)
 {
     uint32_t length = path_length(node);
@@ -383,7 +383,7 @@ static void apply_rename(struct path_state *state, const struct path_ask *ask)
 
         if (state->nodes[i] && path_is_below(i, ask->from)) {
             place = path_moved(i, ask->from, to);
-            assert(place < PATH_PLACES); /* the script draws none that are deeper */
+            assert(place < PATH_PLACES); /* the script draws no deeper ones */
             moved[place] = state->nodes[i];
             state->nodes[i] = NULL;
         }

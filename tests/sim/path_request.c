@@ -203,7 +203,7 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     add_conditions(ask, arena, ret_draft);
 }
 
-/* ---- headers of the answer ---- */
+/* ---- response headers ---- */
 
 static void copy(char *to, size_t size, struct bytes from)
 {

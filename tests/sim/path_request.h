@@ -1,4 +1,4 @@
-/* A path_ask on its way to the server, and headers of the answer. rest: datalakestoragegen2 */
+/* Writes the request of a path_ask, and reads headers of the response. rest: datalakestoragegen2 */
 #ifndef LAGRA_SIM_PATH_REQUEST_H
 #define LAGRA_SIM_PATH_REQUEST_H
 

@@ -1,4 +1,4 @@
-/* See path_script.h: few names, so that renames, deletes and appends of many clients meet. */
+/* See path_script.h: few names, so that renames, deletes and appends of many clients conflict. */
 #include "path_script.h"
 
 #include "draws.h"
@@ -35,7 +35,7 @@ static unsigned draw_place(struct draws *draws)
     return 1 + draw(draws, below[draw(draws, 4)]);
 }
 
-/* One that exists, of the kind if it can be found; tries: how hard it is looked for */
+/* Draws an existing place, of the given kind if one is found in `tries` draws. */
 static unsigned draw_existing(struct draws *draws, bool is_directory, unsigned tries)
 {
     unsigned place = draw_place(draws);
@@ -74,7 +74,7 @@ static void draw_content(struct draws *draws, struct path_ask *ask)
     ask->content.length = 1 + draw(draws, below[draw(draws, 4)]);
 }
 
-/* Where the staged bytes that follow the file end. */
+/* Returns the end of the staged bytes that follow the file. */
 static uint32_t staged_end(const struct path_node *node)
 {
     uint32_t end = path_length(node);
@@ -92,7 +92,7 @@ static void draw_update(struct draws *draws, struct path_ask *ask)
 
     ask->place = draw_existing(draws, false, 6);
     node = newest(ask->place);
-    /* Else the model would need more and more memory. */
+    /* Otherwise the model would need more and more memory. */
     if (node && (node->is_doubtful || node->is_unknown || node->part_count > PATH_PARTS_MANY ||
                  node->staged_count > PATH_STAGED_MAX / 2)) {
         ask->op = PATH_CREATE_FILE;
@@ -107,7 +107,7 @@ static void draw_update(struct draws *draws, struct path_ask *ask)
     ask->flushes = ask->op == PATH_APPEND && draw(draws, 4) == 0;
 }
 
-/* Nothing gets deeper than it is, so that all places have a name. */
+/* Draws renames to places that are not deeper than the source, so that all descendants have a place. */
 static void draw_rename(struct draws *draws, struct path_ask *ask)
 {
     ask->from = draw_existing(draws, draw(draws, 2) == 0, 8);

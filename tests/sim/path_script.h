@@ -1,4 +1,4 @@
-/* What a client of a hierarchical account does next. */
+/* Draws the next request of a client of a hierarchical account. */
 #ifndef LAGRA_SIM_PATH_SCRIPT_H
 #define LAGRA_SIM_PATH_SCRIPT_H
 

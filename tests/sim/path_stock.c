@@ -1,4 +1,4 @@
-/* After a start: all paths, and which state that is (path_judge.h). */
+/* After a start: reads all paths, and finds the state that they match (path_judge.h). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "path_model.h"
 #include "world.h"
 
-/* The list, and content and access control list of each path. */
+/* A list, and the content and access control list of each path. */
 #define STOCK_MAX (2 * PATH_PLACES - 1)
 
 struct stock {
@@ -27,7 +27,7 @@ static void list_stock(struct stock stock[STOCK_MAX])
     stock[STOCK_MAX - 1].ask.path = (struct path_ask){ .op = PATH_LIST, .is_recursive = true };
 }
 
-/* The newest commit that the crash may have left whose state is the one that was found. */
+/* Returns the newest commit that may have survived the crash and whose state matches. */
 static uint64_t find_survivor(const struct stock *stock)
 {
     char asked[400];
@@ -53,7 +53,7 @@ static uint64_t find_survivor(const struct stock *stock)
     }
 }
 
-/* ETags that nobody had been told are told now. */
+/* Records ETags that no client had received before. */
 static void adopt(const struct stock *stock, uint64_t commit)
 {
     const struct path_node *node = path_node_at(stock->ask.path.place, commit);

@@ -23,7 +23,7 @@ void throttle_start(const struct account *account);
 void throttle_end(void);
 
 void throttle_asked(unsigned slot, const struct ask *ask);
-/* The request's body has so many bytes. is_read: GET or HEAD */
+/* Records the length of the request's body. is_read: GET or HEAD */
 void throttle_sends(unsigned slot, uint64_t bytes, bool is_read);
 /* After each commit, of whatever request. */
 void throttle_committed(void);

@@ -1,4 +1,4 @@
-/* Parses and answers what several operations share. Internal to dfs/rest/. */
+/* Request parameters and response headers common to several operations. Internal to dfs/rest/. */
 #ifndef LAGRA_DFS_REST_REQUEST_H
 #define LAGRA_DFS_REST_REQUEST_H
 

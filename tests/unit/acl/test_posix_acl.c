@@ -103,13 +103,13 @@ struct change_case {
     const char *before;
     enum posix_change how;
     const char *change;
-    const char *after; /* NULL: refused */
+    const char *after; /* NULL if refused */
 };
 
 static void changes(void **state)
 {
     static const struct change_case cases[] = {
-        /* an explicit mask is kept; a change of the scope computes it anew */
+        /* an explicit mask is unchanged; a change of the scope recomputes it */
         { BASE, POSIX_MODIFY, "user:a:rwx,mask::r--",
           "user::rwx,user:a:rwx,group::r-x,mask::r--,other::---" },
         { "user::rwx,user:a:rwx,group::r-x,mask::r--,other::---", POSIX_MODIFY, "user:a:-w-",

@@ -105,7 +105,7 @@ static void directories_are_blobs(void **state)
               201);
     assert_answer(ask(f, "PUT /box/a?comp=metadata", NULL, NULL), 412, "LeaseIdMissing");
     assert_ok(ask(f, "PUT /box/a?comp=metadata", id, NULL), 200);
-    put(f, "a/c"); /* the lease of a directory does not protect what is in it */
+    put(f, "a/c"); /* the lease of a directory does not protect its contents */
 }
 
 /* Rule: only an empty directory is deleted by Delete Blob, and not with its snapshots, as reported
@@ -178,7 +178,7 @@ static void put_tree(struct fixture *f)
         put(f, names[i]);
 }
 
-/* Rule: a directory comes before what is below it, and that before the next name. */
+/* Rule: a list has a directory before its contents, and these before the next name. */
 static void listed_depth_first(void **state)
 {
     struct fixture *f = *state;
@@ -199,7 +199,7 @@ static void listed_depth_first(void **state)
     assert_string_equal(list(f, "delimiter=-"), "a a/1 a/2 a/2/3 a/2/4 [a-] b b/1 c");
 }
 
-/* Rule: pages of every size have every name once, although the name at which a page begins is
+/* Rule: pages of every size have every name once, although the name at which a page starts is
  * deleted in between. */
 static void pages_continue_after_deletes(void **state)
 {

@@ -21,8 +21,8 @@ static const char *header(struct fixture *f, const char *path, const char *name)
     return header_of(f, &got, name);
 }
 
-/* Rule: a directory is created with its parents; again, it keeps its contents and gets a new ETag; a
- * file is not replaced. */
+/* Rule: a directory is created with its parents; again, its contents are unchanged and it gets a new
+ * ETag; a file is not replaced. */
 static void directories_are_created(void **state)
 {
     struct fixture *f = *state;
@@ -39,7 +39,7 @@ static void directories_are_created(void **state)
 }
 
 /* Rule: a recursive delete hides everything at once; afterwards the name can be used again, and
- * nothing of it remains. decision: 1224 */
+ * nothing remains. decision: 1224 */
 static void directories_are_deleted(void **state)
 {
     struct fixture *f = *state;
@@ -69,7 +69,7 @@ static void directories_are_deleted(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
-/* Rule: a renamed file keeps its record, with its ETag and dates. Recorded, facts 38. */
+/* Rule: a rename does not change the record of the file, with its ETag and dates. Recorded, facts 38. */
 static void files_are_renamed(void **state)
 {
     struct fixture *f = *state;
@@ -139,7 +139,7 @@ static void sources_are_checked(void **state)
     assert_string_equal(header(f, "b", "x-ms-lease-state"), "leased");
 }
 
-/* Rule: uncommitted blocks are no file to rename, and vanish under one that is renamed. */
+/* Rule: uncommitted blocks cannot be renamed, and a file renamed to their name replaces them. */
 static void uncommitted_blocks(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,6 @@
-/* Requests for paths of a hierarchical container with another one in between: while a request is decided,
- * another one is made between any two of its looks at a partition. What both answer, and what the container
- * then holds, is as if one was made after the other. blob/namespace.h, blob/path_operations.h, blob/list_tree.h */
+/* Interleaved requests for paths of a hierarchical container: while a request is decided, another one is executed
+ * between any two of its reads of a partition. Both responses and the contents of the container are the same as if one
+ * request was executed after the other. blob/namespace.h, blob/path_operations.h, blob/list_tree.h */
 #include "paths.h"
 
 #include <limits.h>
@@ -33,7 +33,7 @@ static const struct op operations[] = {
     { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
-#define POINTS_MAX 100 /* far above the looks of any of them */
+#define POINTS_MAX 100 /* far above the reads of any request */
 
 static struct outcome run_op(struct fixture *f, const struct op *op, const char *text)
 {
@@ -72,7 +72,7 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
 static struct {
     struct fixture *f;
     const struct op *op;
-    unsigned opened, at; /* before the nth look */
+    unsigned opened, at; /* before the nth read */
     bool inside, is_done;
     struct outcome outcome;
 } other = { .inside = true };
@@ -117,7 +117,7 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
 
 /* ---- one case ---- */
 
-/* What two operations answered, and what there was at the end. */
+/* Responses to two operations, and the contents at the end. */
 struct history {
     struct outcome first, second;
     char end[TEXT_SIZE];
@@ -168,7 +168,7 @@ static struct history one_after_the_other(const struct op *first, const struct o
     return history;
 }
 
-/* returns whether the intruder came before the operation was done */
+/* Returns whether the intruder ran before the operation had ended. */
 static bool run_case(const struct op *op, const struct op *with, const struct history *allowed)
 {
     struct history history;
@@ -222,8 +222,8 @@ static unsigned looks_of(struct fixture *f, const struct op *op)
     return other.opened;
 }
 
-/* Rule: a rename and a recursive delete of a directory look at as many partitions and commit as often, however
- * much is in it. issue 47 */
+/* Rule: the number of partitions read and of commits for a rename or a recursive delete of a directory does not depend
+ * on its contents. issue 47 */
 static void cost_does_not_depend_on_contents(void **state)
 {
     static const struct op renames = { RENAME, "a", "e" }, removes = { REMOVE, "e", NULL };
