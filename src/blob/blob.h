@@ -16,7 +16,8 @@
  *                                INNER: records of contents (content/content.h)
  *                                index: the base's tags (tag_index.h)
  *   container space of a hierarchical container: a tree (tree/record.h); the partition of a file
- *   or directory has the records of a blob
+ *   or directory has the records of a blob; index: deleted paths
+ *   (kept_path_index.h)
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -193,6 +194,9 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
+    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h); ptr NULL for
+     * other blobs */
+    struct bytes deleted_path;
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -233,7 +237,8 @@ enum store_result blob_read_kept(struct read_view *before, struct arena *arena, 
 enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob);
 /* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
- * through this function; the index of tags follows (tag_index.h). */
+ * through this function; the indexes of tags (tag_index.h) and deleted paths (kept_path_index.h)
+ * follow. */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
 /* Writes a record and nothing else. Only for blob_change(), new directories, access control lists,
  * and tests. */

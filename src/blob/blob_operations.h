@@ -210,7 +210,8 @@ struct delete_blob_parameters {
 };
 struct delete_blob_result {
     struct result base;
-    bool is_kept; /* it is soft-deleted, or kept as a version */
+    bool is_kept;    /* it is soft-deleted, or kept as a version */
+    instant deleted; /* of a retained path of a hierarchical container (kept_paths.h); or 0 */
 };
 OPERATION_DECLARE(delete_blob);
 
@@ -218,8 +219,14 @@ OPERATION_NO_PARAMETERS(delete_blob_permanently);
 OPERATION_NO_RESULT(delete_blob_permanently);
 OPERATION_DECLARE(delete_blob_permanently);
 
-OPERATION_NO_PARAMETERS(undelete_blob);
-OPERATION_NO_RESULT(undelete_blob);
+struct undelete_blob_parameters {
+    struct parameters base;
+    instant deleted; /* in a hierarchical container: which deletion; 0: the newest one */
+};
+struct undelete_blob_result {
+    struct result base;
+    struct blob blob; /* in a hierarchical container */
+};
 OPERATION_DECLARE(undelete_blob);
 
 struct set_blob_tier_parameters {

@@ -10,8 +10,8 @@
  *   tags (bytes) | rehydration: tier u8, high priority u8, time |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
- *   deletion: time, time at which it expires |
- *   newest version, and of an uncommitted base last length
+ *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
+ *   newest version, and of an uncommitted base last length | access control list (bytes)
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -56,8 +56,9 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ACL = 262144, /* an access control list follows */
-    EXTRA_ALL = 524287,
+    EXTRA_ACL = 262144,  /* an access control list follows */
+    EXTRA_PATH = 524288, /* soft-deleted, in a hierarchical container: the path follows */
+    EXTRA_ALL = 1048575,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -219,7 +220,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
            (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
-           (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u);
+           (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
+           (blob->deleted_path.ptr ? EXTRA_PATH : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -257,6 +259,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->deletion.at);
         encode_u64(out, blob->deletion.expires);
     }
+    if (extras & EXTRA_PATH)
+        encode_bytes(out, blob->deleted_path);
     if (extras & EXTRA_NEWEST) {
         encode_u64(out, blob->newest_version);
         if (blob->uncommitted)
@@ -280,10 +284,12 @@ static void decode_rehydration(struct decoder *in, struct blob *blob)
 }
 
 /* An uncommitted blob cannot be soft-deleted. */
-static void decode_deletion(struct decoder *in, struct blob *blob)
+static void decode_deletion(struct decoder *in, uint64_t extras, struct blob *blob)
 {
     blob->deletion.at = decode_u64(in);
     blob->deletion.expires = decode_u64(in);
+    if (extras & EXTRA_PATH)
+        blob->deleted_path = decode_bytes(in);
     if (blob->deletion.at == 0 || blob->deletion.expires <= blob->deletion.at || blob->uncommitted)
         in->bad = true;
 }
@@ -315,7 +321,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     struct content *content = &blob->content;
     uint64_t extras = decode_u64(in);
 
-    if (extras > EXTRA_ALL) {
+    if (extras > EXTRA_ALL || (extras & (EXTRA_DELETED | EXTRA_PATH)) == EXTRA_PATH) {
         in->bad = true;
         return;
     }
@@ -354,7 +360,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         blob->incremental.snapshot = decode_u64(in);
     }
     if (extras & EXTRA_DELETED)
-        decode_deletion(in, blob);
+        decode_deletion(in, extras, blob);
     decode_version(in, extras, blob);
     if (extras & EXTRA_ACL)
         blob->acl = decode_bytes(in);

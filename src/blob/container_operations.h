@@ -75,6 +75,8 @@ struct list_blobs_parameters {
     struct listing listing;
     bool snapshots, versions, uncommitted, deleted; /* include these too */
     bool versions_only;                             /* include blobs that have no current version */
+    /* In a hierarchical container: only deleted paths; `deleted` is set too. */
+    bool deleted_only;
     /* In a hierarchical container: only the entries of the directory that the prefix ends with,
      * "" or "a/b/", directories among them. */
     bool one_level;

@@ -8,6 +8,7 @@
  * 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
+#include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
 #include "blob/retention.h"
@@ -230,7 +231,7 @@ static enum error delete_one(struct decision *d, const struct retention *retenti
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* ---- directories ---- */
+/* ---- paths of a hierarchical container ---- */
 
 /* Requires that a directory is empty. decision: 1222 */
 static enum error check_directory(struct decision *d, enum delete_snapshots snapshots)
@@ -242,6 +243,46 @@ static enum error check_directory(struct decision *d, enum delete_snapshots snap
         return E_OperationNotSupportedOnDirectory;
     e = namespace_is_empty(d, &is_empty);
     return e || is_empty ? e : E_DirectoryIsNotEmpty;
+}
+
+enum error path_delete(struct decision *d, instant *ret_deleted)
+{
+    struct retention retention = { .expires = 0 };
+    enum store_result result = STORE_OK;
+
+    *ret_deleted = 0;
+    if (!blob_state(d)->blob.uncommitted)
+        result = retention_find_of_paths(d, d->input->account, &retention);
+    if (result)
+        return decision_fail_store(d, result);
+    return retention.expires > 0 ? kept_path_retain(d, &retention, ret_deleted)
+                                 : blob_delete_for_good(d, SNAPSHOTS_REFUSED);
+}
+
+/* Deletes a file or an empty directory of a hierarchical container. Soft delete covers neither
+ * snapshots nor files with snapshots. decision: 1306 */
+static enum error delete_path(struct decision *d, enum delete_snapshots snapshots,
+                              struct delete_blob_result *r)
+{
+    const struct retention none = { .expires = 0 };
+    bool has_snapshots;
+    enum store_result result;
+    enum error e = blob_is_directory(d) ? check_directory(d, snapshots) : OK;
+
+    if (e)
+        return e;
+    if (!blob_ref_is_base(blob_asked(d)->ref))
+        return delete_one(d, &none);
+    result = snapshots_find_live(d, &blob_state(d)->blob, &has_snapshots);
+    if (result)
+        return decision_fail_store(d, result);
+    if (has_snapshots && snapshots == SNAPSHOTS_REFUSED)
+        return E_SnapshotsPresent;
+    if (has_snapshots || snapshots == SNAPSHOTS_ONLY)
+        return blob_delete_for_good(d, snapshots);
+    e = path_delete(d, &r->deleted);
+    r->is_kept = r->deleted > 0;
+    return e;
 }
 
 /* ---- the operations ---- */
@@ -257,21 +298,18 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
 {
     struct retention retention = { .expires = 0 };
     enum store_result result = STORE_OK;
-    enum error e = OK;
+    enum error e;
 
-    if (blob_is_directory(d))
-        e = check_directory(d, p->snapshots);
-    if (!e && has_something_to_keep(&blob_state(d)->blob))
+    if (blob_state(d)->node)
+        return delete_path(d, p->snapshots, r);
+    if (has_something_to_keep(&blob_state(d)->blob))
         result = retention_find(d, d->input->account, &retention);
     if (result)
         return decision_fail_store(d, result);
-    if (e)
-        return e;
     r->is_kept = retention.expires > 0;
     if (!blob_ref_is_base(blob_asked(d)->ref))
         return delete_one(d, &retention);
-    if (p->snapshots == SNAPSHOTS_REFUSED)
-        e = refuse_if_snapshots(d);
+    e = p->snapshots == SNAPSHOTS_REFUSED ? refuse_if_snapshots(d) : OK;
     if (e)
         return e;
     if (p->snapshots != SNAPSHOTS_ONLY && stays_as_version(&blob_state(d)->blob, &retention)) {
@@ -318,8 +356,8 @@ enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_p
     bool restores = state->is_kept && base.deletion.expires > d->now;
     enum error e = OK;
 
-    (void)p;
-    (void)r;
+    if (state->node)
+        return kept_path_undelete(d, p->deleted, &r->blob);
     if ((state->found || state->is_kept) && base.has_deleted)
         e = snapshots_change(d, MARK_RESTORED, 0, &ended, &changed);
     if (e)

@@ -1,54 +1,28 @@
 /* Deleting directories: see path_operations.h.
  *
- * A deleted directory with contents moves to a directory in the root that no path reaches
- * (namespace_is_hidden()), and its task deletes one file or empty directory below it in each step.
- * So everything below it disappears in one commit, and changes that were decided before conflict
- * with it, because a directory has moved. */
+ * A deleted directory with contents moves to the hidden directory (namespace.h), and its task deletes
+ * one file or empty directory below it in each step; if soft delete is on, once the retention has
+ * ended (kept_paths.h). So everything below it disappears in one commit, and changes that were
+ * decided before conflict with it, because a directory has moved. */
 #include "blob/path_operations.h"
-
-#include <inttypes.h>
 
 #include "base/endian.h"
 #include "blob/blob_operations.h"
+#include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
 
-/* Finds the hidden directory. If it does not exist, creates it, in a commit of its own: the
- * directory that is deleted may be in the root too, whose entries a commit counts once. Returns OK,
- * DECIDE_PREPARED, or an error of decision_fail_store(). */
-static enum error find_hidden(struct decision *d, struct tree *tree, struct tree_place *ret_place)
-{
-    static const struct tree_name hidden = { .given = BYTES("/"), .key = BYTES("/") };
-    const struct tree_path path = { &hidden, 1 };
-    enum tree_result result = tree_find(tree, &path, TREE_TO_CHANGE, ret_place);
-    struct decision_part *part;
-
-    if (!result && ret_place->exists)
-        return OK;
-    if (!result)
-        result = tree_create(tree, ret_place, TREE_DIRECTORY, &part);
-    if (result)
-        return decision_fail_store(d, result == TREE_FAILED ? tree->failed : STORE_CONFLICT);
-    return DECIDE_PREPARED;
-}
-
-/* Moves the subject to the hidden directory. Its new name is its id, and ids are not used again. */
+/* Moves the subject to the hidden directory, and has it deleted there. */
 static enum error hide(struct decision *d)
 {
     struct blob_node *node = blob_state(d)->node;
-    struct tree_name *names = arena_array(d->arena, 2, sizeof *names);
-    uint64_t *directories = arena_array(d->arena, 2, sizeof *directories);
-    struct tree_place hidden, to = { .path = { names, 2 }, .directories = directories };
     struct tree_renamed renamed;
+    struct tree_place to;
     enum tree_result result;
-    enum error e = find_hidden(d, &node->tree, &hidden);
+    enum error e = namespace_hidden_place(d, node->place.entry.id, &to);
 
     if (e)
         return e;
-    names[0] = hidden.entry.name;
-    names[1].given = names[1].key = arena_printf(d->arena, "%016" PRIx64, node->place.entry.id);
-    directories[0] = TREE_ROOT;
-    directories[1] = hidden.entry.id;
     result = tree_rename(&node->tree, &node->place, &to, TREE_OVER_NOTHING, &renamed);
     if (result)
         return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed : STORE_CORRUPT);
@@ -56,19 +30,25 @@ static enum error hide(struct decision *d)
     return OK;
 }
 
-enum error path_delete_directory(struct decision *d, bool is_recursive)
+enum error path_delete_directory(struct decision *d, bool is_recursive, instant *ret_deleted)
 {
+    struct retention retention;
+    enum store_result result;
     bool is_empty;
     enum error e;
 
+    *ret_deleted = 0;
     if (tree_place_is_root(&blob_state(d)->node->place))
         return E_OperationNotSupportedOnDirectory;
     e = namespace_is_empty(d, &is_empty);
-    if (e)
-        return e;
-    if (is_empty)
-        return blob_delete_for_good(d, SNAPSHOTS_REFUSED);
-    return is_recursive ? hide(d) : E_PathDirectoryNotEmpty;
+    if (e || is_empty)
+        return e ? e : path_delete(d, ret_deleted);
+    if (!is_recursive)
+        return E_PathDirectoryNotEmpty;
+    result = retention_find_of_paths(d, d->input->account, &retention);
+    if (result)
+        return decision_fail_store(d, result);
+    return retention.expires > 0 ? kept_path_retain(d, &retention, ret_deleted) : hide(d);
 }
 
 /* ---- the task ---- */

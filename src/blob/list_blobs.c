@@ -1,5 +1,5 @@
-/* List Blobs, flat and by delimiter: an iterator over the container's space, or a walk over the
- * directories of a hierarchical container (list_tree.h).
+/* List Blobs, flat and by delimiter: an iterator over the container's space; in a hierarchical
+ * container, a walk over its directories (list_tree.h) and its deleted paths (list_kept.h), merged.
  *
  * (1) The work for a page is proportional to the page: one seek skips the hidden snapshots and
  *     versions of a blob, those deleted by a mark, or all blobs of a BlobPrefix. Soft-deleted
@@ -10,19 +10,34 @@
  * (3) The marker names the first record of the next page, so no page repeats a result.
  * rest: List-Blobs */
 #include "base/log.h"
+#include "blob/access_control.h"
 #include "blob/container_operations.h"
+#include "blob/list_kept.h"
 #include "blob/list_tree.h"
 #include "blob/namespace.h"
 #include "blob/snapshot_marks.h"
 
 static const struct bytes base_key = BYTES("\xFF");
 
+/* Next record of one of the sources of a hierarchical container. */
+struct ahead {
+    bool is_read;
+    enum store_result result;
+    struct space_record at;
+};
+
 struct page {
     struct decision *d;
     const struct list_blobs_parameters *asked;
     struct blob_sink *sink;
     struct space_iterator *iterator;
-    struct tree_records *tree; /* of a hierarchical container, instead of the iterator; or NULL */
+    /* Of a hierarchical container, instead of the iterator; one of them may be NULL: */
+    struct tree_records *tree;
+    struct kept_paths *kept;
+    struct ahead tree_ahead, kept_ahead;
+    bool is_tree;
+    bool is_at_kept;           /* the current record is a deleted path */
+    struct bytes group;        /* added last; ptr NULL: none */
     struct listing_place from; /* start of the page */
     struct text seek;          /* target of a seek; reused */
     struct text marked;        /* blob that the marks belong to */
@@ -34,10 +49,11 @@ struct page {
     struct listing_place next; /* name.ptr NULL: end of the listing */
 };
 
-/* Returns true if it is the key of a base, snapshot or version. */
-static bool key_is_known(struct bytes key)
+/* Returns true if it is the key of a base, snapshot or version, or of a deleted path. */
+static bool key_is_known(const struct page *page, struct bytes key)
 {
-    return bytes_equal(key, base_key) || (key.len == 9 && key.ptr[0] == 1);
+    return bytes_equal(key, base_key) || (key.len == 9 && key.ptr[0] == 1) ||
+           (page->is_at_kept && key_is_of_kept_path(key));
 }
 
 /* Returns the name up to the end of the first delimiter after the prefix; ptr NULL if there is no
@@ -67,7 +83,7 @@ static bool in_range(const struct page *page, struct bytes name)
 
     if (!bytes_has_prefix(name, asked->listing.prefix))
         return false;
-    return !asked->end_before.ptr || compare_names(page->tree, name, asked->end_before) < 0;
+    return !asked->end_before.ptr || compare_names(page->is_tree, name, asked->end_before) < 0;
 }
 
 static bool is_full(const struct page *page)
@@ -117,13 +133,23 @@ static bool successor(struct text *out, struct bytes prefix)
     return true;
 }
 
+/* Continues after the current record, which is of the last group. */
+static void skip_group(struct page *page)
+{
+    if (page->is_at_kept)
+        kept_paths_skip(page->kept, page->group);
+    else
+        tree_records_skip(page->tree);
+}
+
 /* Adds the group and seeks past it. */
 static enum store_result add_group(struct page *page, struct bytes group)
 {
     page->sink->add_group(page->sink, group);
     page->shown++;
-    if (page->tree) {
-        tree_records_skip(page->tree);
+    if (page->is_tree) {
+        page->group = arena_copy(page->d->arena, group);
+        skip_group(page);
         return STORE_OK;
     }
     if (!successor(&page->seek, group))
@@ -185,13 +211,17 @@ static enum store_result add_record(struct page *page, const struct space_record
 
     if (bytes_equal(at->record_key, snapshot_marks_key))
         return take_marks(page, at);
-    if (!key_is_known(at->record_key))
+    if (!key_is_known(page, at->record_key))
         return unknown_form(name);
+    if (page->group.ptr && bytes_has_prefix(name, page->group)) {
+        skip_group(page);
+        return STORE_OK;
+    }
     if (is_before_page(page, name, at->record_key)) {
         seek_in(page, name, page->from.record);
         return STORE_OK;
     }
-    if (!page->asked->snapshots && !page->asked->versions &&
+    if (!page->asked->snapshots && !page->asked->versions && !page->is_at_kept &&
         !bytes_equal(at->record_key, base_key)) {
         seek_in(page, name, base_key);
         return STORE_OK;
@@ -218,6 +248,36 @@ static enum store_result add_record(struct page *page, const struct space_record
     return STORE_OK;
 }
 
+/* Returns true if the record of the first source precedes that of the second one. */
+static bool is_first(const struct ahead *one, const struct ahead *other)
+{
+    int order;
+
+    if (one->result || other->result)
+        return !one->result;
+    order = namespace_compare(one->at.partition_key, other->at.partition_key);
+    return order ? order < 0 : bytes_compare(one->at.record_key, other->at.record_key) < 0;
+}
+
+/* Reads the next record of a hierarchical container. Returns like space_iterator_next(). */
+static enum store_result next_of_tree(struct page *page, struct space_record *ret_at)
+{
+    struct ahead *tree = &page->tree_ahead, *kept = &page->kept_ahead, *next;
+
+    if (!tree->is_read)
+        tree->result = page->tree ? tree_records_next(page->tree, &tree->at) : STORE_NOT_FOUND;
+    if (!kept->is_read)
+        kept->result = page->kept ? kept_paths_next(page->kept, &kept->at) : STORE_NOT_FOUND;
+    tree->is_read = kept->is_read = true;
+    if (kept->result && kept->result != STORE_NOT_FOUND)
+        return kept->result;
+    page->is_at_kept = is_first(kept, tree);
+    next = page->is_at_kept ? kept : tree;
+    next->is_read = false;
+    *ret_at = next->at;
+    return next->result;
+}
+
 /* Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 static enum store_result add_page(struct page *page)
 {
@@ -225,8 +285,7 @@ static enum store_result add_page(struct page *page)
     struct space_record at;
 
     while (result == STORE_OK) {
-        result = page->tree ? tree_records_next(page->tree, &at)
-                            : space_iterator_next(page->iterator, &at);
+        result = page->is_tree ? next_of_tree(page, &at) : space_iterator_next(page->iterator, &at);
         if (result == STORE_OK && !in_range(page, at.partition_key))
             result = STORE_NOT_FOUND;
         if (result == STORE_OK)
@@ -269,23 +328,38 @@ static enum store_result read_flat(struct page *page)
     return result;
 }
 
-/* Walks over the directories. */
+/* Reads the page from the directories and the deleted paths. These belong to no directory, so they
+ * are not shown to callers who are subject to access control lists. */
 static enum store_result read_tree(struct page *page)
 {
+    struct acl_callers callers;
     enum store_result result;
 
-    page->tree = tree_records_open(page->d, page->asked, page->from.name);
-    result = add_page(page);
-    page->is_forbidden = tree_records_are_refused(page->tree);
-    tree_records_close(page->tree);
-    return result ? result : tree_records_confirm(page->tree);
+    if (page->asked->deleted) {
+        page->kept = kept_paths_open(page->d, page->asked, &page->from);
+        page->is_forbidden = acl_callers_find(page->d, &callers);
+    }
+    if (!page->asked->deleted_only)
+        page->tree = tree_records_open(page->d, page->asked, page->from.name);
+    result = page->is_forbidden ? STORE_OK : add_page(page);
+    if (page->tree) {
+        page->is_forbidden |= tree_records_are_refused(page->tree);
+        tree_records_close(page->tree);
+    }
+    if (page->kept)
+        kept_paths_close(page->kept);
+    if (!result && page->tree)
+        result = tree_records_confirm(page->tree);
+    return !result && page->kept ? kept_paths_confirm(page->kept) : result;
 }
 
 enum error list_blobs_decide(struct decision *d, const struct list_blobs_parameters *p,
                              struct list_blobs_result *r)
 {
     bool is_tree = blob_state(d)->container.hierarchical;
-    struct page page = { .d = d, .asked = p, .sink = p->sink, .from = first_place(p, is_tree) };
+    struct page page = {
+        .d = d, .asked = p, .sink = p->sink, .from = first_place(p, is_tree), .is_tree = is_tree
+    };
     enum store_result result;
 
     text_init(&page.seek, d->arena, 1024);

@@ -1,6 +1,8 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
+#include <inttypes.h>
+
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
@@ -241,6 +243,52 @@ enum store_result namespace_remove(struct decision *d)
     if (result || !found)
         return result;
     return store_result_of(&node->tree, tree_delete(&node->tree, &node->place, &node->part));
+}
+
+/* ---- the hidden directory ---- */
+
+static const struct tree_name hidden_name = { .given = BYTES("/"), .key = BYTES("/") };
+static const struct tree_path hidden_path = { &hidden_name, 1 };
+
+enum store_result namespace_hidden_id(struct tree *tree, uint64_t *ret_id)
+{
+    struct tree_place place;
+    enum tree_result result = tree_find(tree, &hidden_path, TREE_TO_READ, &place);
+
+    *ret_id = place.entry.id;
+    if (result)
+        return result == TREE_FAILED ? tree->failed : STORE_CONFLICT;
+    return place.exists ? STORE_OK : STORE_NOT_FOUND;
+}
+
+/* Not together with a deletion in the root, whose entries a commit counts once. */
+static enum error create_hidden(struct decision *d, struct tree *tree)
+{
+    struct tree_place place;
+    struct decision_part *part;
+    enum tree_result result = tree_find(tree, &hidden_path, TREE_TO_CHANGE, &place);
+
+    if (!result)
+        result = tree_create(tree, &place, TREE_DIRECTORY, &part);
+    if (result)
+        return decision_fail_store(d, result == TREE_FAILED ? tree->failed : STORE_CONFLICT);
+    return DECIDE_PREPARED;
+}
+
+enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_place *ret_place)
+{
+    struct tree *tree = &blob_state(d)->node->tree;
+    struct tree_name *names = arena_array(d->arena, 2, sizeof *names);
+    uint64_t *directories = arena_array(d->arena, 2, sizeof *directories);
+    enum store_result result = namespace_hidden_id(tree, &directories[1]);
+
+    if (result)
+        return result == STORE_NOT_FOUND ? create_hidden(d, tree) : decision_fail_store(d, result);
+    directories[0] = TREE_ROOT;
+    names[0] = hidden_name;
+    names[1].given = names[1].key = arena_printf(d->arena, "%016" PRIx64, id);
+    *ret_place = (struct tree_place){ .path = { names, 2 }, .directories = directories };
+    return OK;
 }
 
 /* ---- operations that a blob permits ---- */

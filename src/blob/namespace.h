@@ -58,8 +58,14 @@ struct blob namespace_new_directory(instant created);
 enum store_result namespace_remove(struct decision *d);
 /* Finds out whether a directory has entries. */
 enum error namespace_is_empty(struct decision *d, bool *ret_empty);
-/* Returns true for a name in the root that no path can contain: the directory that receives deleted
- * directories (directories.c). */
+/* Finds a place for a node in the hidden directory, under its id; ids are not used again. If the
+ * directory does not exist, creates it in a commit of its own. Returns OK, DECIDE_PREPARED, or an
+ * error of decision_fail_store(). */
+enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_place *ret_place);
+/* Finds the hidden directory. Returns STORE_OK, STORE_NOT_FOUND, or another failure. */
+enum store_result namespace_hidden_id(struct tree *tree, uint64_t *ret_id);
+/* Returns true for a name in the root that no path can contain: the hidden directory, which receives
+ * deleted paths (directory.c, kept_paths.h). */
 static inline bool namespace_is_hidden(struct bytes name)
 {
     return name.ptr[0] == '/';

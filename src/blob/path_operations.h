@@ -24,9 +24,17 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
 /* Deletes a directory. A recursive delete is one commit, whatever is in the directory: a task
  * deletes that later. Subject: blob_subject_uncommitted; NEEDS_DESTROY.
  *
+ * *ret_deleted  the time of the deletion, if it is retained; otherwise 0
  * returns  OK; E_PathDirectoryNotEmpty if it is not recursive; E_OperationNotSupportedOnDirectory
  *          for the root */
-enum error path_delete_directory(struct decision *d, bool is_recursive);
+enum error path_delete_directory(struct decision *d, bool is_recursive, instant *ret_deleted);
+
+/* Deletes the file or empty directory of the subject, which must have no snapshots, and retains it if
+ * soft delete is on (kept_paths.h).
+ *
+ * *ret_deleted  as above
+ * returns  OK; DECIDE_PREPARED; an error of decision_fail_content() */
+enum error path_delete(struct decision *d, instant *ret_deleted);
 
 /* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
  * soft-deleted stays so. Also for tasks. */
@@ -49,7 +57,8 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
 /* Renames a file or a directory, with all that is below it, in one commit. The path of the request
  * is the destination: an existing file is replaced by a file, an empty directory by a directory.
  * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
- * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination.
+ * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination. What is
+ * replaced is retained if soft delete is on (kept_paths.h).
  *
  * *ret_blob  the renamed blob; d->subject has its ETag
  * returns  OK; E_SourcePathNotFound; E_RenameDestinationParentPathNotFound; E_PathConflict;

@@ -3,7 +3,7 @@
 
 #include "blob/access_control.h"
 #include "blob/contents.h"
-#include "blob/keep_blob.h"
+#include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/snapshot_changes.h"
 
@@ -94,21 +94,32 @@ static enum error drop_replaced(struct decision *d)
 {
     const struct blob *replaced = &blob_state(d)->blob;
     struct ended_contents ended = { .count = 0 };
-    bool has_snapshots;
-    enum store_result result = snapshots_find_live(d, replaced, &has_snapshots);
+    enum store_result result;
 
-    if (!result && has_snapshots)
-        return E_SnapshotsPresent;
-    if (!result && !replaced->uncommitted)
+    if (!replaced->uncommitted)
         contents_end(d, &ended, replaced);
-    if (!result)
-        result = contents_drop_staged(d, NULL);
+    result = contents_drop_staged(d, NULL);
     if (!result)
         result = content_release_reference(d, &ended, NULL);
     if (result)
         return decision_fail_content(d, result);
     blob_change(d, replaced, NULL);
     return OK;
+}
+
+/* Finds out whether the blob that is replaced is retained, and until when. */
+static enum error find_retention(struct decision *d, struct retention *ret_retention)
+{
+    const struct blob *replaced = &blob_state(d)->blob;
+    bool has_snapshots;
+    enum store_result result = snapshots_find_live(d, replaced, &has_snapshots);
+
+    *ret_retention = (struct retention){ .expires = 0 };
+    if (!result && has_snapshots)
+        return E_SnapshotsPresent;
+    if (!result && !replaced->uncommitted)
+        result = retention_find_of_paths(d, d->input->account, ret_retention);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 static enum error fail_rename(struct decision *d, enum tree_result result)
@@ -132,13 +143,36 @@ static enum error fail_rename(struct decision *d, enum tree_result result)
     return decision_fail_store(d, STORE_CONFLICT); /* was checked before */
 }
 
+/* Moves the source to the destination, whose blob is retained or deleted. */
+static enum error move(struct decision *d, const struct tree_place *source)
+{
+    struct blob_state *state = blob_state(d);
+    struct blob_node *node = state->node;
+    struct retention retention = { .expires = 0 };
+    struct tree_renamed renamed;
+    struct tree_place aside;
+    enum tree_result result;
+    enum error e = state->found ? find_retention(d, &retention) : OK;
+
+    if (!e && retention.expires > 0)
+        e = namespace_hidden_place(d, node->place.entry.id, &aside);
+    else if (!e && state->found)
+        e = drop_replaced(d);
+    if (e)
+        return e;
+    result = retention.expires > 0
+                 ? tree_rename_aside(&node->tree, source, &node->place, &aside, &renamed)
+                 : tree_rename(&node->tree, source, &node->place, TREE_OVER_OTHERS, &renamed);
+    if (result)
+        return fail_rename(d, result);
+    return retention.expires > 0 ? kept_path_mark(d, &retention) : OK;
+}
+
 static enum error rename_blob(struct decision *d, const struct path_rename *asked,
                               struct blob *ret_blob)
 {
     struct blob_state *state = blob_state(d);
-    struct tree_renamed renamed;
     struct rename_source *source;
-    enum tree_result result;
     enum error e = state->node->rename_source ? OK : path_rename_find_source(d, asked);
 
     if (e)
@@ -149,14 +183,10 @@ static enum error rename_blob(struct decision *d, const struct path_rename *aske
         e = check_source(d, asked, &source->blob);
     if (!e)
         e = check_destination(d, source);
-    if (!e && state->found)
-        e = drop_replaced(d);
+    if (!e)
+        e = move(d, &source->place);
     if (e)
         return e;
-    result = tree_rename(&state->node->tree, &source->place, &state->node->place, TREE_OVER_OTHERS,
-                         &renamed);
-    if (result)
-        return fail_rename(d, result);
     d->subject = (struct subject){ .exists = true,
                                    .etag = source->blob.etag,
                                    .modified = source->blob.modified };

@@ -11,6 +11,12 @@
 /* Snapshots examined in one step. */
 #define LOOKED_AT_MAX 256u
 
+/* Returns 0 without days. */
+static instant expiry(const struct decision *d, uint32_t days)
+{
+    return days > 0 ? d->now + days * TICKS_PER_DAY : 0;
+}
+
 enum store_result retention_find(struct decision *d, struct bytes account,
                                  struct retention *ret_retention)
 {
@@ -25,11 +31,22 @@ enum store_result retention_find(struct decision *d, struct bytes account,
         return STORE_OK;
     }
     *ret_retention = (struct retention){
-        .expires = days > 0 ? d->now + days * TICKS_PER_DAY : 0,
+        .expires = expiry(d, days),
         .allows_permanent = properties.allows_permanent_delete,
         .is_versioned = properties.is_versioning_enabled,
     };
     return STORE_OK;
+}
+
+enum store_result retention_find_of_paths(struct decision *d, struct bytes account,
+                                          struct retention *ret_retention)
+{
+    struct service_properties properties;
+    enum store_result result = service_properties_look(d, "blob", account, &properties);
+
+    if (!result)
+        *ret_retention = (struct retention){ .expires = expiry(d, properties.blob_retention_days) };
+    return result;
 }
 
 /* ---- expiry ---- */

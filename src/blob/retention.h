@@ -22,6 +22,10 @@ struct retention {
  * Returns like service_properties_read(). */
 enum store_result retention_find(struct decision *d, struct bytes account,
                                  struct retention *ret_retention);
+/* Reads the policy for the deletion of a path of a hierarchical container. For all other changes in
+ * one, retention_find() finds no retention. Returns like service_properties_read(). */
+enum store_result retention_find_of_paths(struct decision *d, struct bytes account,
+                                          struct retention *ret_retention);
 /* Returns a deletion at the current time. */
 static inline struct blob_deletion retention_deletion(const struct decision *d,
                                                       const struct retention *retention)

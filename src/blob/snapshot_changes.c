@@ -186,6 +186,7 @@ struct blob base_anchor(const struct blob *base, instant now, bool has_versions)
     anchor.is_version = has_versions;
     anchor.modified = 0; /* of blocks: it has none */
     anchor.deletion = (struct blob_deletion){ .at = 0 };
+    anchor.deleted_path = bytes_of(NULL, 0);
     anchor.lease = (struct lease){ .kind = 0 };
     anchor.content = (struct content){ .id = 0 };
     anchor.tags = bytes_of(NULL, 0);

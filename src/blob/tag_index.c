@@ -1,6 +1,7 @@
 /* See tag_index.h. */
 #include "blob/tag_index.h"
 
+#include "blob/kept_path_index.h"
 #include "blob/tag_operations.h"
 
 #define SEPARATOR "\x01"
@@ -73,7 +74,7 @@ static void tag_index_update(struct changes *changes, struct arena *arena, struc
         changes_index_put(changes, tag_index_key(arena, tag.name, tag.value), are);
 }
 
-/* ---- changes of blobs, which update the index ---- */
+/* ---- changes of blobs, which update the indexes ---- */
 
 /* Returns the tags by which searches find the blob. */
 static struct bytes indexed_tags(const struct blob *blob)
@@ -86,6 +87,7 @@ static struct bytes indexed_tags(const struct blob *blob)
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now)
 {
     tag_index_update(d->changes, d->arena, indexed_tags(was), indexed_tags(now));
+    kept_path_index_update(d->changes, d->arena, was, now);
     if (now)
         blob_write(d->changes, d->arena, now);
     else

@@ -209,7 +209,10 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
 
     if (d->subject.exists && blob_state(d)->blob.is_directory) {
         e = p->is_recursive ? refuse_ruled(d) : OK;
-        return e ? e : path_delete_directory(d, p->is_recursive);
+        if (!e)
+            e = path_delete_directory(d, p->is_recursive, &r->deleted);
+        r->is_kept = r->deleted > 0;
+        return e;
     }
     if (!blob_state(d)->container.hierarchical &&
         (!d->subject.exists || path_is_directory(&blob_state(d)->blob)))
@@ -225,5 +228,6 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
         return E_BlobNotFound;
     e = delete_blob_decide(d, &blob, &deleted);
     r->is_kept = deleted.is_kept;
+    r->deleted = deleted.deleted;
     return e;
 }

@@ -98,7 +98,8 @@ struct delete_path_parameters {
 };
 struct delete_path_result {
     struct result base;
-    bool is_kept; /* soft-deleted */
+    instant deleted; /* if it is soft-deleted; otherwise 0 */
+    bool is_kept;    /* soft-deleted, also in a flat container */
 };
 OPERATION_DECLARE(delete_path);
 

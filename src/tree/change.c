@@ -93,13 +93,12 @@ static enum store_result count_entries(struct tree *tree, struct decision_part *
     return STORE_OK;
 }
 
-/* Opens a node to be deleted or replaced, and deletes its records. */
-static enum tree_result drop_node(struct tree *tree, const struct tree_place *place,
-                                  struct decision_part **ret_part)
+/* Opens a file, or a directory that must be empty, to be deleted or replaced. */
+static enum tree_result open_empty(struct tree *tree, const struct tree_place *place,
+                                   struct decision_part **ret_part)
 {
     enum tree_result opened = tree_open_node(tree, place, ret_part);
     enum store_result result;
-    struct changes *changes;
     uint64_t count = 0;
 
     if (opened)
@@ -109,11 +108,18 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
         if (result)
             return tree_fail(tree, result);
     }
-    if (count > 0)
-        return TREE_NOT_EMPTY;
-    changes = tree_change(tree, *ret_part);
-    tree_node_delete(changes);
-    return TREE_OK;
+    return count > 0 ? TREE_NOT_EMPTY : TREE_OK;
+}
+
+/* Opens a node to be deleted or replaced, and deletes its records. */
+static enum tree_result drop_node(struct tree *tree, const struct tree_place *place,
+                                  struct decision_part **ret_part)
+{
+    enum tree_result opened = open_empty(tree, place, ret_part);
+
+    if (!opened)
+        tree_node_delete(tree_change(tree, *ret_part));
+    return opened;
 }
 
 /* Retains the entry of a name, which is about to be deleted or changed to another node, for the
@@ -265,9 +271,32 @@ static void note_move(struct tree *tree)
     tree_state_put(tree_change(tree, tree->stamp), &state);
 }
 
-enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
-                             struct tree_place *to, enum tree_over over,
-                             struct tree_renamed *ret_renamed)
+/* Moves the node that is replaced to another name, whose directory is neither of the two. The entry
+ * that it leaves is overwritten or deleted by the caller. */
+static enum tree_result set_aside(struct tree *tree, const struct tree_place *replaced,
+                                  struct tree_place *aside, struct decision_part **ret_part)
+{
+    struct decision_part *directory = tree_part(tree, tree_place_parent(aside));
+    enum tree_result opened;
+    enum store_result result;
+
+    assert(!aside->exists);
+    opened = open_empty(tree, replaced, ret_part);
+    if (opened)
+        return opened;
+    result = count_entries(tree, directory, 1);
+    if (result)
+        return tree_fail(tree, result);
+    if (replaced->entry.kind == TREE_DIRECTORY)
+        note_move(tree);
+    put_name(tree, aside, replaced->entry.id, replaced->entry.kind, directory, *ret_part);
+    return TREE_OK;
+}
+
+/* aside: new name of the replaced node; NULL: it is deleted */
+static enum tree_result rename_node(struct tree *tree, const struct tree_place *from,
+                                    struct tree_place *to, enum tree_over over,
+                                    struct tree_place *aside, struct tree_renamed *ret_renamed)
 {
     struct tree_entry moved = from->entry;
     enum tree_result refused = may_rename(from, to, over);
@@ -278,7 +307,8 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
         return refused;
     refused = tree_open_node(tree, from, &ret_renamed->node);
     if (!refused && to->exists && !is_same(from, to))
-        refused = drop_node(tree, to, &ret_renamed->replaced);
+        refused = aside ? set_aside(tree, to, aside, &ret_renamed->replaced)
+                        : drop_node(tree, to, &ret_renamed->replaced);
     if (refused)
         return refused;
     decision_read_clock(tree->d);
@@ -295,4 +325,18 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
     put_name(tree, to, moved.id, moved.kind, tree_part(tree, tree_place_parent(to)),
              ret_renamed->node);
     return TREE_OK;
+}
+
+enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
+                             struct tree_place *to, enum tree_over over,
+                             struct tree_renamed *ret_renamed)
+{
+    return rename_node(tree, from, to, over, NULL, ret_renamed);
+}
+
+enum tree_result tree_rename_aside(struct tree *tree, const struct tree_place *from,
+                                   struct tree_place *to, struct tree_place *aside,
+                                   struct tree_renamed *ret_renamed)
+{
+    return rename_node(tree, from, to, TREE_OVER_OTHERS, aside, ret_renamed);
 }

@@ -169,6 +169,11 @@ struct tree_renamed {
 enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_place *to, enum tree_over over,
                              struct tree_renamed *ret_renamed);
+/* Moves a node like tree_rename() with TREE_OVER_OTHERS, but a node that is replaced moves to another
+ * name, which must be unused and in another directory than the two names. */
+enum tree_result tree_rename_aside(struct tree *tree, const struct tree_place *from,
+                                   struct tree_place *to, struct tree_place *aside,
+                                   struct tree_renamed *ret_renamed);
 
 /* ---- records of the service that snapshots retain ----
  * INNER records of a node's partition, whose keys contain no byte 0. Before changing or deleting

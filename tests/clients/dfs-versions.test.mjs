@@ -33,8 +33,8 @@ test('members of a list of paths: creationTime since 2020-02-10, expiryTime sinc
     await sinceDate('2020-04-08', '2020-06-12', async (version) => 'expiryTime' in await list(version));
 });
 
-test('a deletion says whether it is permanent since 2021-06-08 (recorded)', async () => {
-    await sinceDate('2021-04-10', '2021-06-08', async (version) => {
+test('a deletion says whether it is permanent since 2020-06-12 (recorded)', async () => {
+    await sinceDate('2020-04-08', '2020-06-12', async (version) => {
         await ask('dfs', 'PUT', '/data/gone?resource=file', version);
         return (await ask('dfs', 'DELETE', '/data/gone', version)).headers.get('x-ms-delete-type-permanent') === 'true';
     });

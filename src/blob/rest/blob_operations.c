@@ -4,6 +4,7 @@
 #include "blob/access_control_operations.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
+#include "blob/kept_paths.h"
 #include "blob/rest/request.h"
 #include "service/answer.h"
 #include "service/metadata.h"
@@ -385,12 +386,44 @@ void delete_blob_permanently_answer(struct answer *a,
 
 /* ---- Undelete Blob ---- */
 
-/* x-ms-undelete-source is not supported: it names a deletion in an account with a hierarchical
- * namespace. */
-enum error undelete_blob_check(struct call *call, struct undelete_blob_parameters *p)
+/* Returns true for the path of the request, which most clients leave out. */
+static bool is_own_path(const struct call *call, struct bytes path)
 {
-    (void)p;
-    return blob_refuse_unbuilt(call, REQUEST_UNDELETE);
+    const struct bytes own = blob_resource(call->input.resource)->blob;
+
+    return path.len == 0 || (blob_decode_path(call->arena, &path) && bytes_equal(path, own));
 }
 
-OPERATION_ANSWERS_NOTHING(undelete_blob)
+/* Reads "path?deletionid=N", which names a deletion in an account with a hierarchical namespace. */
+enum error undelete_blob_check(struct call *call, struct undelete_blob_parameters *p)
+{
+    static const char name[] = "x-ms-undelete-source";
+    static const struct bytes parameter = BYTES("deletionid=");
+    const struct bytes source = call_header(call, name);
+    struct bytes path, query;
+    uint64_t id;
+    enum error e = blob_refuse_unbuilt(call, REQUEST_UNDELETE);
+
+    if (e || source.len == 0)
+        return e;
+    if (!account_is_hierarchical(call->account))
+        return call_fail_header(call, E_UnsupportedHeader, name, source);
+    bytes_cut(source, '?', &path, &query);
+    if (!is_own_path(call, path) || !bytes_has_prefix(query, parameter) ||
+        !bytes_parse_u64(bytes_from(query, parameter.len), INSTANT_MAX - DELETION_ID_START, &id) ||
+        id == 0)
+        return call_fail_header(call, E_InvalidHeaderValue, name, source);
+    p->deleted = DELETION_ID_START + id;
+    return OK;
+}
+
+/* As recorded: test_file_system.test_undelete_dir_with_version_id. */
+void undelete_blob_answer(struct answer *a, const struct undelete_blob_parameters *p,
+                          const struct undelete_blob_result *r)
+{
+    (void)p;
+    if (!account_is_hierarchical(a->call->account))
+        return;
+    answer_string(a, "x-ms-resource-type", r->blob.is_directory ? "directory" : "file");
+    answer_date(a, "x-ms-creation-time", r->blob.created);
+}

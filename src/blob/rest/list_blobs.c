@@ -2,6 +2,7 @@
 #include "base/codec.h"
 #include "base/encode.h"
 #include "blob/container_operations.h"
+#include "blob/list_kept.h"
 #include "blob/rest/list_blobs.h"
 #include "blob/rest/blob_tags.h"
 
@@ -82,7 +83,7 @@ static bool is_record_key(struct bytes key)
 {
     if (key.len == 1)
         return (unsigned char)key.ptr[0] == 0xFF;
-    return key.len == SNAPSHOT_KEY_SIZE && key.ptr[0] == 1;
+    return (key.len == SNAPSHOT_KEY_SIZE && key.ptr[0] == 1) || key_is_of_kept_path(key);
 }
 
 static bool blob_marker_decode(struct arena *arena, struct bytes marker,
@@ -178,8 +179,24 @@ static enum error check_combination(struct call *call, struct list_blobs_paramet
     if (p->listing.marker.ptr && !blob_marker_decode(call->arena, p->listing.marker, &p->from))
         return call_fail_query(call, E_InvalidQueryParameterValue, "marker", p->listing.marker,
                                "Not a marker of a list of blobs.");
-    if (call_query(call, "showonly").ptr)
-        return call_fail(call, E_NotImplemented, "showonly is not supported.");
+    return OK;
+}
+
+/* rest: List-Blobs "showonly" */
+static enum error check_showonly(struct call *call, struct list_blobs_parameters *p)
+{
+    const struct bytes value = call_query(call, "showonly");
+
+    if (!value.ptr)
+        return OK;
+    if (bytes_is_nocase(value, "files") || bytes_is_nocase(value, "directories"))
+        return call_fail(call, E_NotImplemented, "showonly is supported for deleted paths.");
+    if (!bytes_is_nocase(value, "deleted") || !account_is_hierarchical(call->account) ||
+        (p->listing.include & INCLUDE_DELETED))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "showonly", value,
+                               "The value is deleted, without include=deleted, in accounts with a "
+                               "hierarchical namespace.");
+    p->deleted_only = true;
     return OK;
 }
 
@@ -287,6 +304,8 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (e)
         return e;
     e = check_combination(call, p);
+    if (!e)
+        e = check_showonly(call, p);
     if (e)
         return e;
     p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
@@ -295,7 +314,7 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (p->listing.include & INCLUDE_TAGS)
         tags_demand(call, ACTION_BLOB_TAGS_READ);
     p->uncommitted = p->listing.include & INCLUDE_UNCOMMITTED;
-    p->deleted = p->listing.include & INCLUDE_DELETED;
+    p->deleted = p->deleted_only || (p->listing.include & INCLUDE_DELETED);
     p->sink = &page_new(call, p)->sink;
     return OK;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <nettle/base64.h>
 
+#include "blob/kept_paths.h"
 #include "blob/rest/blob_tags.h"
 #include "blob/tier.h"
 #include "service/answer.h"
@@ -110,7 +111,12 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     if (view->creation_time)
         add_date(out, "<Creation-Time>", blob->created, "</Creation-Time>");
     add_date(out, "<Last-Modified>", blob->modified, "</Last-Modified>");
+    if (blob->deleted_path.ptr)
+        add_date(out, "<Expiry-Time>", blob->deletion.expires, "</Expiry-Time>");
     add_etag(out, blob->etag);
+    if (view->resource_type)
+        add_word(out, "<ResourceType>", blob->is_directory ? "directory" : "file",
+                 "</ResourceType>");
     xml_element_u64(out, "Content-Length", blob->content.length);
     xml_element(out, "Content-Type", http->content_type);
     xml_element(out, "Content-Encoding", http->content_encoding);
@@ -171,6 +177,8 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
     listing_url(out, view->call, view->container, name);
+    if (blob->deleted_path.ptr)
+        xml_element_u64(out, "DeletionId", deletion_id(blob->deletion.at));
     if (is_deleted && view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     if (has_versions_only)
@@ -179,6 +187,8 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     if (is_deleted && !view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     text_add(out, bytes_from_string("<Properties>"));
+    if (blob->uncommitted && view->resource_type)
+        text_add(out, bytes_from_string("<ResourceType>file</ResourceType>"));
     if (blob->uncommitted)
         xml_element_u64(out, "Content-Length", 0);
     else
@@ -205,9 +215,6 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)
         xml_element_u64(out, "TagCount", tags_count(blob->tags));
-    if (view->resource_type)
-        add_word(out, "<ResourceType>", blob->is_directory ? "directory" : "file",
-                 "</ResourceType>");
     text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
         metadata_xml(out, blob_shown_metadata(view->call->arena, blob));

@@ -18,6 +18,7 @@
 #include "blob/copy_blob.h"
 #include "blob/uncommitted.h"
 #include "blob/incremental_copy.h"
+#include "blob/kept_paths.h"
 #include "blob/page_blob_operations.h"
 #include "blob/path_operations.h"
 #include "blob/retention.h"
@@ -246,7 +247,7 @@ static const struct operation operations[] = {
         blob_subject_uncommitted, LISTED(NEEDS(&delete_blob_functions, DESTROY))),
     ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-07-29",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
-        blob_subject_undeleted, NEEDS(&undelete_blob_functions, METADATA)),
+        blob_subject_undeleted, NEEDS(&undelete_blob_functions, METADATA | NEEDS_NAME)),
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0,
         blob_subject_copied, NEEDS(&abort_copy_blob_functions, CONTENT)),
@@ -347,6 +348,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
     { TASK_DELETE_DIRECTORY, "delete the contents of a deleted directory", delete_directory_task },
+    { TASK_EXPIRE_PATH, "delete an expired path", expire_path },
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
     { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
     { TASK_EXPIRE_CONTAINER, "delete for good a container that was kept", expire_container },

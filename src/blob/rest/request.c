@@ -59,7 +59,6 @@ static const struct unbuilt {
     { BYTES("x-ms-if-sequence-number-eq"), REQUEST_ANY & ~REQUEST_PAGED },
     { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
     { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
-    { BYTES("x-ms-undelete-source"), REQUEST_UNDELETE },
 };
 
 static const struct unbuilt unbuilt_parameters[] = {

@@ -1,6 +1,7 @@
 /* Requests and responses of Path Create, Read, Get Properties, Lease and Delete.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
+#include "blob/kept_paths.h"
 #include "dfs/rest/request.h"
 #include "service/http_headers.h"
 #include "service/read_answer.h"
@@ -194,6 +195,9 @@ void delete_path_answer(struct answer *a, const struct delete_path_parameters *p
                         const struct delete_path_result *r)
 {
     (void)p;
-    if (call_since(a->call, "2021-06-08"))
-        answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
+    if (!call_since(a->call, "2020-06-12"))
+        return;
+    answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
+    if (r->deleted > 0)
+        answer_u64(a, "x-ms-deletion-id", deletion_id(r->deleted));
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "blob/kept_path_index.h"
 #include "blob/tag_index.h"
 
 #include "fixture.h"
@@ -389,8 +390,24 @@ int fixture_setup_on(void **state, struct store *store)
     return ask(f, "PUT /box?restype=container", NULL, NULL).status == 201 ? 0 : -1;
 }
 
-/* How many tags base blobs have, each of which is in the index. */
-static size_t count_indexed_tags(struct fixture *f, struct guid space)
+/* Checks that the index contains this record of a deleted path. */
+static void check_kept_path(struct fixture *f, struct guid space, const struct space_record *at,
+                            struct bytes path)
+{
+    struct bytes prefix = kept_path_prefix(f->arena, path);
+    struct index_iterator *index =
+        index_iterator_open(f->store, space, prefix, prefix, bytes_of("", 0), STORE_MAY_BLOCK);
+    struct index_record found;
+
+    do
+        assert_int_equal(index_iterator_next(index, &found), STORE_OK);
+    while (!bytes_equal(found.partition_key, at->partition_key));
+    assert_true(bytes_equal(found.value, at->value));
+    index_iterator_close(index);
+}
+
+/* How many tags base blobs have, and how many deleted paths there are, each of which is in the index. */
+static size_t count_indexed(struct fixture *f, struct guid space)
 {
     struct space_iterator *blobs =
         space_iterator_open(f->store, space, bytes_of(NULL, 0), bytes_of(NULL, 0), STORE_MAY_BLOCK);
@@ -417,14 +434,18 @@ static size_t count_indexed_tags(struct fixture *f, struct guid space)
             index_iterator_close(index);
             count++;
         }
+        if (!blob.deleted_path.ptr)
+            continue;
+        check_kept_path(f, space, &at, blob.deleted_path);
+        count++;
     }
     space_iterator_close(blobs);
     return count;
 }
 
-/* The index of the container "box" holds the tags of its base blobs and nothing else, whatever the
- * test has done. */
-static void check_tag_index(struct fixture *f)
+/* The index of the container "box" holds the tags of its base blobs, its deleted paths, and nothing
+ * else, whatever the test has done. */
+static void check_index(struct fixture *f)
 {
     struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = BYTES("box") };
@@ -443,7 +464,7 @@ static void check_tag_index(struct fixture *f)
     while (index_iterator_next(index, &found) == STORE_OK)
         count++;
     index_iterator_close(index);
-    assert_int_equal(count, count_indexed_tags(f, container.space));
+    assert_int_equal(count, count_indexed(f, container.space));
 }
 
 int fixture_setup_hierarchical(void **state)
@@ -472,7 +493,7 @@ int fixture_teardown(void **state)
 {
     struct fixture *f = *state;
 
-    check_tag_index(f);
+    check_index(f);
     store_close(f->store);
     accounts_free(f->accounts);
     arena_free(f->arena);

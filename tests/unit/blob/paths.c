@@ -9,7 +9,7 @@
 
 struct path_request {
     enum error (*run)(struct decision *d, const struct path_request *request);
-    bool is_recursive;
+    bool is_recursive, lists_deleted;
     const struct path_rename *rename;
     uint32_t max;
     char *out;
@@ -22,8 +22,9 @@ static void add_text(const struct path_request *request, struct bytes name, cons
 {
     size_t at = strlen(request->out);
 
-    (void)snprintf(request->out + at, request->size - at, "%s%.*s:%u", at > 0 ? " " : "",
-                   BYTES_ARG(name), (unsigned)blob->content.length);
+    (void)snprintf(request->out + at, request->size - at, "%s%s%.*s:%u", at > 0 ? " " : "",
+                   blob->deletion.at > 0 ? "-" : "", BYTES_ARG(name),
+                   (unsigned)blob->content.length);
 }
 
 static enum error run_create(struct decision *d, const struct path_request *request)
@@ -36,7 +37,9 @@ static enum error run_create(struct decision *d, const struct path_request *requ
 
 static enum error run_delete(struct decision *d, const struct path_request *request)
 {
-    return path_delete_directory(d, request->is_recursive);
+    instant deleted;
+
+    return path_delete_directory(d, request->is_recursive, &deleted);
 }
 
 static enum error run_rename(struct decision *d, const struct path_request *request)
@@ -62,6 +65,15 @@ static enum error run_delete_blob(struct decision *d, const struct path_request 
 
     (void)request;
     return delete_blob_decide(d, &parameters, &result);
+}
+
+static enum error run_undelete(struct decision *d, const struct path_request *request)
+{
+    struct undelete_blob_parameters parameters = { .deleted = 0 };
+    struct undelete_blob_result result;
+
+    (void)request;
+    return undelete_blob_decide(d, &parameters, &result);
 }
 
 static enum error run_read(struct decision *d, const struct path_request *request)
@@ -95,6 +107,7 @@ static enum error run_list(struct decision *d, const struct path_request *reques
     struct page page = { .sink = { .begin = begin_page, .add = add_blob }, .request = request };
     struct list_blobs_parameters parameters = { .listing.max = request->max,
                                                 .listing.prefix = bytes_of("", 0),
+                                                .deleted = request->lists_deleted,
                                                 .from = request->from,
                                                 .sink = &page.sink };
     struct list_blobs_result result = { .next.name.ptr = NULL };
@@ -117,6 +130,10 @@ static const struct operation creates = { .rights.effect = WRITES,
 static const struct operation deletes = { .rights.effect = WRITES,
                                           .passes = NEEDS_DESTROY,
                                           .subject = blob_subject_uncommitted };
+
+static const struct operation undeletes = { .rights.effect = WRITES,
+                                            .passes = NEEDS_METADATA | NEEDS_NAME,
+                                            .subject = blob_subject_undeleted };
 
 static enum error attempt(struct decision *d, void *of)
 {
@@ -198,13 +215,23 @@ enum error read_path(struct fixture *f, const char *path, char *out, size_t size
     return run(f, path, &reads, &request);
 }
 
-enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size)
+enum error undelete_path(struct fixture *f, const char *path)
+{
+    struct path_request request = { .run = run_undelete };
+
+    return run(f, path, &undeletes, &request);
+}
+
+enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size)
 {
     struct arena *arena = arena_new((size_t)64 << 20);
     struct listing_place next;
-    struct path_request request = {
-        .run = run_list, .max = max, .out = out, .size = size, .next = &next
-    };
+    struct path_request request = { .run = run_list,
+                                    .lists_deleted = lists_deleted,
+                                    .max = max,
+                                    .out = out,
+                                    .size = size,
+                                    .next = &next };
     enum error e;
 
     out[0] = '\0';

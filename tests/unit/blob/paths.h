@@ -14,9 +14,11 @@ enum error rename_path(struct fixture *f, const char *from, const char *to,
 
 enum error put_path(struct fixture *f, const char *path, const char *text);
 enum error delete_path(struct fixture *f, const char *path);
+/* Restores the newest deletion of a path. */
+enum error undelete_path(struct fixture *f, const char *path);
 /* "name:length" of the blob. */
 enum error read_path(struct fixture *f, const char *path, char *out, size_t size);
-/* The same of all blobs, with blanks between, in pages of `max`. */
-enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size);
+/* The same of all blobs, with blanks between, in pages of `max`; "-name:length" of deleted paths. */
+enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size);
 
 #endif

@@ -203,7 +203,8 @@ static void parameters_are_checked(void **state)
         { "include=all", 400, "InvalidQueryParameterValue" },
         { "marker=x", 400, "InvalidQueryParameterValue" },
         { "marker=AQL_Av8" /* a name that is no UTF-8 */, 400, "InvalidQueryParameterValue" },
-        { "showonly=deleted", 501, "NotImplemented" },
+        { "showonly=deleted", 400, "InvalidQueryParameterValue" }, /* not hierarchical */
+        { "showonly=files", 501, "NotImplemented" },
     };
     struct fixture *f = *state;
 

@@ -8,7 +8,7 @@
 
 #define TEXT_SIZE 512
 
-enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, READ };
+enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, READ, RESTORE, LIST_ALL };
 
 struct op {
     enum kind kind;
@@ -33,7 +33,18 @@ static const struct op operations[] = {
     { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
-#define POINTS_MAX 100 /* far above the reads of any request */
+
+/* With soft delete: "a/g", "h", and "k" with "k/l" have been deleted. */
+static const struct op kept_operations[] = {
+    { RESTORE, "a/g", NULL }, { RESTORE, "h", NULL }, { RESTORE, "k", NULL },
+    { RESTORE, "c", NULL },   { PUT, "a/g", NULL },   { PUT, "c", NULL },
+    { DELETE, "c", NULL },    { MAKE, "k", NULL },    { REMOVE, "a", NULL },
+    { REMOVE, "a/x", NULL },  { RENAME, "c", "h" },   { RENAME, "c", "a/b" },
+    { RENAME, "a", "k" },     { RENAME, "a/x", "e" }, { LIST_ALL, NULL, NULL },
+    { LIST, NULL, NULL },     { READ, "a/g", NULL },  { READ, "k/l", NULL },
+};
+#define KEPT_OPERATIONS (sizeof kept_operations / sizeof kept_operations[0])
+#define POINTS_MAX      100 /* far above the reads of any request */
 
 static struct outcome run_op(struct fixture *f, const struct op *op, const char *text)
 {
@@ -56,7 +67,11 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
         outcome.e = rename_path(f, op->path, op->to, NULL);
         break;
     case LIST:
-        outcome.e = list_paths(f, 100, outcome.saw, sizeof outcome.saw);
+    case LIST_ALL:
+        outcome.e = list_paths(f, 100, op->kind == LIST_ALL, outcome.saw, sizeof outcome.saw);
+        break;
+    case RESTORE:
+        outcome.e = undelete_path(f, op->path);
         break;
     case READ:
         outcome.e = read_path(f, op->path, outcome.saw, sizeof outcome.saw);
@@ -88,6 +103,15 @@ enum store_result __real_store_commit(struct store *store, const struct commit_p
                                       size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence);
 
+struct index_iterator *__wrap_index_iterator_open(struct store *store, struct guid space,
+                                                  struct bytes prefix, struct bytes from,
+                                                  struct bytes from_partition,
+                                                  struct store_access access);
+struct index_iterator *__real_index_iterator_open(struct store *store, struct guid space,
+                                                  struct bytes prefix, struct bytes from,
+                                                  struct bytes from_partition,
+                                                  struct store_access access);
+
 static void intrude(void)
 {
     if (other.inside)
@@ -107,6 +131,15 @@ struct read_view *__wrap_read_view_open(struct store *store, struct partition pa
     return __real_read_view_open(store, partition, access);
 }
 
+struct index_iterator *__wrap_index_iterator_open(struct store *store, struct guid space,
+                                                  struct bytes prefix, struct bytes from,
+                                                  struct bytes from_partition,
+                                                  struct store_access access)
+{
+    intrude();
+    return __real_index_iterator_open(store, space, prefix, from, from_partition, access);
+}
+
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
                                       size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence)
@@ -123,13 +156,30 @@ struct history {
     char end[TEXT_SIZE];
 };
 
-static struct fixture *begin(void)
+static void delete_some(struct fixture *f)
+{
+    assert_ok(ask(f, "PUT /?restype=service&comp=properties", NULL,
+                  "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled>"
+                  "<Days>7</Days></DeleteRetentionPolicy></StorageServiceProperties>"),
+              202);
+    assert_int_equal(put_path(f, "a/g", "deleted"), OK);
+    assert_int_equal(put_path(f, "h", "deleted"), OK);
+    assert_int_equal(put_path(f, "k/l", "deleted"), OK);
+    assert_int_equal(delete_path(f, "a/g"), OK);
+    assert_int_equal(delete_path(f, "h"), OK);
+    assert_int_equal(delete_directory(f, "k", true), OK);
+}
+
+/* keeps: soft delete is on */
+static struct fixture *begin(bool keeps)
 {
     void *state;
 
     assert_int_equal(fixture_setup_hierarchical(&state), 0);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(put_path(state, files[i], files[i]), OK);
+    if (keeps)
+        delete_some(state);
     return state;
 }
 
@@ -137,7 +187,7 @@ static void end(struct fixture *f, struct history *history)
 {
     void *state = f;
 
-    assert_int_equal(list_paths(f, 2, history->end, sizeof history->end), OK);
+    assert_int_equal(list_paths(f, 2, true, history->end, sizeof history->end), OK);
     run_due(store_of(f));
     assert_int_equal(fixture_teardown(&state), 0);
 }
@@ -154,9 +204,9 @@ static bool same(const struct history *a, const struct history *b)
 }
 
 static struct history one_after_the_other(const struct op *first, const struct op *second,
-                                          bool reversed)
+                                          bool reversed, bool keeps)
 {
-    struct fixture *f = begin();
+    struct fixture *f = begin(keeps);
     struct history history;
 
     if (reversed)
@@ -169,10 +219,11 @@ static struct history one_after_the_other(const struct op *first, const struct o
 }
 
 /* Returns whether the intruder ran before the operation had ended. */
-static bool run_case(const struct op *op, const struct op *with, const struct history *allowed)
+static bool run_case(const struct op *op, const struct op *with, const struct history *allowed,
+                     bool keeps)
 {
     struct history history;
-    struct fixture *f = begin();
+    struct fixture *f = begin(keeps);
 
     other.f = f;
     other.op = with;
@@ -195,19 +246,30 @@ static bool run_case(const struct op *op, const struct op *with, const struct hi
     return true;
 }
 
-static void two_at_once(void **state)
+static void run_all(const struct op *ops, size_t count, bool keeps)
 {
-    (void)state;
-    for (size_t a = 0; a < OPERATIONS; a++)
-        for (size_t b = 0; b < OPERATIONS; b++) {
-            const struct op *op = &operations[a], *with = &operations[b];
-            const struct history allowed[] = { one_after_the_other(op, with, false),
-                                               one_after_the_other(op, with, true) };
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < count; b++) {
+            const struct op *op = &ops[a], *with = &ops[b];
+            const struct history allowed[] = { one_after_the_other(op, with, false, keeps),
+                                               one_after_the_other(op, with, true, keeps) };
 
-            for (other.at = 0; run_case(op, with, allowed); other.at++)
+            for (other.at = 0; run_case(op, with, allowed, keeps); other.at++)
                 assert_true(other.at < POINTS_MAX);
             assert_true(other.at > 1);
         }
+}
+
+static void two_at_once(void **state)
+{
+    (void)state;
+    run_all(operations, OPERATIONS, false);
+}
+
+static void two_at_once_with_deleted_paths(void **state)
+{
+    (void)state;
+    run_all(kept_operations, KEPT_OPERATIONS, true);
 }
 
 /* ---- cost ---- */
@@ -231,7 +293,7 @@ static void cost_does_not_depend_on_contents(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *f = begin();
+        struct fixture *f = begin(false);
         struct history history;
 
         assert_int_equal(put_path(f, "r/f", "x"),
@@ -252,11 +314,45 @@ static void cost_does_not_depend_on_contents(void **state)
     assert_int_equal(looks[0][1], looks[1][1]);
 }
 
+/* Rule: nor does that for a deletion that is retained, and for its restoration. */
+static void retaining_does_not_depend_on_contents(void **state)
+{
+    static const struct op removes = { REMOVE, "a", NULL }, restores = { RESTORE, "a", NULL };
+    unsigned looks[2][2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture *f = begin(true);
+        struct history history;
+
+        for (unsigned n = 0; n < i * 1000; n++) {
+            char name[32];
+
+            (void)snprintf(name, sizeof name, "a/%u/%u", n % 10, n);
+            assert_int_equal(put_path(f, name, "x"), OK);
+            (void)snprintf(name, sizeof name, "a%u", n);
+            assert_int_equal(put_path(f, name, "x"), OK);
+            assert_int_equal(delete_path(f, name), OK);
+        }
+        looks[i][0] = looks_of(f, &removes);
+        looks[i][1] = looks_of(f, &restores);
+        assert_int_equal(delete_directory(f, "a", true), OK);
+        assert_int_equal(list_paths(f, 5000, false, history.end, sizeof history.end), OK);
+        assert_string_equal(history.end, "c:1");
+        run_due(store_of(f));
+        assert_int_equal(fixture_teardown((void **)&f), 0);
+    }
+    assert_int_equal(looks[0][0], looks[1][0]);
+    assert_int_equal(looks[0][1], looks[1][1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_at_once),
+        cmocka_unit_test(two_at_once_with_deleted_paths),
         cmocka_unit_test(cost_does_not_depend_on_contents),
+        cmocka_unit_test(retaining_does_not_depend_on_contents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
