@@ -20,10 +20,9 @@ struct create_path_parameters {
     bool is_directory;
     bool has_permissions; /* only a hierarchical account has them: */
     struct posix_creation creation;
+    const struct lease_request *lease; /* acquired on the new file, or NULL */
 };
-struct create_path_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(create_path);
 OPERATION_DECLARE(create_path);
 
 struct rename_path_parameters {
