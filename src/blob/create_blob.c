@@ -42,7 +42,9 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         e = E_BlobOperationNotSupported; /* decision: 1223 */
     if (e)
         return e;
-    access_control_give(d, NULL, &blob);
+    e = access_control_give(d, NULL, &blob);
+    if (e)
+        return e;
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);

@@ -20,7 +20,9 @@ enum error path_create_directory(struct decision *d, const struct create_blob *c
         return e;
     if (!d->subject.exists)
         directory = namespace_new_directory(d->now);
-    access_control_give(d, creation, &directory);
+    e = access_control_give(d, creation, &directory);
+    if (e)
+        return decision_take_back(d, e);
     directory.http = create->http;
     directory.metadata = create->metadata;
     d->subject =

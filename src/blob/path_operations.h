@@ -15,9 +15,10 @@
 /* Creates a directory, with its missing parents, or replaces the properties and metadata of an
  * existing one, whose contents stay. Subject: blob_subject_optional; NEEDS_NAME.
  *
- * creation        permissions of a new directory, or NULL for the default
+ * creation        list of the directory, or NULL for the default
  * *ret_directory  as written; d->subject has its ETag
- * returns  OK; E_PathConflict if the path or a parent is a file */
+ * returns  OK; E_PathConflict if the path or a parent is a file; or an error of
+ *          access_control_give() */
 enum error path_create_directory(struct decision *d, const struct create_blob *create,
                                  const struct posix_creation *creation, struct blob *ret_directory);
 

@@ -49,8 +49,7 @@ OPERATION_ANSWERS_NOTHING(check_access)
 
 /* ---- set ---- */
 
-/* Reads a header with a user or group; ptr NULL if absent. */
-static enum error read_id(struct call *call, const char *name, struct bytes *ret_id)
+enum error access_control_read_id(struct call *call, const char *name, struct bytes *ret_id)
 {
     *ret_id = call_header(call, name);
     if (ret_id->ptr && !posix_id_is_valid(*ret_id))
@@ -70,10 +69,10 @@ static enum error read_access_control(struct call *call, struct set_access_contr
 {
     struct bytes acl = call_header(call, "x-ms-acl");
     struct bytes mode = call_header(call, "x-ms-permissions");
-    enum error e = read_id(call, "x-ms-owner", &p->owner);
+    enum error e = access_control_read_id(call, "x-ms-owner", &p->owner);
 
     if (!e)
-        e = read_id(call, "x-ms-group", &p->group);
+        e = access_control_read_id(call, "x-ms-group", &p->group);
     if (e)
         return e;
     if (acl.ptr && mode.ptr)
