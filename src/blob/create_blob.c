@@ -148,7 +148,7 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     enum error e;
 
     if (put_blob_is_of_directory(d, p))
-        return path_create_directory(d, p->create.metadata, NULL, &blob);
+        return path_create_directory(d, &p->create, NULL, &blob);
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;

@@ -41,8 +41,8 @@ enum error create_path_subject(struct decision *d)
 {
     enum error e = blob_subject_optional(d);
 
-    if (!e && d->subject.exists)
-        d->problem->existing = path_is_directory(&blob_state(d)->blob) ? "directory" : "file";
+    if (!e && d->subject.exists && path_is_directory(&blob_state(d)->blob))
+        d->problem->existing = "directory"; /* recorded; decision: 1270 */
     return e;
 }
 
@@ -70,7 +70,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     if (e)
         return e;
     if (p->is_directory && blob_state(d)->container.hierarchical)
-        return path_create_directory(d, create.metadata, &p->creation, &blob);
+        return path_create_directory(d, &create, &p->creation, &blob);
     if (p->is_directory)
         create.metadata = directory_metadata(d->arena, create.metadata);
     if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
