@@ -48,6 +48,7 @@ struct sas {
     struct bytes policy;                   /* si; ptr NULL if none */
     instant start, expiry;                 /* 0 if not set */
     bool encrypts;                         /* names an encryption scope (ses) */
+    bool is_of_blob;                       /* grants access to a single blob only (sr=b, bs, bv) */
     struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL if not set */
     struct sas_entities entities;
     struct bytes agent;  /* object id that acts by a user delegation SAS (saoid, suoid), or empty */

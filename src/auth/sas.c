@@ -412,6 +412,7 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
     sas->permissions = fields->is[SAS_PERMISSIONS];
     sas->types = fields->is[SAS_TYPES];
     sas->policy = fields->is[SAS_POLICY];
+    sas->is_of_blob = fields->is[SAS_RESOURCE].len > 0 && fields->is[SAS_RESOURCE].ptr[0] == 'b';
     sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
     for (size_t i = 0; i < SAS_OVERRIDES; i++)
         sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];

@@ -1,10 +1,9 @@
 // Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
-// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1263
+// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, refused } from './setup.mjs';
 import { claimsOf, ISSUER, jwks, rsa, serveSecurely, tokenOf } from './tokens-setup.mjs';
@@ -133,19 +132,4 @@ test('keys are not subject to lists', async (t) => {
     await put(byKey, 'keyed/x');
     await mismatch(put(as(server, ANN).getContainerClient('box'), 'keyed/y')); // the directory is the superuser's
     await as(server, ANN).getContainerClient('box').getBlobClient('a/b/c').delete(); // Ann's directory
-});
-
-test('at the Data Lake endpoint a user without a role deletes empty directories only', async (t) => {
-    const server = await serve(t);
-    const ann = await ofAnn(server);
-    const directory = (oid, name) => new DataLakeServiceClient(server.dfsUrl, bearer(oid), options(server)).getFileSystemClient('box').getDirectoryClient(name);
-
-    await refused(directory(ANN, 'a').delete(true), 501, 'NotImplemented');
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
-    await mismatch(directory(BOB, 'a').delete(true));
-    await ann.getBlobClient('a/b/c').delete();
-    await directory(ANN, 'a/b').delete(true);
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'top']);
-    await directory(OWNER, 'a').delete(true);
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['top']);
 });

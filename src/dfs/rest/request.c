@@ -129,10 +129,10 @@ static const struct unbuilt {
     { HEADER, BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE },
     { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE },
     { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE },
-    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
-    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
+    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE },
+    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE },
     { PARAMETER, BYTES("fsaction"), DFS_READ },
-    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
+    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_RENAME | DFS_LEASE },
 };
 
 enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)
