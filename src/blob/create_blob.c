@@ -42,7 +42,9 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         e = E_BlobOperationNotSupported; /* decision: 1223 */
     if (e)
         return e;
-    access_control_give(d, NULL, &blob);
+    e = access_control_give(d, NULL, &blob);
+    if (e)
+        return e;
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
@@ -146,7 +148,7 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     enum error e;
 
     if (put_blob_is_of_directory(d, p))
-        return path_create_directory(d, p->create.metadata, NULL, &blob);
+        return path_create_directory(d, &p->create, NULL, &blob);
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;

@@ -1,8 +1,8 @@
 /* Path Delete. A directory of a hierarchical container is deleted in one commit, whatever it
  * contains. For a caller who is subject to access control lists, that commit follows once the lists
  * of all directories below were checked, which may take several requests. In a flat container, each
- * request deletes a number of the blobs below the path, and the last one that of the path itself.
- * rest: Path-Delete; decisions: 1203, 1263, 1320, 1321 */
+ * request deletes a number of the blobs below the path, and the last one also the blob of the path.
+ * rest: Path-Delete; decisions: 1320, 1321 */
 #include "dfs/path_operations.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 #define DELETED_MAX       1000u
 /* Searches of LISTING_RECORDS_MAX records that may find only hidden ones. */
 #define SEARCHES_MAX      10u
-/* Blobs deleted by one commit: each is a part, beside the path and the container. */
+/* Blobs deleted by one commit: each is a part, next to the path and the container. */
 #define DELETED_AT_ONCE   (DECISION_PARTS_MAX - 3)
 /* Paths whose lists a request checks: with a continuation, and without one. */
 #define CHECKED_MAX       5000u
@@ -215,7 +215,7 @@ static enum error delete_blob_below(struct decision *d, struct bytes name, bool 
     return e;
 }
 
-/* Deletes the names, up to the first one that is refused. Returns DECIDE_PREPARED, or the error of
+/* Deletes the names, up to the first refused one. Returns DECIDE_PREPARED, or the error of
  * the first name. */
 static enum error delete_names(struct decision *d, const struct names *names,
                                struct delete_progress *progress)
@@ -233,7 +233,7 @@ static enum error delete_names(struct decision *d, const struct names *names,
     return DECIDE_PREPARED;
 }
 
-/* Deletes what is below the path. *ret_is_done: nothing is left there. Otherwise returns
+/* Deletes the blobs below the path. *ret_is_done: none is left. Otherwise returns
  * DECIDE_PREPARED, an error, or OK with r->next. */
 static enum error delete_below(struct decision *d, const struct delete_path_parameters *p,
                                struct delete_path_result *r, bool *ret_is_done)

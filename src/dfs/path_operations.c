@@ -41,9 +41,18 @@ enum error create_path_subject(struct decision *d)
 {
     enum error e = blob_subject_optional(d);
 
-    if (!e && d->subject.exists)
-        d->problem->existing = path_is_directory(&blob_state(d)->blob) ? "directory" : "file";
+    if (!e && d->subject.exists && path_is_directory(&blob_state(d)->blob))
+        d->problem->existing = "directory"; /* recorded; decision: 1270 */
     return e;
+}
+
+/* Acquires the lease that the request specifies. decision: 1291 */
+static enum error acquire(struct decision *d, const struct lease_request *request,
+                          struct lease *lease)
+{
+    struct lease_result result;
+
+    return request ? lease_perform(LEASE_OF_BLOB, lease, request, d->now, &result) : OK;
 }
 
 /* Creates an empty file, or a directory, which in a flat container is a blob. Replaces an existing
@@ -61,7 +70,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     if (e)
         return e;
     if (p->is_directory && blob_state(d)->container.hierarchical)
-        return path_create_directory(d, create.metadata, &p->creation, &blob);
+        return path_create_directory(d, &create, &p->creation, &blob);
     if (p->is_directory)
         create.metadata = directory_metadata(d->arena, create.metadata);
     if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
@@ -69,7 +78,11 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     e = create_blob_begin(d, BLOB_BLOCK, &create, &blob);
     if (e)
         return e;
-    access_control_give(d, &p->creation, &blob);
+    e = access_control_give(d, &p->creation, &blob);
+    if (!e)
+        e = acquire(d, p->lease, &blob.lease);
+    if (e)
+        return decision_take_back(d, e);
     blob.content = content_from_body(d->changes, blob.etag.v, &nothing);
     return create_blob_commit(d, &blob, NULL, d->input->account);
 }

@@ -20,10 +20,9 @@ struct create_path_parameters {
     bool is_directory;
     bool has_permissions; /* only a hierarchical account has them: */
     struct posix_creation creation;
+    const struct lease_request *lease; /* acquired on the new file, or NULL */
 };
-struct create_path_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(create_path);
 OPERATION_DECLARE(create_path);
 
 struct rename_path_parameters {
@@ -125,9 +124,10 @@ OPERATION_DECLARE(delete_path);
 /* Where a page of paths starts. */
 struct paths_place {
     struct listing_place at;
-    /* directories that earlier pages have listed, for names below them on later pages; each name
-     * ends with '\0' */
-    struct bytes open;
+    /* lengths, in ascending order, of those prefixes of at.name that are directories which earlier
+     * pages have listed; the names below them are on later pages */
+    uint32_t *open;
+    size_t open_count;
 };
 
 struct list_paths_parameters {

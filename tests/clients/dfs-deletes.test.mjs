@@ -1,5 +1,5 @@
 // Recursive deletes at the Data Lake endpoint: page by page on flat accounts, and in pages of access
-// checks for users without a role. rest: Path-Delete; decisions: 1203, 1263, 1320, 1321
+// checks for users without a role. rest: Path-Delete; decisions: 1320, 1321
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { test } from 'node:test';

@@ -1,9 +1,11 @@
 // Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
-// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245
+// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1290
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { request } from 'node:https';
 import { test } from 'node:test';
 import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, refused } from './setup.mjs';
 import { claimsOf, ISSUER, jwks, rsa, serveSecurely, tokenOf } from './tokens-setup.mjs';
@@ -20,6 +22,13 @@ const serve = (t) => serveSecurely(t, ['--hierarchical', '--oauthIssuer', ISSUER
 const options = (server) => ({ retryOptions: { maxTries: 1 }, tlsOptions: { ca: server.ca } });
 const bearer = (oid, groups) => ({ getToken: async () => ({ token: tokenOf(claimsOf(oid, { groups })), expiresOnTimestamp: Date.now() + 3e5 }) });
 const as = (server, oid, groups) => new BlobServiceClient(server.url, bearer(oid, groups), options(server));
+/** The status of a PUT with only the signature of its URL. */
+const fetchSecurely = (server, url, headers) => new Promise((resolve, reject) => {
+    request(url, { method: 'PUT', ca: server.ca, headers: { 'x-ms-version': '2026-10-06', 'Content-Length': '0', ...headers } }, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode));
+    }).on('error', reject).end();
+});
 const put = (container, name) => container.getBlockBlobClient(name).upload(name, Buffer.byteLength(name));
 const read = async (container, name) => (await container.getBlobClient(name).downloadToBuffer()).toString();
 const mismatch = (promise) => refused(promise, 403, 'AuthorizationPermissionMismatch');
@@ -132,4 +141,52 @@ test('keys are not subject to lists', async (t) => {
     await put(byKey, 'keyed/x');
     await mismatch(put(as(server, ANN).getContainerClient('box'), 'keyed/y')); // the directory is the superuser's
     await as(server, ANN).getContainerClient('box').getBlobClient('a/b/c').delete(); // Ann's directory
+});
+
+test('an owner, group and list of a new path are set by those who may set them afterwards', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const file = (oid, name, groups) => new DataLakeServiceClient(server.dfsUrl, bearer(oid, groups), options(server)).getFileSystemClient('box').getFileClient(name);
+    const acl = (other) => ['user', 'group', 'other'].map((accessControlType) => ({
+        accessControlType, entityId: '', defaultScope: false,
+        permissions: { read: other || accessControlType !== 'other', write: false, execute: false },
+    }));
+    const shown = async (name) => {
+        const { owner, group, permissions } = await file(OWNER, name).getAccessControl();
+        return [owner, group, permissions.other.read];
+    };
+
+    await file(ANN, 'listed').create({ acl: acl(true), owner: ANN });
+    assert.deepEqual(await shown('listed'), [ANN, ANN, true]);
+    await mismatch(file(ANN, 'given').create({ owner: BOB }));
+    await mismatch(file(ANN, 'given').create({ group: BOB }));
+    await file(ANN, 'given', [BOB]).create({ group: BOB });
+    assert.deepEqual(await shown('given'), [ANN, BOB, false]);
+    await file(OWNER, 'by-superuser').create({ owner: BOB, group: READER, acl: acl(true) });
+    assert.deepEqual(await shown('by-superuser'), [BOB, READER, true]);
+    /* A member of the group may write another's file, but not change its list. */
+    await file(OWNER, 'shared').create({ owner: ANN, group: BOB, permissions: '0777', umask: '0000' });
+    await file(BOB, 'shared', [BOB, ANN]).create();
+    await mismatch(file(BOB, 'shared', [BOB, ANN]).create({ acl: acl(true) }));
+    await mismatch(file(BOB, 'shared', [BOB, ANN]).create({ group: BOB }));
+    assert.deepEqual(await shown('shared'), [ANN, BOB, true]);
+});
+
+test('a SAS needs the letters o and p for an owner, group and list of a new path', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const put = async (letters, fields, name, headers) => {
+        const { url } = await delegated(server, letters, fields);
+        const target = new URL(url.replace('/box', `/box/${name}`));
+        target.searchParams.set('resource', 'file');
+        return fetchSecurely(server, `${server.dfsUrl}${target.pathname.slice(target.pathname.indexOf('/box'))}${target.search}`, headers);
+    };
+    const ACL = { 'x-ms-acl': 'user::rwx,group::rwx,other::---' }, BOBS = { 'x-ms-owner': BOB };
+
+    assert.equal(await put('cw', { saoid: ANN }, 'x', ACL), 403);
+    assert.equal(await put('cw', { saoid: ANN }, 'x', BOBS), 403);
+    assert.equal(await put('cwp', { saoid: ANN }, 'x', ACL), 201);
+    assert.equal(await put('cwo', { saoid: ANN }, 'y', BOBS), 201);
+    assert.equal(await put('cwo', { suoid: ANN }, 'z', BOBS), 403);
+    assert.equal(await put('cwp', { suoid: ANN }, 'z', ACL), 201);
 });

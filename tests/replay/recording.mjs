@@ -6,12 +6,12 @@
 // be sent.
 //
 // cpp-answers.jsonl.gz has of a request what stands in its first line, and its version.
-// cpp.jsonl.gz has whole requests. The accounts of its files-datalake/ tests had a hierarchy of
-// folders: what such a test does by the dfs service is not replayed, nor what it then asks of
-// blobs.
+// cpp.jsonl.gz has whole requests. Its files-datalake/ tests and dfs.jsonl.gz are those of the Data
+// Lake service (paths.mjs).
 
 import { batchPartsOf } from './batches.mjs';
 import { fileHeadersOf, fileOperationOf } from './files.mjs';
+import { appendLengthOf, dataLakeName, isOfDataLake, pathHeadersOf, pathOperationOf } from './paths.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
@@ -32,23 +32,17 @@ const md5 = (bytes) => createHash('md5').update(bytes).digest('base64');
 /** A request that cannot be made from what was recorded. */
 export class NotRecorded extends Error {}
 
-/** About a blob, or a list of blobs? */
-const isOfBlob = ({ path }) => /^\/[^?/]+\/[^?]/.test(path) || /^\/[^?/]+\?.*comp=list/.test(path);
-
 /** Groups of one file's exchanges with a service: [{ service, name, runs }] in the order of the
  *  recording. */
 export function groupsOf(file, service) {
     const groups = new Map();
-    const changedElsewhere = new Set();
 
     for (const line of gunzipSync(readFileSync(file)).toString('utf8').split('\n')) {
         const exchange = line === '' ? null : JSON.parse(line);
-        if (exchange?.svc === 'dfs')
-            changedElsewhere.add(exchange.test);
-        if (exchange?.svc !== service ||
-            (changedElsewhere.has(exchange.test) && isOfBlob(exchange)))
+        if (!exchange || (isOfDataLake(file, exchange) ? 'dfs' : exchange.svc) !== service)
             continue;
-        const name = exchange.test ?? `${exchange.suite} ${exchange.group}`;
+        const name = isOfDataLake(file, exchange) ? dataLakeName(exchange)
+            : exchange.test ?? `${exchange.suite} ${exchange.group}`;
         const url = new URL(exchange.path, 'http://recorded');
         const [container, ...blob] = url.pathname.slice(1).split('/');
         Object.assign(exchange, {
@@ -58,7 +52,7 @@ export function groupsOf(file, service) {
             query: [...url.searchParams],
             parameter: (name) => url.searchParams.get(name),
             at: Date.parse(exchange.respHeaders.date),
-            resource: url.pathname + (url.searchParams.get('snapshot') ?? url.searchParams.get('sharesnapshot') ?? ''),
+            resource: url.pathname.replaceAll('%2F', '/') + (url.searchParams.get('snapshot') ?? url.searchParams.get('sharesnapshot') ?? ''),
             // Not text where the answer was no text.
             respBody: typeof exchange.respBody === 'string' ? exchange.respBody : null,
         });
@@ -101,6 +95,8 @@ export function operationOf(exchange) {
         return tableOperationOf(exchange);
     if (svc === 'file')
         return fileOperationOf(exchange);
+    if (svc === 'dfs')
+        return pathOperationOf(exchange);
     const level = blob ? 'blob' : container ? 'container' : 'service';
     const comp = parameter('comp');
 
@@ -116,7 +112,7 @@ export function containersBefore(exchanges) {
         if (!container || before.has(container))
             continue;
         const creates = method === 'PUT' && !blob && !exchange.parameter('comp');
-        const missing = ['ContainerNotFound', 'ShareNotFound'].includes(error) || (status === 404 && !blob);
+        const missing = ['ContainerNotFound', 'ShareNotFound', 'FilesystemNotFound'].includes(error) || (status === 404 && !blob);
         before.set(container, !missing && !(creates && status === 201));
     }
     return before;
@@ -263,8 +259,8 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
-    if (exchange.svc === 'file') {
-        const more = fileHeadersOf(exchange, later);
+    if (exchange.svc === 'file' || exchange.svc === 'dfs') {
+        const more = exchange.svc === 'file' ? fileHeadersOf(exchange, later) : pathHeadersOf(exchange, later);
         if (!more)
             throw new NotRecorded('headers of the request were not recorded');
         return { ...headers, ...more };
@@ -313,6 +309,8 @@ function bodyOf(exchange, later) {
             throw new NotRecorded('the text of the message was not recorded');
         return body ?? Buffer.from('<QueueMessage><MessageText>x</MessageText></QueueMessage>');
     }
+    if (exchange.svc === 'dfs' && !reqHeaders)
+        return Buffer.alloc(exchange.parameter('action') === 'append' ? appendLengthOf(exchange, later) : 0, 'x');
     if (reqBody === '*' && !reqHeaders)
         return Buffer.alloc(hasBody(exchange) ? length : 0, 'x');
     if (typeof reqBody === 'object') {

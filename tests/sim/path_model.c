@@ -71,7 +71,7 @@ static struct path_expected refusal_over(const char *code, const struct path_nod
 {
     return (struct path_expected){ .status = 409,
                                    .code = code,
-                                   .existing = node->is_directory ? "directory" : "file" };
+                                   .existing = node->is_directory ? "directory" : NULL };
 }
 
 static struct path_expected success(int status, unsigned place)

@@ -132,7 +132,8 @@ static void malformed_requests(void **state)
         { "x-ms-acl: user::rwx,group::rwx,other::---\nx-ms-permissions: 0777", "InvalidInput" },
     };
     static const char *const queries[] = { "", "&mode=x", "&mode=set&maxRecords=0",
-                                           "&mode=set&continuation=%20" };
+                                           "&mode=set&continuation=%20",
+                                           "&mode=set&continuation=%2F%2F%2F%2F" };
     struct fixture *f = *state;
 
     fixture_make_hierarchical(f);
