@@ -121,8 +121,31 @@ static enum error fail_source(struct call *call)
                             call_header(call, "x-ms-rename-source"));
 }
 
+static bool is_below(struct bytes path, struct bytes directory)
+{
+    return bytes_has_prefix(path, directory) && path.len > directory.len &&
+           path.ptr[directory.len] == '/';
+}
+
+/* Checks that the SAS of the request, if any, covers the source: that of one path covers no other,
+ * and that of a directory only what is in the directory. decision: 1335 */
+static enum error check_source_scope(struct call *call, const struct blob_resource *source)
+{
+    const struct identity *identity = &call->input.identity;
+    const struct sas *sas = identity->kind == IDENTITY_SAS ? identity->sas : NULL;
+
+    if (!sas || sas->kind == SAS_ACCOUNT)
+        return OK;
+    if (!sas->is_of_blob &&
+        bytes_equal(source->container, blob_resource(call->input.resource)->container) &&
+        (!sas->directory.ptr || is_below(source->blob, sas->directory)))
+        return OK;
+    return call_fail(call, E_AuthorizationPermissionMismatch,
+                     "The source is not covered by the request's shared access signature.");
+}
+
 /* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
- * permissions cover its filesystem. */
+ * permissions must cover the source. */
 static enum error read_source(struct call *call, struct rename_path_parameters *p)
 {
     struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
@@ -134,7 +157,7 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
         return fail_source(call);
     p->filesystem = source.container;
     p->rename.source = source.blob;
-    return OK;
+    return check_source_scope(call, &source);
 }
 
 static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
