@@ -316,10 +316,34 @@ static enum error change_existing(struct decision *d, const struct posix_creatio
     return OK;
 }
 
+/* Sets the list of a file that is overwritten: that of a new file, with the owner and group of the
+ * old one. decision: 1273 */
+static enum store_result renew(struct decision *d, const struct posix_creation *creation,
+                               struct blob *blob)
+{
+    const struct blob_state *state = blob_state(d);
+    struct posix_creation how = { .umask = POSIX_UMASK };
+    struct posix_acl own, parent;
+    enum store_result result = access_control_of(d, &state->blob, false, &own);
+
+    if (!result)
+        result = read_directory(d, tree_place_parent(&state->node->place), &parent);
+    if (result)
+        return result;
+    if (creation)
+        how = *creation;
+    how.owner = own.owner;
+    how.group = own.group;
+    how.entries = NULL;
+    access_control_inherit(d, &parent, &how, false, blob);
+    return STORE_OK;
+}
+
 enum error access_control_give(struct decision *d, const struct posix_creation *creation,
                                struct blob *blob)
 {
     const struct blob_state *state = blob_state(d);
+    enum store_result result = STORE_OK;
     const struct posix_acl *parent = state->node ? state->node->parent_acl : NULL;
     bool sets = creation &&
                 (creation->owner.len > 0 || creation->group.len > 0 || creation->entries != NULL);
@@ -328,7 +352,11 @@ enum error access_control_give(struct decision *d, const struct posix_creation *
         return E_AuthorizationPermissionMismatch;
     if (parent)
         access_control_inherit(d, parent, creation, blob->is_directory, blob);
+    else if (state->node && d->subject.exists && !blob->is_directory)
+        result = renew(d, creation, blob);
     else if (state->found || state->is_kept)
         blob->acl = state->blob.acl;
+    if (result)
+        return decision_fail_store(d, result);
     return !parent && sets ? change_existing(d, creation, blob) : OK;
 }

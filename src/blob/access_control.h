@@ -66,8 +66,9 @@ struct bytes access_control_creator(const struct decision *d);
 void access_control_inherit(const struct decision *d, const struct posix_acl *parent,
                             const struct posix_creation *creation, bool is_directory,
                             struct blob *blob);
-/* Sets the list of the blob that the decision writes: that of the existing blob, with the owner,
- * group and entries of the creation, else a new one, as with access_control_inherit().
+/* Sets the list of the blob that the decision creates or overwrites, as with
+ * access_control_inherit(). An existing file retains its owner and group, and an existing directory
+ * its list, except for the owner, group and entries of the creation.
  *
  * returns  OK; E_AuthorizationPermissionMismatch if the caller may not set them; or an error of
  *          decision_fail_store(). decision: 1290 */
