@@ -136,7 +136,10 @@ static void apply_create(struct path_state *state, const struct path_ask *ask,
     path_inherit_acl(acl_above(state, ask->place), ask->user, node->is_directory, &node->acl);
     if (was) {
         node->id = was->id;
-        node->acl = was->acl;
+        if (was->is_directory)
+            node->acl = was->acl;
+        else
+            node->acl.owner = was->acl.owner; /* decision: 1273 */
         node->lease = was->lease;
         forget_lease(node, moment, doubts);
         memcpy(node->snapshots, was->snapshots, sizeof node->snapshots);
