@@ -66,13 +66,18 @@ bool acl_callers_are_members(const struct acl_callers *callers, struct bytes gro
     return true;
 }
 
-static void require_owner(struct acl_callers *callers, const struct posix_acl *acl,
-                          const struct posix_acl *directory)
+static void require_owner(struct acl_callers *callers, const struct posix_acl *acl)
 {
     for (unsigned i = 0; i < ACL_CALLERS; i++)
-        if (callers->is_subject[i] &&
-            (directory ? !posix_acl_may_unlink(directory, acl, &callers->of[i])
-                       : !posix_acl_is_owner(acl, &callers->of[i])))
+        if (callers->is_subject[i] && !posix_acl_is_owner(acl, &callers->of[i]))
+            callers->is_refused[i] = true;
+}
+
+void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_acl *directory,
+                                const struct posix_acl *child)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] && !posix_acl_may_unlink(directory, child, &callers->of[i]))
             callers->is_refused[i] = true;
 }
 
@@ -192,9 +197,9 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
         return result;
     acl_callers_require(callers, &own, required->self);
     if (required->who == POSIX_THE_OWNER)
-        require_owner(callers, &own, NULL);
+        require_owner(callers, &own);
     if (required == &posix_requirements[POSIX_DELETES] && !is_root)
-        require_owner(callers, &own, &parent);
+        acl_callers_require_unlink(callers, &parent, &own);
     return STORE_OK;
 }
 
@@ -212,7 +217,7 @@ enum error access_control_check_source(struct decision *d, const struct tree_pla
         result = access_control_of(d, blob, false, &own);
     if (result)
         return decision_fail_store(d, result);
-    require_owner(&callers, &own, &parent);
+    acl_callers_require_unlink(&callers, &parent, &own);
     return acl_callers_are_refused(&callers) ? E_AuthorizationPermissionMismatch : OK;
 }
 

@@ -24,6 +24,10 @@ bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
 /* Refuses the callers that a list does not grant all of these permissions. */
 void acl_callers_require(struct acl_callers *callers, const struct posix_acl *acl,
                          unsigned permissions);
+/* Refuses the callers that the sticky bit of a directory, if set, does not permit to delete this
+ * child. */
+void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_acl *directory,
+                                const struct posix_acl *child);
 static inline bool acl_callers_are_refused(const struct acl_callers *callers)
 {
     return callers->is_refused[ACL_USER] || callers->is_refused[ACL_AGENT];
