@@ -10,11 +10,11 @@ const CONNECTIONS = 32;
 const RENAMES = 51; /* odd */
 const SHARE = 'bench';
 
-const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
+export const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 const ofFiles = (target) => ({ ...target, port: target.filePort });
 
 /** Requests a second, CPU of one and p50 of each work, in turns: the middle of the rounds. */
-function measureBeside(works, { load, rounds, seconds }) {
+export function measureBeside(works, { load, rounds, seconds }) {
     const all = new Map(works.map(({ name }) => [name, []]));
 
     for (let round = 0; round < rounds; round++) {
@@ -34,7 +34,7 @@ function measureBeside(works, { load, rounds, seconds }) {
     });
 }
 
-const ratio = (what, value, limit) => console.log(`  ${what}: ${value.toFixed(2)} (${limit})`);
+export const ratio = (what, value, limit) => console.log(`  ${what}: ${value.toFixed(2)} (${limit})`);
 
 async function makeDirectories(client, path) {
     const names = path.split('/');

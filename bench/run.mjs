@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb,
+//           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,paths,smb,
 //           forwarding,cells]
 //           [--waiting N] [--million N] [--entities N] [--apart] [--sandbox] [--results FOLDER]
 //
@@ -44,6 +44,7 @@ import { measureFairness } from './fair.mjs';
 import { measureFiles } from './files.mjs';
 import { measureForwarding } from './forwarding.mjs';
 import { cpuSeconds, memoryMiB, middle } from './process.mjs';
+import { measurePaths } from './paths.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
 import { addRow, commitOf, newResults, writeResults } from './results.mjs';
@@ -388,6 +389,18 @@ async function measureService(service, measure, more) {
     }
 }
 
+async function measureDataLake() {
+    const flat = await startLagra(lagraBinary, path.join(folder, 'flat'), { args: ownArgs });
+    const hierarchical = await startLagra(lagraBinary, path.join(folder, 'hierarchical'), { args: ['--hierarchical', ...ownArgs] });
+
+    try {
+        await measurePaths(flat, hierarchical, { load, rounds: ROUNDS, seconds: SECONDS, createContainer, million: MILLION });
+    } finally {
+        for (const target of [flat, hierarchical])
+            await target.stop();
+    }
+}
+
 async function main() {
     const versions = [{ name: 'Lagra', binary: lagraBinary }, ...(baseline ? [{ name: 'before', binary: baseline }] : [])];
     const tools = { folder, load, loadBeside, createContainer, seconds: SECONDS, million: MILLION };
@@ -406,6 +419,8 @@ async function main() {
         await measureService('many', measureManyEntities, options.entities);
     if (isPart('files'))
         await measureService('files', ([target], more) => measureFiles(target, { ...more, createContainer, million: MILLION }));
+    if (isPart('paths'))
+        await measureDataLake();
     if (isPart('smb'))
         await measureSmb(lagraBinary, { ...tools, rounds: ROUNDS, loadBinary: path.resolve(options.build, 'bench/smb_load') });
     if (isPart('forwarding'))

@@ -78,17 +78,18 @@ async function startTarget(name, command, args, port, ports = {}) {
 
 /** name: in the tables; args: more arguments */
 export async function startLagra(binary, folder, { name = 'Lagra', args = [] } = {}) {
-    const [blob, queue, table, file] = await freePorts(4);
+    const [blob, queue, table, file, dfs] = await freePorts(5);
     const location = path.join(folder, 'lagra');
     const help = execFileSync(binary, ['--help'], { encoding: 'utf8' });
     const servesFiles = help.includes('--filePort'); /* a baseline may not */
+    const servesPaths = help.includes('--dfsPort');
     const hasConsole = help.includes('/metrics and the web console'); /* unless it is told otherwise */
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
         '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
-        ...(servesFiles ? ['--filePort', `${file}`] : []), ...(hasConsole ? ['--managementPort', '0'] : []), ...args], blob,
-    { queuePort: queue, tablePort: table, ...(servesFiles && { filePort: file }) });
+        ...(servesFiles ? ['--filePort', `${file}`] : []), ...(servesPaths ? ['--dfsPort', `${dfs}`] : []), ...(hasConsole ? ['--managementPort', '0'] : []), ...args], blob,
+    { queuePort: queue, tablePort: table, ...(servesFiles && { filePort: file }), ...(servesPaths && { dfsPort: dfs }) });
 }
 
 /** A front end of a cluster; isOwner: it has taken its cell over when this returns. */

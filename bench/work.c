@@ -356,6 +356,10 @@ static const struct work work_table[] = {
     { "file-cycle", draft_file_cycle, false, { 201, 202 }, NULL, NULL, NULL },
     { "file-range", draft_file_range, false, { 201, 404 }, NULL, NULL, NULL },
     { "file-list", draft_file_list, true, { 200, 0 }, NULL, NULL, NULL },
+    { "path-create", draft_path_create, false, { 200, 201, 202 }, NULL, NULL, NULL },
+    { "path-append", draft_path_append, false, { 200, 201, 202 }, NULL, NULL, NULL },
+    { "path-list", draft_path_list, true, { 200, 0 }, NULL, NULL, NULL },
+    { "block-pair", draft_block_pair, false, { 201, 0 }, NULL, NULL, NULL },
     { "transaction", draft_transaction, false, { 202, 0 }, NULL, "HTTP/1.1 204", NULL },
 };
 

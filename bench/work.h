@@ -75,6 +75,16 @@ void draft_file_range(const struct work_options *options, const struct worker *w
 void draft_file_list(const struct work_options *options, const struct worker *worker, uint64_t n,
                      struct draft *draft);
 
+/* Work on paths of the Data Lake endpoint: path_work.c. */
+void draft_path_create(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft);
+void draft_path_append(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft);
+void draft_path_list(const struct work_options *options, const struct worker *worker, uint64_t n,
+                     struct draft *draft);
+void draft_block_pair(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft);
+
 /* NULL: no such work. */
 const struct work *work_find(const char *name);
 

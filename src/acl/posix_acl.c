@@ -350,7 +350,14 @@ void posix_acl_inherit(const struct posix_acl *parent, const struct posix_creati
     unsigned mode = creation->has_mode ? creation->mode : new_mode(is_directory);
     struct posix_entries *entries = &ret_acl->entries;
 
-    *ret_acl = (struct posix_acl){ .owner = creation->owner, .group = parent->group };
+    *ret_acl = (struct posix_acl){
+        .owner = creation->owner,
+        .group = creation->group.len > 0 ? creation->group : parent->group,
+    };
+    if (creation->entries) {
+        *entries = *creation->entries;
+        return;
+    }
     if (count_in(&parent->entries, true) == 0) {
         set_base(entries, mode & ~creation->umask);
         ret_acl->is_sticky = (mode & POSIX_STICKY) != 0;

@@ -92,9 +92,12 @@ unsigned posix_acl_mode(const struct posix_acl *acl);
 /* Specifies how a file or directory is created. */
 struct posix_creation {
     struct bytes owner; /* the creator, or POSIX_SUPERUSER */
+    struct bytes group; /* empty: the owning group of the directory */
     bool has_mode;
     unsigned mode; /* bits of POSIX_MODE_ALL */
     unsigned umask;
+    /* all entries of a valid ACL, used instead of mode, umask and default entries; or NULL */
+    const struct posix_entries *entries;
 };
 /* Sets the ACL of a new child of a directory. */
 void posix_acl_inherit(const struct posix_acl *parent, const struct posix_creation *creation,

@@ -14,7 +14,8 @@ static unsigned granted_by(unsigned actions)
            (actions & ACTION_BLOB_WRITE ? POSIX_WRITE : 0u);
 }
 
-bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
+/* Finds the callers whose roles do not permit this action. */
+static bool find_callers(const struct decision *d, unsigned action, struct acl_callers *ret_callers)
 {
     const struct identity *identity = &d->input->identity;
     bool is_delegated = identity->kind == IDENTITY_SAS && identity->sas->kind == SAS_DELEGATION;
@@ -22,7 +23,7 @@ bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
 
     if (!d->operation || (identity->kind != IDENTITY_BEARER && !is_delegated))
         return false;
-    callers.is_subject[ACL_USER] = (decision_action(d) & ~identity->actions) != 0;
+    callers.is_subject[ACL_USER] = (action & ~identity->actions) != 0;
     callers.of[ACL_USER] = (struct posix_caller){ .oid = identity->oid,
                                                   .groups = identity->groups,
                                                   .group_count = identity->group_count };
@@ -31,6 +32,11 @@ bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
         callers.of[ACL_AGENT].oid = identity->sas->agent;
     *ret_callers = callers;
     return callers.is_subject[ACL_USER] || callers.is_subject[ACL_AGENT];
+}
+
+bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
+{
+    return d->operation && find_callers(d, decision_action(d), ret_callers);
 }
 
 void acl_callers_require(struct acl_callers *callers, const struct posix_acl *acl,
@@ -52,13 +58,26 @@ bool acl_callers_own(const struct acl_callers *callers, const struct posix_acl *
     return true;
 }
 
-static void require_owner(struct acl_callers *callers, const struct posix_acl *acl,
-                          const struct posix_acl *directory)
+bool acl_callers_are_members(const struct acl_callers *callers, struct bytes group)
 {
     for (unsigned i = 0; i < ACL_CALLERS; i++)
-        if (callers->is_subject[i] &&
-            (directory ? !posix_acl_may_unlink(directory, acl, &callers->of[i])
-                       : !posix_acl_is_owner(acl, &callers->of[i])))
+        if (callers->is_subject[i] && !posix_is_member(&callers->of[i], group))
+            return false;
+    return true;
+}
+
+static void require_owner(struct acl_callers *callers, const struct posix_acl *acl)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] && !posix_acl_is_owner(acl, &callers->of[i]))
+            callers->is_refused[i] = true;
+}
+
+void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_acl *directory,
+                                const struct posix_acl *child)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] && !posix_acl_may_unlink(directory, child, &callers->of[i]))
             callers->is_refused[i] = true;
 }
 
@@ -178,9 +197,9 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
         return result;
     acl_callers_require(callers, &own, required->self);
     if (required->who == POSIX_THE_OWNER)
-        require_owner(callers, &own, NULL);
+        require_owner(callers, &own);
     if (required == &posix_requirements[POSIX_DELETES] && !is_root)
-        require_owner(callers, &own, &parent);
+        acl_callers_require_unlink(callers, &parent, &own);
     return STORE_OK;
 }
 
@@ -198,7 +217,7 @@ enum error access_control_check_source(struct decision *d, const struct tree_pla
         result = access_control_of(d, blob, false, &own);
     if (result)
         return decision_fail_store(d, result);
-    require_owner(&callers, &own, &parent);
+    acl_callers_require_unlink(&callers, &parent, &own);
     return acl_callers_are_refused(&callers) ? E_AuthorizationPermissionMismatch : OK;
 }
 
@@ -255,13 +274,89 @@ void access_control_inherit(const struct decision *d, const struct posix_acl *pa
     blob->acl = posix_acl_encode(d->arena, &acl, is_directory);
 }
 
-void access_control_give(struct decision *d, const struct posix_creation *creation,
-                         struct blob *blob)
+/* Only the superuser selects another owner. An owner selects the group, of which it must be a
+ * member, and the entries.
+ *
+ * own  list of an existing file or directory, or NULL for a new one of the caller's */
+static bool may_set(const struct decision *d, const struct posix_creation *creation,
+                    const struct posix_acl *own, struct bytes group)
+{
+    struct acl_callers callers;
+
+    if (!find_callers(d, ACTION_BLOB_SUPER_USER, &callers))
+        return true;
+    if (own && !acl_callers_own(&callers, own))
+        return false;
+    if (creation->owner.len > 0 &&
+        !acl_callers_own(&callers, &(struct posix_acl){ .owner = creation->owner }))
+        return false;
+    return creation->group.len == 0 || bytes_equal(creation->group, group) ||
+           acl_callers_are_members(&callers, creation->group);
+}
+
+/* Changes the list of an existing file or directory. */
+static enum error change_existing(struct decision *d, const struct posix_creation *creation,
+                                  struct blob *blob)
+{
+    bool is_root = tree_place_is_root(&blob_state(d)->node->place);
+    struct posix_acl acl;
+    enum store_result result = access_control_of(d, blob, is_root, &acl);
+
+    if (result)
+        return decision_fail_store(d, result);
+    if (!may_set(d, creation, &acl, acl.group))
+        return E_AuthorizationPermissionMismatch;
+    if (creation->owner.len > 0)
+        acl.owner = creation->owner;
+    if (creation->group.len > 0)
+        acl.group = creation->group;
+    if (creation->entries)
+        acl.entries = *creation->entries;
+    access_control_put(d, &acl, is_root, blob);
+    return OK;
+}
+
+/* Sets the list of a file that is overwritten: that of a new file, with the owner and group of the
+ * old one. decision: 1273 */
+static enum store_result renew(struct decision *d, const struct posix_creation *creation,
+                               struct blob *blob)
 {
     const struct blob_state *state = blob_state(d);
+    struct posix_creation how = { .umask = POSIX_UMASK };
+    struct posix_acl own, parent;
+    enum store_result result = access_control_of(d, &state->blob, false, &own);
 
-    if (state->node && state->node->parent_acl)
-        access_control_inherit(d, state->node->parent_acl, creation, blob->is_directory, blob);
+    if (!result)
+        result = read_directory(d, tree_place_parent(&state->node->place), &parent);
+    if (result)
+        return result;
+    if (creation)
+        how = *creation;
+    how.owner = own.owner;
+    how.group = own.group;
+    how.entries = NULL;
+    access_control_inherit(d, &parent, &how, false, blob);
+    return STORE_OK;
+}
+
+enum error access_control_give(struct decision *d, const struct posix_creation *creation,
+                               struct blob *blob)
+{
+    const struct blob_state *state = blob_state(d);
+    enum store_result result = STORE_OK;
+    const struct posix_acl *parent = state->node ? state->node->parent_acl : NULL;
+    bool sets = creation &&
+                (creation->owner.len > 0 || creation->group.len > 0 || creation->entries != NULL);
+
+    if (parent && sets && !may_set(d, creation, NULL, parent->group))
+        return E_AuthorizationPermissionMismatch;
+    if (parent)
+        access_control_inherit(d, parent, creation, blob->is_directory, blob);
+    else if (state->node && d->subject.exists && !blob->is_directory)
+        result = renew(d, creation, blob);
     else if (state->found || state->is_kept)
         blob->acl = state->blob.acl;
+    if (result)
+        return decision_fail_store(d, result);
+    return !parent && sets ? change_existing(d, creation, blob) : OK;
 }

@@ -63,12 +63,7 @@ static bool may_set_group(const struct decision *d, struct bytes group)
 {
     struct acl_callers callers;
 
-    if (!acl_callers_find(d, &callers))
-        return true;
-    for (unsigned i = 0; i < ACL_CALLERS; i++)
-        if (callers.is_subject[i] && !posix_is_member(&callers.of[i], group))
-            return false;
-    return true;
+    return !acl_callers_find(d, &callers) || acl_callers_are_members(&callers, group);
 }
 
 enum error set_access_control_decide(struct decision *d,

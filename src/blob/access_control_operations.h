@@ -9,6 +9,10 @@
 /* Adds x-ms-owner, x-ms-group and x-ms-permissions of a blob in a hierarchical account. */
 void answer_access_control(struct answer *a, const struct blob *blob);
 
+/* Reads a header with a user or group; ptr NULL if it is absent. Returns OK,
+ * E_InvalidHeaderValue. */
+enum error access_control_read_id(struct call *call, const char *name, struct bytes *ret_id);
+
 OPERATION_NO_PARAMETERS(get_access_control);
 struct get_access_control_result {
     struct result base;

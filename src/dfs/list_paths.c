@@ -5,13 +5,16 @@
 #include "blob/namespace.h"
 
 /* The name of a directory and the names below it are not adjacent: "a" is before "a-b", which is
- * before "a/b". So a page remembers the directories that it has listed. */
+ * before "a/b". So a page remembers the directories that it has listed. All names between "a" and
+ * "a/" start with "a", so only the prefixes of the current name must be remembered. */
 struct page {
     struct blob_sink sink;
     struct blob_sink *to;
     const struct list_paths_parameters *asked;
     struct arena *arena;
-    struct text shown; /* names of directories, each with '\0' */
+    struct text newest; /* name of the newest directory in `open` */
+    uint32_t *open;     /* lengths of its prefixes that are directories */
+    size_t open_count, open_size;
     bool has_entry;
 };
 
@@ -20,12 +23,42 @@ static struct page *page_of(struct blob_sink *sink)
     return (struct page *)(void *)sink;
 }
 
+static void remember_directory(struct page *page, struct bytes name)
+{
+    if (page->open_count == page->open_size) {
+        size_t size = page->open_size * 2 + 16;
+        uint32_t *open = arena_array(page->arena, size, sizeof *open);
+
+        if (page->open_count > 0)
+            memcpy(open, page->open, page->open_count * sizeof *open);
+        page->open = open;
+        page->open_size = size;
+    }
+    page->newest.len = 0;
+    text_add(&page->newest, name);
+    page->open[page->open_count++] = (uint32_t)name.len;
+}
+
+/* Forgets the directories that are not prefixes of the name, which comes after them. */
+static void forget_directories(struct page *page, struct bytes name)
+{
+    struct bytes newest = text_bytes(&page->newest);
+    size_t common = 0;
+
+    while (common < newest.len && common < name.len && newest.ptr[common] == name.ptr[common])
+        common++;
+    while (page->open_count > 0 && page->open[page->open_count - 1] > common)
+        page->open_count--;
+}
+
 static void begin(struct blob_sink *sink, instant now)
 {
     struct page *page = page_of(sink);
+    const struct paths_place *from = &page->asked->from;
 
-    page->shown.len = 0;
-    text_add(&page->shown, page->asked->from.open);
+    page->open_count = 0;
+    for (size_t i = 0; i < from->open_count; i++)
+        remember_directory(page, bytes_of(from->at.name.ptr, from->open[i]));
     page->has_entry = false;
     page->to->begin(page->to, now);
     sink->full = false;
@@ -35,52 +68,25 @@ static void add(struct blob_sink *sink, struct bytes name, const struct blob *bl
 {
     struct page *page = page_of(sink);
 
-    if (path_is_directory(blob)) {
-        text_add(&page->shown, name);
-        text_add_char(&page->shown, '\0');
-    }
+    forget_directories(page, name);
+    if (path_is_directory(blob))
+        remember_directory(page, name);
     page->has_entry = true;
     page->to->add(page->to, name, blob);
     sink->full = page->to->full;
 }
 
-/* Takes the next name. Returns false at the end. */
-static bool next_shown(struct bytes *rest, struct bytes *ret_name)
-{
-    if (rest->len == 0)
-        return false;
-    bytes_cut(*rest, '\0', ret_name, rest);
-    return true;
-}
-
 static void add_group(struct blob_sink *sink, struct bytes prefix)
 {
     struct page *page = page_of(sink);
-    struct bytes name = bytes_of(prefix.ptr, prefix.len - 1), rest = text_bytes(&page->shown),
-                 other;
+    struct bytes name = bytes_of(prefix.ptr, prefix.len - 1);
 
     page->has_entry = true;
-    while (next_shown(&rest, &other))
-        if (bytes_equal(other, name))
-            return;
+    forget_directories(page, name);
+    if (page->open_count > 0 && page->open[page->open_count - 1] == name.len)
+        return;
     page->to->add_group(page->to, name);
     sink->full = page->to->full;
-}
-
-/* Returns those directories whose contents are on later pages. */
-static struct bytes still_open(struct page *page, struct bytes next)
-{
-    struct bytes rest = text_bytes(&page->shown), name;
-    struct text open;
-
-    text_init(&open, page->arena, 0);
-    while (next_shown(&rest, &name)) {
-        if (!bytes_has_prefix(next, name))
-            continue;
-        text_add(&open, name);
-        text_add_char(&open, '\0');
-    }
-    return text_bytes(&open);
 }
 
 /* Reads the node of a tree that has the name of a listed directory. */
@@ -150,7 +156,7 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     struct list_blobs_result listed = { .base.now = 0 };
     enum error e;
 
-    text_init(&page.shown, d->arena, 256);
+    text_init(&page.newest, d->arena, 256);
     if (blob_state(d)->container.hierarchical) {
         list.one_level = list.delimiter.ptr != NULL;
         list.delimiter = bytes_of(NULL, 0);
@@ -161,10 +167,15 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     if (e)
         return e;
     r->next.at = listed.next;
-    if (listed.next.name.ptr && list.delimiter.ptr)
-        r->next.open = still_open(&page, listed.next.name);
-    return page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
-                   p->from.at.name.ptr
-               ? OK
-               : list_alone(d, &list, page.to);
+    if (listed.next.name.ptr && list.delimiter.ptr) {
+        forget_directories(&page, listed.next.name);
+        r->next.open = page.open;
+        r->next.open_count = page.open_count;
+    }
+    if (page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
+        p->from.at.name.ptr)
+        return OK;
+    if (blob_state(d)->container.hierarchical && listed.has_records)
+        return OK; /* a directory that contains only uncommitted blobs */
+    return list_alone(d, &list, page.to);
 }

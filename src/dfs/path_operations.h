@@ -20,10 +20,9 @@ struct create_path_parameters {
     bool is_directory;
     bool has_permissions; /* only a hierarchical account has them: */
     struct posix_creation creation;
+    const struct lease_request *lease; /* acquired on the new file, or NULL */
 };
-struct create_path_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(create_path);
 OPERATION_DECLARE(create_path);
 
 struct rename_path_parameters {
@@ -92,23 +91,44 @@ void path_take_properties(struct http_properties *to, const struct http_properti
  * names. */
 enum error path_subject(struct decision *d);
 
+/* Where a recursive delete continues, and of which directory. */
+struct delete_place {
+    struct guid space; /* of the container */
+    uint64_t id;       /* of the directory; 0 in a flat container */
+    instant begun;     /* time of the first request */
+    struct bytes from; /* name of a path in the directory */
+};
+#define PATH_NAME_MAX 4096u
+/* Progress of the attempts of a request in a flat container. Each attempt starts at `from` again,
+ * so it does not matter whether the last commit succeeded. Allocated by check(), because the memory
+ * of an attempt does not outlive it. */
+struct delete_progress {
+    uint32_t deleted, searches; /* so far, by the request */
+    bool is_kept;               /* soft-deleted */
+    size_t from_len;            /* 0 before the first commit */
+    char from[PATH_NAME_MAX];
+};
 struct delete_path_parameters {
     struct parameters base;
-    bool is_recursive;
+    bool is_recursive, is_paginated;
+    struct delete_place from; /* a continuation; from.ptr is NULL without one */
+    struct delete_progress *progress;
 };
 struct delete_path_result {
     struct result base;
-    instant deleted; /* if it is soft-deleted; otherwise 0 */
-    bool is_kept;    /* soft-deleted, also in a flat container */
+    bool is_kept;             /* soft-deleted */
+    instant deleted;          /* of a retained path of a hierarchical container; or 0 */
+    struct delete_place next; /* from.ptr is NULL at the end */
 };
 OPERATION_DECLARE(delete_path);
 
 /* Where a page of paths starts. */
 struct paths_place {
     struct listing_place at;
-    /* directories that earlier pages have listed, for names below them on later pages; each name
-     * ends with '\0' */
-    struct bytes open;
+    /* lengths, in ascending order, of those prefixes of at.name that are directories which earlier
+     * pages have listed; the names below them are on later pages */
+    uint32_t *open;
+    size_t open_count;
 };
 
 struct list_paths_parameters {

@@ -111,6 +111,19 @@ test('paths are listed by directory, recursively, and in pages', async (t) => {
     assert.equal(file.etag, (await filesystem.getFileClient('dir/a').getProperties()).etag.replaceAll('"', ''));
 });
 
+test('pages end between the names of 200 directories and the names below them', async (t) => {
+    const filesystem = await newFilesystem(t);
+    const directories = Array.from({ length: 200 }, (_, i) => 'a'.repeat(i + 1));
+    for (const name of directories) {
+        await filesystem.getDirectoryClient(name).create();
+        await newFile(filesystem, `${name}/x`);
+    }
+    const paged = [];
+    for await (const page of filesystem.listPaths({ recursive: false }).byPage({ maxPageSize: 7 }))
+        paged.push(...page.pathItems);
+    assert.deepEqual(names(paged), directories.map((name) => `${name}/`));
+});
+
 test('directories are blobs with metadata', async (t) => {
     const filesystem = await newFilesystem(t);
     const directory = filesystem.getDirectoryClient('d');

@@ -183,7 +183,7 @@ const GATES = [
     ['blob/rest/list_blobs.c', '2020-10-02', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['dfs/rest/list_paths.c', '2020-02-10', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['dfs/rest/list_paths.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],
-    ['dfs/rest/paths.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],
+    ['dfs/rest/delete_path.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['request/route.c', '2018-03-28', 'rest: static websites are of no version; recorded', 'clients/website.test.mjs'],
     ['request/route.c', NEWEST, 'decision 9', 'unit/request/test_route.c'],
     ['properties/service_properties_xml.c', '2011-08-18', 'rest: Get-Blob-Service-Properties "DefaultServiceVersion"', PROPERTIES('blob'), element('DefaultServiceVersion')],

@@ -1,7 +1,8 @@
 // Access control lists of hierarchical containers rule users without a role, and the agents of user delegation SAS.
-// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1263
+// source: data-lake-storage-access-control; rest: Create-user-delegation-SAS "suoid", "saoid"; decisions: 1241, 1245, 1290
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { request } from 'node:https';
 import { test } from 'node:test';
 import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { DataLakeServiceClient } from '@azure/storage-file-datalake';
@@ -21,6 +22,13 @@ const serve = (t) => serveSecurely(t, ['--hierarchical', '--oauthIssuer', ISSUER
 const options = (server) => ({ retryOptions: { maxTries: 1 }, tlsOptions: { ca: server.ca } });
 const bearer = (oid, groups) => ({ getToken: async () => ({ token: tokenOf(claimsOf(oid, { groups })), expiresOnTimestamp: Date.now() + 3e5 }) });
 const as = (server, oid, groups) => new BlobServiceClient(server.url, bearer(oid, groups), options(server));
+/** The status of a PUT with only the signature of its URL. */
+const fetchSecurely = (server, url, headers) => new Promise((resolve, reject) => {
+    request(url, { method: 'PUT', ca: server.ca, headers: { 'x-ms-version': '2026-10-06', 'Content-Length': '0', ...headers } }, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode));
+    }).on('error', reject).end();
+});
 const put = (container, name) => container.getBlockBlobClient(name).upload(name, Buffer.byteLength(name));
 const read = async (container, name) => (await container.getBlobClient(name).downloadToBuffer()).toString();
 const mismatch = (promise) => refused(promise, 403, 'AuthorizationPermissionMismatch');
@@ -135,17 +143,78 @@ test('keys are not subject to lists', async (t) => {
     await as(server, ANN).getContainerClient('box').getBlobClient('a/b/c').delete(); // Ann's directory
 });
 
-test('at the Data Lake endpoint a user without a role deletes empty directories only', async (t) => {
+test('an owner, group and list of a new path are set by those who may set them afterwards', async (t) => {
     const server = await serve(t);
-    const ann = await ofAnn(server);
-    const directory = (oid, name) => new DataLakeServiceClient(server.dfsUrl, bearer(oid), options(server)).getFileSystemClient('box').getDirectoryClient(name);
+    await ofAnn(server);
+    const file = (oid, name, groups) => new DataLakeServiceClient(server.dfsUrl, bearer(oid, groups), options(server)).getFileSystemClient('box').getFileClient(name);
+    const acl = (other) => ['user', 'group', 'other'].map((accessControlType) => ({
+        accessControlType, entityId: '', defaultScope: false,
+        permissions: { read: other || accessControlType !== 'other', write: false, execute: false },
+    }));
+    const shown = async (name) => {
+        const { owner, group, permissions } = await file(OWNER, name).getAccessControl();
+        return [owner, group, permissions.other.read];
+    };
 
-    await refused(directory(ANN, 'a').delete(true), 501, 'NotImplemented');
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'a/b', 'a/b/c', 'top']);
-    await mismatch(directory(BOB, 'a').delete(true));
-    await ann.getBlobClient('a/b/c').delete();
-    await directory(ANN, 'a/b').delete(true);
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['a', 'top']);
-    await directory(OWNER, 'a').delete(true);
-    assert.deepEqual(await names(ann.listBlobsFlat()), ['top']);
+    await file(ANN, 'listed').create({ acl: acl(true), owner: ANN });
+    assert.deepEqual(await shown('listed'), [ANN, ANN, true]);
+    await mismatch(file(ANN, 'given').create({ owner: BOB }));
+    await mismatch(file(ANN, 'given').create({ group: BOB }));
+    await file(ANN, 'given', [BOB]).create({ group: BOB });
+    assert.deepEqual(await shown('given'), [ANN, BOB, false]);
+    await file(OWNER, 'by-superuser').create({ owner: BOB, group: READER, acl: acl(true) });
+    assert.deepEqual(await shown('by-superuser'), [BOB, READER, true]);
+    /* A member of the group may write another's file, but not change its list. */
+    await file(OWNER, 'shared').create({ owner: ANN, group: BOB, permissions: '0777', umask: '0000' });
+    await file(BOB, 'shared', [BOB, ANN]).create();
+    await mismatch(file(BOB, 'shared', [BOB, ANN]).create({ acl: acl(true) }));
+    await mismatch(file(BOB, 'shared', [BOB, ANN]).create({ group: BOB }));
+    /* The overwritten file has the permissions of a new one. */
+    assert.deepEqual(await shown('shared'), [ANN, BOB, false]);
+});
+
+// Recorded: test_update_access_control_recursive_with_failures_async. decision: 1246
+test('a recursive change fails for files of other users', async (t) => {
+    const server = await serve(t);
+    const filesystem = (oid) => new DataLakeServiceClient(server.dfsUrl, bearer(oid), options(server)).getFileSystemClient('files');
+    const ann = filesystem(ANN).getDirectoryClient('d'), progress = [];
+    const rights = (text) => ({ read: text[0] === 'r', write: text[1] === 'w', execute: text[2] === 'x' });
+    const acl = [['user', 'rwx'], ['group', 'r-x'], ['other', 'rwx']].map(([accessControlType, text]) =>
+        ({ accessControlType, entityId: '', defaultScope: false, permissions: rights(text) }));
+    const change = (more) => ann.updateAccessControlRecursive(acl, { batchSize: 2, onProgress: (one) => progress.push(...one.batchFailures), ...more });
+
+    await filesystem(OWNER).create();
+    await filesystem(OWNER).getDirectoryClient('').setPermissions({ owner: rights('rwx'), group: rights('--x'), other: rights('--x'), stickyBit: false, extendedAcls: false });
+    await filesystem(OWNER).getDirectoryClient('d').create({ owner: ANN });
+    for (const name of ['sub/file', 'z'])
+        await ann.getFileClient(name).create();
+    await filesystem(OWNER).getFileClient('d/cannottouchthis').create();
+
+    const stopped = await change();
+    assert.deepEqual(stopped.counters, { changedDirectoriesCount: 1, changedFilesCount: 0, failedChangesCount: 1 });
+    assert.equal(stopped.continuationToken, undefined);
+    const failure = { name: 'd/cannottouchthis', isDirectory: false, message: 'This request is not authorized to perform this operation using this permission.' };
+    assert.deepEqual(progress, [failure]);
+    const forced = await change({ continueOnFailure: true });
+    assert.deepEqual(forced.counters, { changedDirectoriesCount: 2, changedFilesCount: 2, failedChangesCount: 1 });
+    assert.deepEqual(progress, [failure, failure]);
+});
+
+test('a SAS needs the letters o and p for an owner, group and list of a new path', async (t) => {
+    const server = await serve(t);
+    await ofAnn(server);
+    const put = async (letters, fields, name, headers) => {
+        const { url } = await delegated(server, letters, fields);
+        const target = new URL(url.replace('/box', `/box/${name}`));
+        target.searchParams.set('resource', 'file');
+        return fetchSecurely(server, `${server.dfsUrl}${target.pathname.slice(target.pathname.indexOf('/box'))}${target.search}`, headers);
+    };
+    const ACL = { 'x-ms-acl': 'user::rwx,group::rwx,other::---' }, BOBS = { 'x-ms-owner': BOB };
+
+    assert.equal(await put('cw', { saoid: ANN }, 'x', ACL), 403);
+    assert.equal(await put('cw', { saoid: ANN }, 'x', BOBS), 403);
+    assert.equal(await put('cwp', { saoid: ANN }, 'x', ACL), 201);
+    assert.equal(await put('cwo', { saoid: ANN }, 'y', BOBS), 201);
+    assert.equal(await put('cwo', { suoid: ANN }, 'z', BOBS), 403);
+    assert.equal(await put('cwp', { suoid: ANN }, 'z', ACL), 201);
 });

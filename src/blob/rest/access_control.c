@@ -49,8 +49,7 @@ OPERATION_ANSWERS_NOTHING(check_access)
 
 /* ---- set ---- */
 
-/* Reads a header with a user or group; ptr NULL if absent. */
-static enum error read_id(struct call *call, const char *name, struct bytes *ret_id)
+enum error access_control_read_id(struct call *call, const char *name, struct bytes *ret_id)
 {
     *ret_id = call_header(call, name);
     if (ret_id->ptr && !posix_id_is_valid(*ret_id))
@@ -70,10 +69,10 @@ static enum error read_access_control(struct call *call, struct set_access_contr
 {
     struct bytes acl = call_header(call, "x-ms-acl");
     struct bytes mode = call_header(call, "x-ms-permissions");
-    enum error e = read_id(call, "x-ms-owner", &p->owner);
+    enum error e = access_control_read_id(call, "x-ms-owner", &p->owner);
 
     if (!e)
-        e = read_id(call, "x-ms-group", &p->group);
+        e = access_control_read_id(call, "x-ms-group", &p->group);
     if (e)
         return e;
     if (acl.ptr && mode.ptr)
@@ -152,7 +151,7 @@ static enum error read_recursive(struct call *call,
     p->is_forced = bytes_is_nocase(call_query(call, "forceflag"), "true");
     if (continuation.len > 0) {
         p->from = base64_decode(call->arena, continuation);
-        if (p->from.len == 0 || p->from.len > ACL_NAME_MAX)
+        if (p->from.len == 0 || p->from.len > ACL_NAME_MAX || !bytes_is_utf8(p->from))
             return call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
                                    "The token is not one of this operation.");
     }

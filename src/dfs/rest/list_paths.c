@@ -5,28 +5,53 @@
 #include "dfs/rest/request.h"
 #include "service/listing_xml.h"
 
-/* ---- continuation: base64url of u8 1, then name, record key and open directories as bytes ---- */
+/* ---- continuation: base64 of u8 1, bytes name, bytes record key, varint count of open
+ * directories, and of each a varint: its length, less that of the one before ---- */
 
 #define CONTINUATION_VERSION 1
 #define CONTINUATION_MAX     16384
 
 static struct bytes continuation_encode(struct arena *arena, const struct paths_place *place)
 {
-    struct bytes parts[] = { place->at.name, place->at.record, place->open };
+    uint32_t before = 0;
     struct text out;
 
     text_init(&out, arena, 256);
     encode_u8(&out, CONTINUATION_VERSION);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        encode_bytes(&out, parts[i].ptr ? parts[i] : bytes_of("", 0));
+    encode_bytes(&out, place->at.name);
+    encode_bytes(&out, place->at.record);
+    encode_u64(&out, place->open_count);
+    for (size_t i = 0; i < place->open_count; before = place->open[i++])
+        encode_u64(&out, place->open[i] - before);
     return base64_encode(arena, text_bytes(&out));
+}
+
+/* Decodes the lengths of open directories, which are prefixes of a name. */
+static void decode_open(struct decoder *in, struct arena *arena, struct paths_place *place)
+{
+    size_t count = decode_u32(in), length = 0;
+
+    if (count > place->at.name.len) {
+        in->bad = true;
+        return;
+    }
+    if (count > 0)
+        place->open = arena_array(arena, count, sizeof place->open[0]);
+    for (size_t i = 0; i < count && !in->bad; i++) {
+        size_t more = decode_u32(in);
+
+        if (more == 0 || more > place->at.name.len - length)
+            in->bad = true;
+        length += more;
+        place->open[place->open_count++] = (uint32_t)length;
+    }
 }
 
 static bool continuation_decode(struct arena *arena, struct bytes text,
                                 struct paths_place *ret_place)
 {
     struct bytes value = { NULL, 0 };
-    struct paths_place place;
+    struct paths_place place = { .open_count = 0 };
     struct decoder in;
 
     if (text.len <= CONTINUATION_MAX)
@@ -38,9 +63,9 @@ static bool continuation_decode(struct arena *arena, struct bytes text,
         return false;
     place.at.name = decode_bytes(&in);
     place.at.record = decode_bytes(&in);
-    place.open = decode_bytes(&in);
+    decode_open(&in, arena, &place);
     if (!decoder_ok(&in) || place.at.name.len == 0 || !bytes_is_utf8(place.at.name) ||
-        place.at.record.len == 0 || (place.open.len > 0 && place.open.ptr[place.open.len - 1]))
+        place.at.record.len == 0)
         return false;
     *ret_place = place;
     return true;

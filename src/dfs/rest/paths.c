@@ -1,7 +1,6 @@
-/* Requests and responses of Path Create, Read, Get Properties, Lease and Delete.
+/* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
-#include "blob/kept_paths.h"
 #include "dfs/rest/request.h"
 #include "service/http_headers.h"
 #include "service/read_answer.h"
@@ -10,38 +9,100 @@
 
 /* ---- Path Create ---- */
 
-/* Reads the permissions of a new path, which only a hierarchical account has. */
-static enum error read_creation(struct call *call, struct create_path_parameters *p)
+/* Reads the permissions of a new path. */
+static enum error read_permissions(struct call *call, struct posix_creation *creation)
 {
     struct bytes mode = call_header(call, "x-ms-permissions");
     struct bytes umask = call_header(call, "x-ms-umask");
 
-    p->has_permissions = mode.len > 0 || umask.len > 0;
-    p->creation.umask = POSIX_UMASK;
-    p->creation.has_mode = mode.len > 0;
-    if (mode.len > 0 && !posix_mode_parse(mode, &p->creation.mode))
+    creation->umask = POSIX_UMASK;
+    creation->has_mode = mode.len > 0;
+    if (mode.len > 0 && !posix_mode_parse(mode, &creation->mode))
         return E_InvalidPermission;
-    if (umask.len > 0 && !posix_umask_parse(umask, &p->creation.umask))
+    if (umask.len > 0 && !posix_umask_parse(umask, &creation->umask))
         return call_fail_header(call, E_InvalidHeaderValue, "x-ms-umask", umask);
     return OK;
+}
+
+/* Reads all entries of a new path. */
+static enum error read_entries(struct call *call, struct bytes text, bool is_directory,
+                               struct posix_creation *creation)
+{
+    struct posix_entries entries;
+    struct posix_acl *acl = arena_alloc(call->arena, sizeof *acl);
+
+    if (call_header(call, "x-ms-permissions").len > 0 || call_header(call, "x-ms-umask").len > 0)
+        return call_fail(call, E_InvalidInput,
+                         "x-ms-acl excludes x-ms-permissions and x-ms-umask.");
+    posix_acl_init(acl, is_directory);
+    if (!posix_entries_parse(text, POSIX_SET, &entries) ||
+        !posix_acl_change(acl, POSIX_SET, &entries, is_directory))
+        return E_InvaldAccessControlList;
+    creation->entries = &acl->entries;
+    return OK;
+}
+
+/* Reads the access control of a new path, which only a hierarchical account has. A SAS needs the
+ * letters of Set Access Control for it. decision: 1290 */
+static enum error read_creation(struct call *call, struct create_path_parameters *p)
+{
+    struct posix_creation *creation = &p->creation;
+    struct bytes acl = call_header(call, "x-ms-acl");
+    bool is_owned;
+    enum error e = read_permissions(call, creation);
+
+    if (!e)
+        e = access_control_read_id(call, "x-ms-owner", &creation->owner);
+    if (!e)
+        e = access_control_read_id(call, "x-ms-group", &creation->group);
+    if (!e && acl.len > 0)
+        e = read_entries(call, acl, p->is_directory, creation);
+    if (e)
+        return e;
+    is_owned = creation->owner.len > 0 || creation->group.len > 0;
+    if (is_owned)
+        call->input.demands.letters = creation->entries ? "op" : "o";
+    else if (creation->entries)
+        call->input.demands.letters = "p";
+    p->has_permissions = is_owned || creation->entries || creation->has_mode ||
+                         call_header(call, "x-ms-umask").len > 0;
+    return OK;
+}
+
+/* Reads the lease of a new file. */
+static enum error read_new_lease(struct call *call, const struct lease_request **ret_lease)
+{
+    struct lease_request *lease;
+    enum error e;
+
+    if (!call_header(call, "x-ms-lease-duration").ptr &&
+        !call_header(call, "x-ms-proposed-lease-id").ptr)
+        return OK;
+    lease = arena_alloc(call->arena, sizeof *lease);
+    e = dfs_read_lease(call, lease);
+    if (!e)
+        *ret_lease = lease;
+    return e;
 }
 
 enum error create_path_check(struct call *call, struct create_path_parameters *p)
 {
     struct create_blob *create = &p->create;
     bool has;
-    enum error e = dfs_refuse_unbuilt(call, DFS_CREATE);
+    enum error e;
 
+    p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
+    e = dfs_refuse_unbuilt(call, DFS_CREATE | (p->is_directory ? DFS_CREATE_DIRECTORY : 0u));
     if (!e)
         e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &create->http);
     if (!e)
         e = dfs_read_properties(call, &has, &create->metadata);
     if (e)
         return e;
-    p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
     if (!create->http.content_type.ptr)
         create->http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
-    return read_creation(call, p);
+    e = read_creation(call, p);
+    return e ? e : read_new_lease(call, &p->lease);
 }
 
 void create_path_answer(struct answer *a, const struct create_path_parameters *p,
@@ -60,8 +121,31 @@ static enum error fail_source(struct call *call)
                             call_header(call, "x-ms-rename-source"));
 }
 
+static bool is_below(struct bytes path, struct bytes directory)
+{
+    return bytes_has_prefix(path, directory) && path.len > directory.len &&
+           path.ptr[directory.len] == '/';
+}
+
+/* Checks that the SAS of the request, if any, covers the source: that of one path covers no other,
+ * and that of a directory only what is in the directory. decision: 1335 */
+static enum error check_source_scope(struct call *call, const struct blob_resource *source)
+{
+    const struct identity *identity = &call->input.identity;
+    const struct sas *sas = identity->kind == IDENTITY_SAS ? identity->sas : NULL;
+
+    if (!sas || sas->kind == SAS_ACCOUNT)
+        return OK;
+    if (!sas->is_of_blob &&
+        bytes_equal(source->container, blob_resource(call->input.resource)->container) &&
+        (!sas->directory.ptr || is_below(source->blob, sas->directory)))
+        return OK;
+    return call_fail(call, E_AuthorizationPermissionMismatch,
+                     "The source is not covered by the request's shared access signature.");
+}
+
 /* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
- * permissions cover its filesystem. */
+ * permissions must cover the source. */
 static enum error read_source(struct call *call, struct rename_path_parameters *p)
 {
     struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
@@ -73,7 +157,7 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
         return fail_source(call);
     p->filesystem = source.container;
     p->rename.source = source.blob;
-    return OK;
+    return check_source_scope(call, &source);
 }
 
 static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
@@ -167,7 +251,7 @@ void get_path_properties_answer(struct answer *a, const struct get_blob_properti
 
 enum error lease_path_check(struct call *call, struct lease_blob_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
+    enum error e = dfs_refuse_unbuilt(call, DFS_LEASE);
 
     return e ? e : lease_read_request(call, &p->request);
 }
@@ -177,27 +261,4 @@ void lease_path_answer(struct answer *a, const struct lease_blob_parameters *p,
 {
     (void)p;
     answer_lease_outcome(a, &r->lease, &r->id);
-}
-
-/* ---- Path Delete ---- */
-
-enum error delete_path_check(struct call *call, struct delete_path_parameters *p)
-{
-    bool is_paginated; /* accepted: nothing is deleted in pages */
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
-
-    if (!e)
-        e = dfs_query_flag(call, "paginated", &is_paginated);
-    return e ? e : dfs_query_flag(call, "recursive", &p->is_recursive);
-}
-
-void delete_path_answer(struct answer *a, const struct delete_path_parameters *p,
-                        const struct delete_path_result *r)
-{
-    (void)p;
-    if (!call_since(a->call, "2020-06-12"))
-        return;
-    answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
-    if (r->deleted > 0)
-        answer_u64(a, "x-ms-deletion-id", deletion_id(r->deleted));
 }

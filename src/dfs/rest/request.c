@@ -4,23 +4,10 @@
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/url.h"
+#include "blob/namespace.h"
 #include "service/metadata.h"
 
 /* ---- names ---- */
-
-/* Removes leading, trailing and double slashes. */
-static struct bytes normal_path(struct arena *arena, struct bytes path)
-{
-    struct text out;
-
-    text_init(&out, arena, path.len + 1);
-    for (size_t i = 0; i < path.len; i++)
-        if (path.ptr[i] != '/' || (out.len > 0 && out.ptr[out.len - 1] != '/'))
-            text_add_char(&out, path.ptr[i]);
-    if (out.len > 0 && out.ptr[out.len - 1] == '/')
-        out.len--;
-    return text_bytes(&out);
-}
 
 enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource)
 {
@@ -29,7 +16,7 @@ enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_res
     bytes_cut(path, '/', &name, &rest);
     if (!blob_decode_path(arena, &name) || !blob_decode_path(arena, &rest))
         return E_InvalidUri;
-    rest = normal_path(arena, rest);
+    rest = namespace_normal_name(arena, rest);
     /* An encoded slash must not make a path another filesystem's. */
     if (name.len > 0 && memchr(name.ptr, '/', name.len))
         return E_InvalidUri;
@@ -104,44 +91,56 @@ bool dfs_is_for_blob(const struct request *request)
 
 /* ---- unsupported headers and parameters ---- */
 
+/* Version since which Path Create has owners, lists and leases, according to the SDKs' tests. */
+#define CREATE_OPTIONS_SINCE "2020-12-06"
+
 static const struct unbuilt {
     enum { HEADER, PARAMETER } place;
     struct bytes name;
-    unsigned kinds; /* of dfs_request_kind */
+    unsigned kinds;    /* of dfs_request_kind */
+    const char *until; /* supported since this version, or NULL */
 } unbuilt[] = {
-    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { HEADER, BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE },
-    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE },
-    { HEADER, BYTES("x-ms-properties"), DFS_RENAME },
-    { HEADER, BYTES("x-ms-owner"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-group"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-acl"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE },
-    { HEADER, BYTES("x-ms-structured-content-length"), DFS_UPDATE },
-    { HEADER, BYTES("x-ms-source-lease-id"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-source-if-match"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-source-if-none-match"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-source-if-modified-since"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE },
-    { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE },
-    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
-    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE },
-    { PARAMETER, BYTES("fsaction"), DFS_READ },
-    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME },
+    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-properties"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-permissions"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-umask"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-owner"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-owner"), DFS_CREATE, CREATE_OPTIONS_SINCE },
+    { HEADER, BYTES("x-ms-group"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-group"), DFS_CREATE, CREATE_OPTIONS_SINCE },
+    { HEADER, BYTES("x-ms-acl"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-acl"), DFS_CREATE, CREATE_OPTIONS_SINCE },
+    { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-structured-content-length"), DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-source-lease-id"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-source-if-match"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-source-if-none-match"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-source-if-modified-since"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-source-if-unmodified-since"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE, CREATE_OPTIONS_SINCE },
+    { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE, CREATE_OPTIONS_SINCE },
+    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
+    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
+    { PARAMETER, BYTES("fsaction"), DFS_READ, NULL },
+    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_RENAME | DFS_LEASE, NULL },
 };
 
-enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind)
+enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds)
 {
     for (size_t i = 0; i < sizeof unbuilt / sizeof unbuilt[0] && !call->loose; i++) {
         const struct unbuilt *row = &unbuilt[i];
         struct bytes value;
 
-        if (!(row->kinds & kind))
+        if (!(row->kinds & kinds) || (row->until && call_since(call, row->until)))
             continue;
         value = row->place == PARAMETER ? call_query(call, row->name.ptr)
                                         : call_find_header(call, row->name);
@@ -176,6 +175,23 @@ enum error dfs_query_number(struct call *call, const char *name, uint64_t *ret_n
     if (!bytes_parse_u64(value, INT64_MAX, ret_number))
         return call_fail_query(call, E_InvalidQueryParameterValue, name, value, "Not a number.");
     return OK;
+}
+
+enum error dfs_read_lease(struct call *call, struct lease_request *ret_request)
+{
+    const struct lease_headers headers = {
+        .action = bytes_from_string("acquire"),
+        .proposed = call_header(call, "x-ms-proposed-lease-id"),
+        .duration = call_header(call, "x-ms-lease-duration"),
+    };
+    const char *name;
+    enum error e = lease_request_parse(call->arena, &headers, ret_request, &name);
+
+    if (!e && !headers.proposed.ptr) {
+        name = "x-ms-proposed-lease-id";
+        e = E_MissingRequiredHeader;
+    }
+    return e ? call_fail_header(call, e, name, call_header(call, name)) : OK;
 }
 
 /* ---- properties ---- */

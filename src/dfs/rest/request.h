@@ -23,18 +23,24 @@ enum dfs_request_kind {
     DFS_READ = 1,
     DFS_CREATE = 2,
     DFS_UPDATE = 4, /* append, flush, set properties */
-    DFS_DELETE = 8, /* and lease */
+    DFS_DELETE = 8,
     DFS_RENAME = 16,
+    DFS_CREATE_DIRECTORY = 32,
+    DFS_LEASE = 64,
 };
 /* Refuses headers and parameters without effect (E_UnsupportedHeader,
- * E_UnsupportedQueryParameter), instead of ignoring them. */
-enum error dfs_refuse_unbuilt(struct call *call, enum dfs_request_kind kind);
+ * E_UnsupportedQueryParameter), instead of ignoring them. kinds: of dfs_request_kind */
+enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds);
 
 /* Reads a query parameter that is true or false; false if it is absent or empty. */
 enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag);
 /* Reads a required number. Returns OK, E_MissingRequiredQueryParameter,
  * E_InvalidQueryParameterValue. */
 enum error dfs_query_number(struct call *call, const char *name, uint64_t *ret_number);
+
+/* Reads the headers of a lease to acquire, which must have an id because the response does not
+ * contain one. Returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue. */
+enum error dfs_read_lease(struct call *call, struct lease_request *ret_request);
 
 /* Reads x-ms-properties: "name=base64,..". Returns OK, E_InvalidPropertyName,
  * E_InvalidHeaderValue, E_MetadataTooLarge. */

@@ -11,24 +11,6 @@ static const char *const lease_words[] = {
     [PATH_LEASE_ACQUIRE_RELEASE] = "acquire-release",
 };
 
-/* Reads the lease's id and duration for an action that acquires it. */
-static enum error read_acquire(struct call *call, struct lease_request *ret_request)
-{
-    const struct lease_headers headers = {
-        .action = bytes_from_string("acquire"),
-        .proposed = call_header(call, "x-ms-proposed-lease-id"),
-        .duration = call_header(call, "x-ms-lease-duration"),
-    };
-    const char *name;
-    enum error e = lease_request_parse(call->arena, &headers, ret_request, &name);
-
-    if (!e && !headers.proposed.ptr) {
-        name = "x-ms-proposed-lease-id";
-        e = E_MissingRequiredHeader;
-    }
-    return e ? call_fail_header(call, e, name, call_header(call, name)) : OK;
-}
-
 /* flushes: only such requests release */
 static enum error read_lease(struct call *call, bool flushes, enum path_lease *ret_action,
                              struct lease_request *ret_request)
@@ -46,7 +28,7 @@ static enum error read_lease(struct call *call, bool flushes, enum path_lease *r
         return call_fail_header(call, E_InvalidHeaderValue, name, text);
     *ret_action = action;
     if (action == PATH_LEASE_ACQUIRE || action == PATH_LEASE_ACQUIRE_RELEASE)
-        return read_acquire(call, ret_request);
+        return dfs_read_lease(call, ret_request);
     return call->input.lease_id ? OK
                                 : call_fail_header(call, E_MissingRequiredHeader, "x-ms-lease-id",
                                                    bytes_of(NULL, 0));

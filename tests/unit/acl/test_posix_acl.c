@@ -267,6 +267,23 @@ static void inheritance(void **state)
     }
 }
 
+/* Rule: entries and group of the request replace inherited ones. decision: 1290 */
+static void given_entries(void **state)
+{
+    struct posix_acl parent = acl_of(BASE "," DEFAULTS), given = acl_of(BASE), acl;
+    struct posix_creation creation = {
+        .owner = BYTES(OID), .group = BYTES("crew"), .umask = 0777, .entries = &given.entries
+    };
+
+    (void)state;
+    parent.group = bytes_from_string("staff");
+    for (unsigned is_directory = 0; is_directory < 2; is_directory++) {
+        posix_acl_inherit(&parent, &creation, is_directory, &acl);
+        assert_text(&acl, BASE);
+        assert_true(bytes_is(acl.owner, OID) && bytes_is(acl.group, "crew") && !acl.is_sticky);
+    }
+}
+
 /* ---- checks ---- */
 
 /* The documented algorithm, for every combination of the entries that may apply. */
@@ -487,6 +504,7 @@ int main(void)
         TEST(scopes_are_limited),
         TEST(modes),
         TEST(inheritance),
+        TEST(given_entries),
         TEST(every_access),
         TEST(default_entries_grant_nothing),
         TEST(sticky_directories),

@@ -1,0 +1,85 @@
+// What replaying the Data Lake service needs beyond recording.mjs. Its tests call the Blob service
+// too, so their exchanges with both services are replayed in order, on a hierarchical account.
+
+import path from 'node:path';
+
+/** Returns true for exchanges of accounts with a hierarchical namespace. */
+export const isOfDataLake = (file, exchange) =>
+    path.basename(file) === 'dfs.jsonl.gz' || exchange.test?.startsWith('files-datalake/') === true;
+
+/** Name of the group: tests of dfs.jsonl.gz have the names of other services' tests. */
+export const dataLakeName = ({ test }) => (test.startsWith('files-datalake/') ? test : `datalake/${test}`);
+
+/** Short form of the request: "PUT path?resource=file", "PUT path (rename)", "PATCH path?action=flush". */
+export function pathOperationOf({ method, container, blob, parameter }) {
+    const level = blob ? 'path' : container ? 'filesystem' : 'service';
+    const [kind] = ['action', 'resource', 'comp'].filter(parameter);
+
+    return `${method} ${level}${kind ? `?${kind}=${parameter(kind)}` : parameter('mode') ? ' (rename)' : ''}`;
+}
+
+const PROPERTIES = ['content-type', 'content-encoding', 'content-language', 'content-disposition', 'cache-control'];
+
+/** The first later response that shows the path's properties, or its access control list. */
+const shownBy = ({ resource }, later, isWanted) => later.find((other) =>
+    other.resource === resource && [200, 206].includes(other.status) && isWanted(other))?.respHeaders ?? {};
+
+function createHeadersOf(exchange, later) {
+    const shown = shownBy(exchange, later, ({ method }) => method === 'GET' || method === 'HEAD');
+    const properties = PROPERTIES.filter((name) => name in shown).map((name) => [`x-ms-${name}`, shown[name]]);
+    const metadata = Object.entries(shown).filter(([name]) => name.startsWith('x-ms-meta-'))
+        .map(([name, value]) => `${name.slice('x-ms-meta-'.length)}=${Buffer.from(value).toString('base64')}`);
+
+    return {
+        ...Object.fromEntries(properties),
+        ...(metadata.length > 0 ? { 'x-ms-properties': metadata.join(',') } : {}),
+        ...(exchange.error === 'PathAlreadyExists' ? { 'if-none-match': '*' } : {}),
+    };
+}
+
+/** Headers of a request of cpp-answers.jsonl.gz, or null if no other exchange shows them. */
+export function pathHeadersOf(exchange, later) {
+    const { method, parameter } = exchange;
+    const action = parameter('action');
+    const shown = shownBy(exchange, later, (other) => other.method === 'HEAD');
+
+    if (parameter('mode') || (parameter('position') && shown['x-ms-lease-state'] === 'leased'))
+        return null;
+    if (parameter('resource') && method === 'PUT')
+        return createHeadersOf(exchange, later);
+    if (action !== 'setAccessControl')
+        return {};
+    const acl = shownBy(exchange, later, (other) => other.parameter('action') === 'getAccessControl')['x-ms-acl'];
+    return acl ? { 'x-ms-acl': acl } : null;
+}
+
+/* Length of appends whose bytes no later exchange shows. */
+const APPEND_LENGTH = 4096;
+
+/** Length of the bytes of an append in cpp-answers.jsonl.gz: up to the position of the next append or
+ *  flush, or the length of the file afterwards. */
+export function appendLengthOf({ resource, parameter }, later) {
+    const from = Number(parameter('position'));
+    const ends = later.filter((other) => other.resource === resource).map((other) =>
+        Number(other.parameter('position') ?? (other.method === 'HEAD' ? other.respHeaders['content-length'] : 0)));
+
+    return (ends.find((end) => end > from) ?? from + APPEND_LENGTH) - from;
+}
+
+/** Values that a response gives out and later requests name: pairs of the recorded value and ours. */
+export function pathsGivenOutBy({ respHeaders }, answer) {
+    return ['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]);
+}
+
+const SECTIONS = /<(Logging|HourMetrics|MinuteMetrics|Cors|DeleteRetentionPolicy|StaticWebsite|DefaultServiceVersion)(?:>.*?<\/\1>| ?\/>)/gs;
+const sectionsIn = (xml) => [...(xml ?? '').matchAll(SECTIONS)];
+
+/** The account's service properties before the run: those that the first response shows, except the ones that
+ *  the run sets. */
+export function propertiesBefore(exchanges) {
+    const all = exchanges.filter(({ container, parameter }) => !container && parameter('comp') === 'properties');
+    const set = all.flatMap(({ method, reqBody }) => (method === 'PUT' ? sectionsIn(reqBody) : [])).map(([, name]) => name);
+    const shown = sectionsIn(all.find(({ method }) => method === 'GET')?.respBody);
+
+    return shown.filter(([, name]) => !set.includes(name)).map(([text]) => text).join('');
+}
