@@ -31,6 +31,34 @@ static bool same_bytes(const struct path_node *node, const struct reply *answer)
     return true;
 }
 
+static const char *compare_acl(const struct path_node *node, const struct reply *answer)
+{
+    static char why[3 * PATH_ACL_SIZE];
+    char expected[PATH_ACL_SIZE];
+
+    path_acl_text(&node->acl, true, expected);
+    if (strcmp(answer->path.owner, path_user(node->acl.owner)) != 0)
+        return "another owner";
+    if (strcmp(answer->path.acl, expected) == 0)
+        return NULL;
+    (void)snprintf(why, sizeof why, "another list: %s instead of %s", answer->path.acl, expected);
+    return why;
+}
+
+static const char *compare_lease(const struct path_node *node, const struct reply *answer,
+                                 bool late, const struct path_moment *moment)
+{
+    enum lease_now now = model_lease_now(&node->lease, late, moment->from_ns, moment->to_ns);
+
+    if (strcmp(answer->lease_state, lease_now_texts[now]) != 0)
+        return "another state of the lease";
+    if (now != NOW_LEASED)
+        return NULL;
+    return strcmp(answer->lease_duration, node->lease.duration_s < 0 ? "infinite" : "fixed") == 0
+               ? NULL
+               : "another kind of duration of the lease";
+}
+
 static const char *compare_node(const struct path_ask *ask, const struct path_node *node,
                                 const struct reply *answer)
 {
@@ -38,7 +66,7 @@ static const char *compare_node(const struct path_ask *ask, const struct path_no
         strcmp(answer->path.resource_type, node->is_directory ? "directory" : "file") != 0)
         return "another kind of path";
     if (ask->op == PATH_GET_ACCESS)
-        return answer->path.readers == node->readers ? NULL : "another access control list";
+        return compare_acl(node, answer);
     if ((ask->by_blob ? answer->metadata : answer->path.value) != node->value)
         return "other metadata";
     if (answer->length != path_length(node) && !node->is_unknown)
@@ -240,11 +268,12 @@ bool path_next_page(const struct path_ask *ask, const struct reply *answer,
 
 /* ---- all requests ---- */
 
-const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
-                                uint64_t commit)
+static const char *compare_with(const struct path_ask *ask, const struct reply *answer,
+                                uint64_t commit, const struct path_moment *moment, unsigned doubts)
 {
-    struct path_expected expected = path_expect(ask, commit);
+    struct path_expected expected = path_expect(ask, commit, moment, doubts);
     const struct path_node *node;
+    const char *why = NULL;
 
     if (expected.code) {
         if (answer->status != expected.status ||
@@ -254,8 +283,7 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
                    ? "another existing resource type"
                    : NULL;
     }
-    if (expected.either && answer->status == 400 &&
-        strcmp(answer->code, "InvalidFlushPosition") == 0)
+    if (expected.or_code && strcmp(answer->code, expected.or_code) == 0)
         return NULL;
     if (expected.changes)
         return "success without a commit";
@@ -267,5 +295,31 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
     if (node->stamp->etag > 0 ? node->stamp->etag != answer->etag
                               : answer->etag <= node->stamp->above)
         return "another ETag";
-    return ask->op >= PATH_READ ? compare_node(ask, node, answer) : NULL;
+    if (node->stamp->modified_s > 0 && node->stamp->modified_s != answer->modified_s)
+        return "another date";
+    if (ask->op >= PATH_READ)
+        why = compare_node(ask, node, answer);
+    if (!why && (ask->op == PATH_READ || ask->op == PATH_GET_PROPERTIES))
+        why = compare_lease(node, answer, doubts & PATH_LATE, moment);
+    return why;
+}
+
+const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
+                                uint64_t commit, const struct path_moment *moment)
+{
+    const char *first = NULL;
+    unsigned possible, certain;
+
+    path_find_doubts(ask, commit, moment, &possible, &certain);
+    for (unsigned doubts = 0; doubts < PATH_DOUBTS; doubts++) {
+        const char *why;
+
+        if ((doubts & ~possible) || (certain & ~doubts))
+            continue;
+        why = compare_with(ask, answer, commit, moment, doubts);
+        if (!why)
+            return NULL;
+        first = first ? first : why;
+    }
+    return first;
 }

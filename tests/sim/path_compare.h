@@ -6,7 +6,7 @@
 
 /* Compares the response to a request that changed nothing with a state. Returns NULL, or the difference. */
 const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
-                                uint64_t commit);
+                                uint64_t commit, const struct path_moment *moment);
 /* Like path_compare_answer(), for a list, whose entries are read one after another: each must have existed at some time
  * between the two commits. */
 const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer, uint64_t from,
