@@ -48,8 +48,9 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
-        /* Overwriting preserves the creation time, as in the real service. decision: 12 */
-        if (was->type == type)
+        /* Overwriting preserves the creation time in a flat container only, as in the real
+         * service. decision: 12, 1273 */
+        if (was->type == type && !state->node)
             blob.created = was->created;
     }
     d->subject.etag = blob.etag;

@@ -176,6 +176,13 @@ static void add_group_to_probe(struct blob_sink *sink, struct bytes prefix)
     find_entry(sink);
 }
 
+/* Returns true if a directory of a tree has names that were not listed: those of uncommitted
+ * blobs. */
+static bool has_names(struct decision *d, const struct list_blobs_result *listed)
+{
+    return blob_state(d)->container.hierarchical && listed->has_records;
+}
+
 /* Finds out whether there are entries before the name at which the list starts. */
 static enum error find_earlier(struct decision *d, struct list_blobs_parameters list,
                                bool *ret_found)
@@ -192,7 +199,7 @@ static enum error find_earlier(struct decision *d, struct list_blobs_parameters 
         list.sink = &probe.sink;
         e = list_blobs_decide(d, &list, &listed);
     }
-    *ret_found = probe.has_entry || listed.next.name.ptr;
+    *ret_found = probe.has_entry || listed.next.name.ptr || has_names(d, &listed);
     return e;
 }
 
@@ -228,6 +235,8 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     }
     if (page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
         p->from.at.name.ptr)
+        return OK;
+    if (has_names(d, &listed))
         return OK;
     e = find_earlier(d, list, &has_earlier);
     return e || has_earlier ? e : list_alone(d, &list, page.to);

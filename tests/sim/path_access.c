@@ -210,10 +210,13 @@ static void require_all(struct verdict *verdict, const struct path_ask *ask,
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
     case PATH_PUT:
+    case PATH_PUT_BLOCK:
+    case PATH_PUT_BLOCK_LIST:
         require_path(verdict, state, ask->place, node ? 0 : PATH_WRITE | PATH_EXECUTE);
         break;
     case PATH_READ:
     case PATH_GET_PROPERTIES:
+    case PATH_GET_BLOCK_LIST:
         rights = PATH_READS;
         require_path(verdict, state, ask->place, 0);
         break;

@@ -20,6 +20,11 @@ unsigned path_destination(const struct path_ask *ask, const struct path_state *s
 /* Executes the lease action of an append or flush. Returns NULL, or the error code. path_expect.c */
 const char *path_act_on_lease(struct model_lease *lease, const struct path_ask *ask, bool late,
                               const struct path_moment *moment);
+/* Returns whether a block list may name the block. path_blocks.c */
+bool path_has_block(const struct path_node *node, enum path_block_source source, unsigned block);
+/* Sets the content of a new file from the blocks of the previous one. path_blocks.c */
+void path_put_block_list(struct path_node *node, const struct path_ask *ask,
+                         const struct path_node *was);
 /* Executes a change of a list. Returns false if it would give default entries to a file. path_access.c */
 bool path_change_acl(struct path_acl *acl, const struct path_ask *ask, bool is_directory);
 /* Sets the list of a new file or directory. path_access.c */

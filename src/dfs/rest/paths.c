@@ -1,4 +1,4 @@
-/* Requests and responses of Path Create, Read, Get Properties, Lease and Delete.
+/* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
 #include "dfs/rest/request.h"
@@ -251,7 +251,7 @@ void get_path_properties_answer(struct answer *a, const struct get_blob_properti
 
 enum error lease_path_check(struct call *call, struct lease_blob_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
+    enum error e = dfs_refuse_unbuilt(call, DFS_LEASE);
 
     return e ? e : lease_read_request(call, &p->request);
 }
@@ -261,24 +261,4 @@ void lease_path_answer(struct answer *a, const struct lease_blob_parameters *p,
 {
     (void)p;
     answer_lease_outcome(a, &r->lease, &r->id);
-}
-
-/* ---- Path Delete ---- */
-
-enum error delete_path_check(struct call *call, struct delete_path_parameters *p)
-{
-    bool is_paginated; /* accepted: nothing is deleted in pages */
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
-
-    if (!e)
-        e = dfs_query_flag(call, "paginated", &is_paginated);
-    return e ? e : dfs_query_flag(call, "recursive", &p->is_recursive);
-}
-
-void delete_path_answer(struct answer *a, const struct delete_path_parameters *p,
-                        const struct delete_path_result *r)
-{
-    (void)p;
-    if (call_since(a->call, "2021-06-08"))
-        answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
 }

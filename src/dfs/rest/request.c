@@ -126,10 +126,12 @@ static const struct unbuilt {
     { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE, CREATE_OPTIONS_SINCE },
     { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE, NULL },
-    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE, NULL },
+    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
+    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
     { PARAMETER, BYTES("fsaction"), DFS_READ, NULL },
-    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME, NULL },
+    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_RENAME | DFS_LEASE, NULL },
 };
 
 enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds)
