@@ -22,7 +22,7 @@ const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snap
     'ChangeTime']);
 /** Known only where the bytes of the bodies were recorded. */
 const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
-    'Content-MD5', 'Content-CRC64', 'Content-Length']);
+    'Content-MD5', 'Content-CRC64', 'Content-Length', 'ServerCalculatedMd5', 'ServerCalculatedCrc']);
 
 const short = (value) => (value.length > 80 ? `${value.slice(0, 80)}..` : value);
 

@@ -5,8 +5,8 @@
 // too) is made up where it does not matter, or taken from an answer; otherwise the request cannot
 // be sent.
 //
-// cpp-answers.jsonl.gz has of a request what stands in its first line, and its version.
-// cpp.jsonl.gz has whole requests. Its files-datalake/ tests and dfs.jsonl.gz are those of the Data
+// cpp-answers.jsonl.gz has of a request what stands in its first line, and its version; where
+// cpp.jsonl.gz has the same test, the rest is taken from there. cpp.jsonl.gz has whole requests. Its files-datalake/ tests and dfs.jsonl.gz are those of the Data
 // Lake service (paths.mjs).
 
 import { batchPartsOf } from './batches.mjs';
@@ -16,6 +16,7 @@ import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 const DEFAULT_LENGTH = 16;
@@ -32,14 +33,41 @@ const md5 = (bytes) => createHash('md5').update(bytes).digest('base64');
 /** A request that cannot be made from what was recorded. */
 export class NotRecorded extends Error {}
 
+const readLines = (file) => gunzipSync(readFileSync(file)).toString('utf8').split('\n').filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+/** Not text where the answer was no text. */
+const textOf = (body) => (typeof body === 'string' ? body : null);
+
+const keyOf = ({ test, i, method, path, status }) =>
+    [test, i, method, path.replace(/(?<=[?&]marker=)[^&]*/, ''), status].join(' ');
+
+/** Exchanges of cpp.jsonl.gz by keyOf(). It has most tests of cpp-answers.jsonl.gz as well, as recorded
+ *  later, with whole requests. */
+let twins = null;
+
+function twinOf(exchange, folder) {
+    twins ??= new Map(readLines(path.join(folder, 'cpp.jsonl.gz')).map((one) => [keyOf(one), one]));
+    return twins.get(keyOf(exchange));
+}
+
+/** Adds the request of the exchange that was recorded later, with the version of this one. */
+function addRequest(exchange, twin) {
+    if (twin)
+        Object.assign(exchange, {
+            twin: { ...twin, at: Date.parse(twin.respHeaders.date), respBody: textOf(twin.respBody) },
+            anonymous: twin.anonymous, reqBody: twin.reqBody,
+            reqHeaders: { ...twin.reqHeaders, 'x-ms-version': exchange.version },
+        });
+}
+
 /** Groups of one file's exchanges with a service: [{ service, name, runs }] in the order of the
  *  recording. */
 export function groupsOf(file, service) {
     const groups = new Map();
 
-    for (const line of gunzipSync(readFileSync(file)).toString('utf8').split('\n')) {
-        const exchange = line === '' ? null : JSON.parse(line);
-        if (!exchange || (isOfDataLake(file, exchange) ? 'dfs' : exchange.svc) !== service)
+    for (const exchange of readLines(file)) {
+        if ((isOfDataLake(file, exchange) ? 'dfs' : exchange.svc) !== service)
             continue;
         const name = isOfDataLake(file, exchange) ? dataLakeName(exchange)
             : exchange.test ?? `${exchange.suite} ${exchange.group}`;
@@ -53,13 +81,14 @@ export function groupsOf(file, service) {
             parameter: (name) => url.searchParams.get(name),
             at: Date.parse(exchange.respHeaders.date),
             resource: url.pathname.replaceAll('%2F', '/') + (url.searchParams.get('snapshot') ?? url.searchParams.get('sharesnapshot') ?? ''),
-            // Not text where the answer was no text.
-            respBody: typeof exchange.respBody === 'string' ? exchange.respBody : null,
+            respBody: textOf(exchange.respBody),
         });
         exchange.error = exchange.respHeaders['x-ms-error-code']
             ?? (exchange.status < 300 ? undefined : /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1]);
         if (service === 'table')
             describeTable(exchange);
+        if (path.basename(file) === 'cpp-answers.jsonl.gz')
+            addRequest(exchange, twinOf(exchange, path.dirname(file)));
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
     }
     return [...groups].map(([group, exchanges]) => ({
@@ -355,7 +384,7 @@ export function requestOf(run, n) {
     const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);
     const body = bodyOf(exchange, later);
     // Where the bytes were made up, the sum that was right is made anew.
-    const exact = isExact(exchange, body);
+    const exact = isExact(exchange, body) && !(exchange.twin && exchange.reqBody?.base64); // random bytes
     const isRight = exchange.status < 300 && !exact;
     const headers = Object.entries(recorded).filter(([name]) => !NOT_SENT.has(name))
         .map(([name, value]) => [name, isRight && SUMS.has(name) ? md5(body) : value]);

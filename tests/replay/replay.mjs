@@ -336,7 +336,7 @@ function applySource(replay, given, { status, reqHeaders }, source, made, [name,
 async function exchangeAgain(replay, given, run, n, made) {
     const exchange = run[n];
     const request = requestOf(run, n);
-    const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
+    const apply = ([name, value]) => [name, given.apply(name, value, exchange.twin ?? exchange, replay.nowMs)];
     const source = sourceOf(exchange);
 
     if (exchange.parameter('comp') === 'batch')
@@ -349,6 +349,8 @@ async function exchangeAgain(replay, given, run, n, made) {
             applySource(replay, given, exchange, source, made.get(source.path), header)]);
     const answer = replay.asRecorded(await replay.send(request, exchange.svc));
     given.learnFrom(exchange, answer);
+    if (exchange.twin)
+        given.learnFrom(exchange.twin, answer);
     return { answer, isExact: request.isExact };
 }
 
@@ -377,6 +379,8 @@ async function replayRun(replay, group, exchanges) {
         } catch (error) {
             if (!(error instanceof NotRecorded))
                 throw error;
+            if (show)
+                console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${error.message}`);
             return { found, ended: error.message };
         }
         const ended = endOf(exchange, answer);
