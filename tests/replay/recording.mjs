@@ -11,7 +11,7 @@
 
 import { batchPartsOf } from './batches.mjs';
 import { fileHeadersOf, fileOperationOf } from './files.mjs';
-import { appendLengthOf, dataLakeName, isOfDataLake, pathHeadersOf, pathOperationOf } from './paths.mjs';
+import { appendLengthOf, dataLakeName, isOfDataLake, leaseHeadersOf, pathHeadersOf, pathOperationOf } from './paths.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
@@ -296,6 +296,8 @@ function guessedHeaders(exchange, later) {
     }
     if (exchange.version)
         assertTold(exchange, comp);
+    if (comp === 'lease' && exchange.version && /_(auto_renew|release)$/.test(exchange.resource))
+        return { ...headers, ...leaseHeadersOf(exchange, later) };
     if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
         method === 'PUT')
         throw new NotRecorded('headers of the request were not recorded');
