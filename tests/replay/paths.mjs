@@ -90,16 +90,3 @@ export function appendLengthOf({ resource, parameter }, later) {
 export function pathsGivenOutBy({ respHeaders }, answer) {
     return ['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]);
 }
-
-const SECTIONS = /<(Logging|HourMetrics|MinuteMetrics|Cors|DeleteRetentionPolicy|StaticWebsite|DefaultServiceVersion)(?:>.*?<\/\1>| ?\/>)/gs;
-const sectionsIn = (xml) => [...(xml ?? '').matchAll(SECTIONS)];
-
-/** The account's service properties before the run: those that the first response shows, except the ones that
- *  the run sets. */
-export function propertiesBefore(exchanges) {
-    const all = exchanges.filter(({ container, parameter }) => !container && parameter('comp') === 'properties');
-    const set = all.flatMap(({ method, reqBody }) => (method === 'PUT' ? sectionsIn(reqBody) : [])).map(([, name]) => name);
-    const shown = sectionsIn(all.find(({ method }) => method === 'GET')?.respBody);
-
-    return shown.filter(([, name]) => !set.includes(name)).map(([text]) => text).join('');
-}

@@ -87,6 +87,9 @@ export function groupsOf(file, service) {
             ?? (exchange.status < 300 ? undefined : /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1]);
         if (service === 'table')
             describeTable(exchange);
+        // Left out of the responses in this recording, where requests had it.
+        if (path.basename(file) === 'dfs.jsonl.gz')
+            delete exchange.reqHeaders['x-ms-client-request-id'];
         if (path.basename(file) === 'cpp-answers.jsonl.gz')
             addRequest(exchange, twinOf(exchange, path.dirname(file)));
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
@@ -156,6 +159,20 @@ export function daysKept(exchanges) {
     const keepsContainers = exchanges.some(({ parameter }) => parameter('comp') === 'undelete' && parameter('restype') === 'container');
 
     return { blobs: keepsBlobs ? days : 0, containers: keepsContainers ? days : 0 };
+}
+
+const SECTIONS = /<(Logging|HourMetrics|MinuteMetrics|Cors|DeleteRetentionPolicy|StaticWebsite|DefaultServiceVersion)(?:>.*?<\/\1>| ?\/>)/gs;
+const sectionsIn = (xml) => [...(xml ?? '').matchAll(SECTIONS)];
+
+/** The account's service properties before the run: those that the first response shows, except the ones that
+ *  the run has set before. */
+export function propertiesBefore(exchanges) {
+    const all = exchanges.filter(({ container, parameter }) => !container && parameter('comp') === 'properties');
+    const first = all.findIndex(({ method }) => method === 'GET');
+    const set = all.slice(0, Math.max(0, first)).flatMap(({ reqBody }) => sectionsIn(reqBody)).map(([, name]) => name);
+    const shown = sectionsIn(all[first]?.respBody);
+
+    return shown.filter(([, name]) => !set.includes(name)).map(([text]) => text).join('');
 }
 
 /** Block blobs that were there before the run began, as far as its first answer about them shows
