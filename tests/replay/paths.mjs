@@ -87,6 +87,12 @@ export function appendLengthOf({ resource, parameter }, later) {
 }
 
 /** Values that a response gives out and later requests name: pairs of the recorded value and ours. */
-export function pathsGivenOutBy({ respHeaders }, answer) {
-    return ['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]);
+export function pathsGivenOutBy({ respHeaders, respBody }, answer) {
+    const deletions = (xml) => [...(xml ?? '').matchAll(/<DeletionId>(\d+)/g)].map(([, id]) => id);
+    const ours = deletions(answer.body.toString());
+
+    return [
+        ...['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]),
+        ...deletions(respBody).map((id, n) => [id, ours[n]]),
+    ];
 }

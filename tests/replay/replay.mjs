@@ -261,7 +261,7 @@ class Given {
             this.learn(one.exec(respBody ?? '')?.[1], one.exec(answer.body.toString())?.[1]);
         if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
             this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
-        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders }, answer)])
+        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders, respBody }, answer)])
             this.learn(recorded, ours);
     }
 
