@@ -18,25 +18,6 @@ export function pathOperationOf({ method, container, blob, parameter }) {
     return `${method} ${level}${kind ? `?${kind}=${parameter(kind)}` : parameter('mode') ? ' (rename)' : ''}`;
 }
 
-const PROPERTIES = ['content-type', 'content-encoding', 'content-language', 'content-disposition', 'cache-control'];
-
-/** The first later response that shows the path's properties, or its access control list. */
-const shownBy = ({ resource }, later, isWanted) => later.find((other) =>
-    other.resource === resource && [200, 206].includes(other.status) && isWanted(other))?.respHeaders ?? {};
-
-function createHeadersOf(exchange, later) {
-    const shown = shownBy(exchange, later, ({ method }) => method === 'GET' || method === 'HEAD');
-    const properties = PROPERTIES.filter((name) => name in shown).map((name) => [`x-ms-${name}`, shown[name]]);
-    const metadata = Object.entries(shown).filter(([name]) => name.startsWith('x-ms-meta-'))
-        .map(([name, value]) => `${name.slice('x-ms-meta-'.length)}=${Buffer.from(value).toString('base64')}`);
-
-    return {
-        ...Object.fromEntries(properties),
-        ...(metadata.length > 0 ? { 'x-ms-properties': metadata.join(',') } : {}),
-        ...(exchange.error === 'PathAlreadyExists' ? { 'if-none-match': '*' } : {}),
-    };
-}
-
 const LEASE = '00000000-0000-0000-0000-000000000001';
 const ACQUIRED = { 'x-ms-proposed-lease-id': LEASE, 'x-ms-lease-duration': '60' };
 const LEASE_HEADERS = {
@@ -50,27 +31,13 @@ const LEASE_HEADERS = {
  *  their files after the lease action of the last write; to renew or release a lease, they acquire it before. */
 export function leaseHeadersOf({ resource, parameter }, later) {
     const action = /_(acquire|auto_renew|release|acquire_release)$/.exec(resource)?.[1];
-    const isLast = !later.some((other) => other.resource === resource && other.parameter('position'));
-    const acquires = parameter('comp') === 'lease' || (!isLast && ['auto_renew', 'release'].includes(action));
+    const isLease = parameter('comp') === 'lease';
 
-    return LEASE_HEADERS[acquires ? 'acquire' : isLast ? action : undefined] ?? {};
-}
-
-/** Headers of a request of cpp-answers.jsonl.gz, or null if no other exchange shows them. */
-export function pathHeadersOf(exchange, later) {
-    const { method, parameter } = exchange;
-    const action = parameter('action');
-
-    if (parameter('mode'))
-        return null;
-    if (parameter('position'))
-        return leaseHeadersOf(exchange, later);
-    if (parameter('resource') && method === 'PUT')
-        return createHeadersOf(exchange, later);
-    if (action !== 'setAccessControl')
+    if (!isLease && !parameter('position'))
         return {};
-    const acl = shownBy(exchange, later, (other) => other.parameter('action') === 'getAccessControl')['x-ms-acl'];
-    return acl ? { 'x-ms-acl': acl } : null;
+    if (!isLease && !later.some((other) => other.resource === resource && other.parameter('position')))
+        return LEASE_HEADERS[action] ?? {};
+    return ['auto_renew', 'release'].includes(action) ? LEASE_HEADERS.acquire : {};
 }
 
 /* Length of appends whose bytes no later exchange shows. */

@@ -11,7 +11,7 @@
 
 import { batchPartsOf } from './batches.mjs';
 import { fileHeadersOf, fileOperationOf } from './files.mjs';
-import { appendLengthOf, dataLakeName, isOfDataLake, leaseHeadersOf, pathHeadersOf, pathOperationOf } from './paths.mjs';
+import { appendLengthOf, dataLakeName, isOfDataLake, leaseHeadersOf, pathOperationOf } from './paths.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
@@ -305,8 +305,10 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
-    if (exchange.svc === 'file' || exchange.svc === 'dfs') {
-        const more = exchange.svc === 'file' ? fileHeadersOf(exchange, later) : pathHeadersOf(exchange, later);
+    if (exchange.svc === 'dfs')
+        return { ...headers, ...leaseHeadersOf(exchange, later) };
+    if (exchange.svc === 'file') {
+        const more = fileHeadersOf(exchange, later);
         if (!more)
             throw new NotRecorded('headers of the request were not recorded');
         return { ...headers, ...more };
