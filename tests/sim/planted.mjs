@@ -688,6 +688,17 @@ const DEFECTS = [
         change: [['    wake_moved(d, from);', '    (void)wake_moved;']] },
     { name: 'rename-of-a-directory-wakes-for-itself-only', service: 'file', file: 'src/file/rename.c', args: [...SMB, '--clients', '24', '--lives', '0'],
         change: [['moved->kind == TREE_DIRECTORY ? WAITING_ALL_NODES : moved->id', 'moved->id']] },
+    /* Storage Analytics: every eighth run has it. */
+    { name: 'log-that-failed-not-put-back', service: 'queue', file: 'src/analytics/analytics.c',
+        change: [['if ((e || failed) && !is_last) {', 'if (e && failed && !is_last) {']] },
+    { name: 'log-of-two-hours', service: 'queue', file: 'src/analytics/collect.c',
+        change: [['if (part && part->hour == hour && ', 'if (part && ']] },
+    { name: 'averages-not-weighted', service: 'queue', file: 'src/analytics/tally.c',
+        change: [['    stored.e2e_ms *= count;\n', '']] },
+    { name: 'metrics-of-another-cell-overwritten', service: 'table', file: 'src/analytics/metrics.c',
+        change: [['        json = tally_write(arena, &tally);', '        json = tally_write(arena, i == 0 ? &tally : more);']] },
+    { name: 'newest-log-lost', service: 'table', file: 'src/analytics/collect.c',
+        change: [['    if (!w->newest)\n        w->newest = part;', '    w->newest = part;']] },
     /* In circles: a life that does not end. */
     { name: 'task-due-at-once-for-ever', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['next > soon ? next : soon, now);', 'now, now);']] },
