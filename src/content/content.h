@@ -123,8 +123,8 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* Must be called before content_ref() if runs may be appended to the content later: the last holder
- * deletes them, although it may have been created before them. */
+/* Prepares content for content_ref() if runs may be appended to it later: the last holder deletes
+ * them, although it may have been created before them. */
 void content_expect_runs(struct content *content);
 /* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards, no holder's record may have
  * is_alone set. May be called at most once per content in a list of changes, like
