@@ -170,7 +170,7 @@ static struct bytes read_prefix(struct call *call)
                              : bytes_of(NULL, 0);
 }
 
-/* Reads the continuation of an earlier page, or one that Hadoop's driver has created. */
+/* Reads the continuation of an earlier page, or that of Hadoop's driver. */
 static enum error read_continuation(struct call *call, struct bytes text,
                                     struct list_paths_parameters *p)
 {
