@@ -298,7 +298,7 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
 {
     struct retention retention = { .expires = 0 };
     enum store_result result = STORE_OK;
-    enum error e;
+    enum error e = OK;
 
     if (blob_state(d)->node)
         return delete_path(d, p->snapshots, r);
@@ -309,7 +309,8 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
     r->is_kept = retention.expires > 0;
     if (!blob_ref_is_base(blob_asked(d)->ref))
         return delete_one(d, &retention);
-    e = p->snapshots == SNAPSHOTS_REFUSED ? refuse_if_snapshots(d) : OK;
+    if (p->snapshots == SNAPSHOTS_REFUSED)
+        e = refuse_if_snapshots(d);
     if (e)
         return e;
     if (p->snapshots != SNAPSHOTS_ONLY && stays_as_version(&blob_state(d)->blob, &retention)) {

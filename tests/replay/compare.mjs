@@ -19,7 +19,7 @@ const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snap
     'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime', 'DeletedTime', 'DeletionId', 'Expiry-Time',
     'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
     'TimeNextVisible', 'FileId', 'DirectoryId', 'PermissionKey', 'CreationTime', 'LastAccessTime', 'LastWriteTime',
-    'ChangeTime']);
+    'ChangeTime', 'DeletionId', 'Expiry-Time']);
 /** Known only where the bytes of the bodies were recorded. */
 const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
     'Content-MD5', 'Content-CRC64', 'Content-Length', 'ServerCalculatedMd5', 'ServerCalculatedCrc']);

@@ -11,7 +11,7 @@
 
 import { batchPartsOf } from './batches.mjs';
 import { fileHeadersOf, fileOperationOf } from './files.mjs';
-import { appendLengthOf, dataLakeName, isOfDataLake, pathHeadersOf, pathOperationOf } from './paths.mjs';
+import { appendLengthOf, dataLakeName, isOfDataLake, leaseHeadersOf, pathOperationOf } from './paths.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
@@ -87,6 +87,9 @@ export function groupsOf(file, service) {
             ?? (exchange.status < 300 ? undefined : /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1]);
         if (service === 'table')
             describeTable(exchange);
+        // Left out of the responses in this recording, where requests had it.
+        if (path.basename(file) === 'dfs.jsonl.gz')
+            delete exchange.reqHeaders['x-ms-client-request-id'];
         if (path.basename(file) === 'cpp-answers.jsonl.gz')
             addRequest(exchange, twinOf(exchange, path.dirname(file)));
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
@@ -156,6 +159,20 @@ export function daysKept(exchanges) {
     const keepsContainers = exchanges.some(({ parameter }) => parameter('comp') === 'undelete' && parameter('restype') === 'container');
 
     return { blobs: keepsBlobs ? days : 0, containers: keepsContainers ? days : 0 };
+}
+
+const SECTIONS = /<(Logging|HourMetrics|MinuteMetrics|Cors|DeleteRetentionPolicy|StaticWebsite|DefaultServiceVersion)(?:>.*?<\/\1>| ?\/>)/gs;
+const sectionsIn = (xml) => [...(xml ?? '').matchAll(SECTIONS)];
+
+/** The account's service properties before the run: those that the first response shows, except the ones that
+ *  the run has set before. */
+export function propertiesBefore(exchanges) {
+    const all = exchanges.filter(({ container, parameter }) => !container && parameter('comp') === 'properties');
+    const first = all.findIndex(({ method }) => method === 'GET');
+    const set = all.slice(0, Math.max(0, first)).flatMap(({ reqBody }) => sectionsIn(reqBody)).map(([, name]) => name);
+    const shown = sectionsIn(all[first]?.respBody);
+
+    return shown.filter(([, name]) => !set.includes(name)).map(([text]) => text).join('');
 }
 
 /** Block blobs that were there before the run began, as far as its first answer about them shows
@@ -288,14 +305,18 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
-    if (exchange.svc === 'file' || exchange.svc === 'dfs') {
-        const more = exchange.svc === 'file' ? fileHeadersOf(exchange, later) : pathHeadersOf(exchange, later);
+    if (exchange.svc === 'dfs')
+        return { ...headers, ...leaseHeadersOf(exchange, later) };
+    if (exchange.svc === 'file') {
+        const more = fileHeadersOf(exchange, later);
         if (!more)
             throw new NotRecorded('headers of the request were not recorded');
         return { ...headers, ...more };
     }
     if (exchange.version)
         assertTold(exchange, comp);
+    if (comp === 'lease' && exchange.version && /_(auto_renew|release)$/.test(exchange.resource))
+        return { ...headers, ...leaseHeadersOf(exchange, later) };
     if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
         method === 'PUT')
         throw new NotRecorded('headers of the request were not recorded');

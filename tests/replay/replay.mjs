@@ -19,14 +19,14 @@ import { Control, Server } from '../lib/server.mjs';
 import { containerSas, shareSas } from '../lib/sas.mjs';
 import { batchOf, batchPartsOf } from './batches.mjs';
 import { filesBefore } from './files.mjs';
-import { pathsGivenOutBy, propertiesBefore } from './paths.mjs';
+import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
-    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
-    sourceOf, sourcesBefore,
+    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, propertiesBefore,
+    requestOf, sourceOf, sourcesBefore,
 } from './recording.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -192,10 +192,9 @@ class Replay {
 
         if (this.#preparedBy === 'blob')
             await this.#keep(exchanges);
-        if (exchanges.some(({ container, parameter }) => !container &&
-            parameter('comp') === 'properties'))
+        if (exchanges.some(({ container, parameter }) => !container && parameter('comp') === 'properties'))
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
-                Buffer.from(`<StorageServiceProperties>${this.#service === 'dfs' ? propertiesBefore(exchanges) : '<Cors/>'}</StorageServiceProperties>`));
+                Buffer.from(`<StorageServiceProperties>${propertiesBefore(exchanges) || '<Cors/>'}</StorageServiceProperties>`));
         if (this.#service === 'queue') {
             for (const queue of namesIn((await this.prepare('GET', '/', { comp: 'list' })).body.toString()))
                 await this.prepare('DELETE', `/${queue}`, {});
@@ -262,7 +261,7 @@ class Given {
             this.learn(one.exec(respBody ?? '')?.[1], one.exec(answer.body.toString())?.[1]);
         if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
             this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
-        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders }, answer)])
+        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders, respBody }, answer)])
             this.learn(recorded, ours);
     }
 
