@@ -45,8 +45,6 @@ const WAIT_MAX_MS = 300000;
 /* Names and values that are given out by the server and come back in later requests. */
 const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-version-id', 'x-ms-lease-id', 'x-ms-copy-id',
     'x-ms-file-permission-key'];
-/* Headers whose dates are moved to the time of the replay. */
-const DATED = /^(x-ms-source-)?if-(un)?modified-since$|^x-ms-expiry-time$/;
 const UNBUILT = ['UnsupportedHeader', 'UnsupportedQueryParameter', 'NotImplemented'];
 
 const { headers: uncompared, elements: leftOut, rules } =
@@ -279,7 +277,7 @@ class Given {
             return this.#values.get(value);
         if (name === 'x-ms-undelete-source')
             return value.replace(/(?<=deletionid=)\d+/, (id) => this.#values.get(id) ?? id);
-        if (!DATED.test(name) || Number.isNaN(Date.parse(value)))
+        if (!/^((x-ms-source-)?if-(un)?modified-since|x-ms-expiry-time)$/.test(name) || /^\d+$/.test(value) || Number.isNaN(Date.parse(value)))
             return value;
         const date = Date.parse(value);
         const [recorded, ours] = this.#changes.find(([changed]) => Math.abs(date - changed) <= CLOSE_MS) ?? [at, nowMs];
