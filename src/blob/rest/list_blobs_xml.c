@@ -107,9 +107,8 @@ static void add_crc64(struct text *out, const struct blob_view *view, const stru
 {
     bool has_value = view->paths && blob->content.length == 0 && !blob->http.has_md5;
 
-    text_add(out, has_value
-                      ? bytes_from_string("<Content-CRC64>AAAAAAAAAAA=</Content-CRC64>")
-                      : bytes_from_string("<Content-CRC64 />"));
+    text_add(out, has_value ? bytes_from_string("<Content-CRC64>AAAAAAAAAAA=</Content-CRC64>")
+                            : bytes_from_string("<Content-CRC64 />"));
 }
 
 /* Adds what a blob with only uncommitted blocks does not have. */
