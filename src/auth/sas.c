@@ -165,6 +165,11 @@ static enum error check_table(const struct sas_fields *fields, const struct auth
     return OK;
 }
 
+static bool is_of_blob(struct bytes resource)
+{
+    return bytes_is(resource, "b") || bytes_is(resource, "bs") || bytes_is(resource, "bv");
+}
+
 /* Checks that the request addresses a resource of the kind in sr. decisions: 71, 805 */
 static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
                                  struct bytes *ret_detail)
@@ -172,9 +177,7 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     struct bytes resource = fields->is[SAS_RESOURCE];
     bool of_file = target->service == 'f';
     bool has_kinds = target->service == 'b' || of_file;
-    bool of_object =
-        of_file ? bytes_is(resource, "f")
-                : bytes_is(resource, "b") || bytes_is(resource, "bs") || bytes_is(resource, "bv");
+    bool of_object = of_file ? bytes_is(resource, "f") : is_of_blob(resource);
     bool of_directory = sas_is_of_directory(fields, target);
 
     if (fields->kind == SAS_ACCOUNT)
@@ -412,6 +415,8 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
     sas->permissions = fields->is[SAS_PERMISSIONS];
     sas->types = fields->is[SAS_TYPES];
     sas->policy = fields->is[SAS_POLICY];
+    sas->is_of_blob = is_of_blob(fields->is[SAS_RESOURCE]);
+    sas->directory = fields->directory;
     sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
     for (size_t i = 0; i < SAS_OVERRIDES; i++)
         sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];

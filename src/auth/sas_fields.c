@@ -106,10 +106,10 @@ struct bytes sas_parameter(struct arena *arena, struct bytes query, struct bytes
     return (struct bytes){ NULL, 0 };
 }
 
-/* The directory of a SAS with sr=d. Names have no hierarchy, so a directory is the part of a name
- * before one of its slashes. sdd, its number of segments, is not signed, but the directory is.
- * rest: Create-service-SAS, Create-user-delegation-SAS "directory-scoped access"; decisions: 71,
- * 975 */
+/* The directory of a SAS with sr=d. Names of flat accounts have no hierarchy, so a directory is the
+ * part of a name before one of its slashes. sdd, its number of segments, is not signed, but the
+ * directory is. rest: Create-service-SAS, Create-user-delegation-SAS "directory-scoped access";
+ * decisions: 71, 975, 1335 */
 
 /* Maximum number of segments in a name. */
 #define DEPTH_MAX 1024
@@ -120,28 +120,42 @@ bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_targ
            bytes_is(fields->is[SAS_RESOURCE], "d");
 }
 
-/* Returns the length of the first `depth` segments, or 0 if no slash follows them. */
-static size_t directory_length(struct bytes path, uint64_t depth)
+/* Returns the length of the first `depth` segments, or 0 if there are fewer, or if no slash follows
+ * them and may_be_itself is false. */
+static size_t directory_length(struct bytes path, uint64_t depth, bool may_be_itself)
 {
     for (size_t i = 0; i < path.len; i++) {
         if (path.ptr[i] == '/' && --depth == 0)
             return i;
     }
-    return 0;
+    return may_be_itself && depth == 1 ? path.len : 0;
 }
 
-/* Returns the decoded prefix of a List Blobs request; ptr NULL for other requests. */
-static struct bytes listed_prefix(struct arena *arena, const struct request *request)
+static bool has_parameter(struct arena *arena, const struct request *request, const char *name,
+                          const char *value)
 {
-    if (!bytes_is(sas_parameter(arena, request->query, bytes_from_string("comp")), "list") ||
-        !bytes_is(sas_parameter(arena, request->query, bytes_from_string("restype")), "container"))
-        return bytes_of(NULL, 0);
-    return sas_parameter(arena, request->query, bytes_from_string("prefix"));
+    return bytes_is(sas_parameter(arena, request->query, bytes_from_string(name)), value);
+}
+
+/* Returns the decoded prefix of a List Blobs request, or the directory of a Path List request; ptr
+ * NULL for other requests. A list of a directory never shows its siblings. */
+static struct bytes listed_prefix(struct arena *arena, const struct request *request,
+                                  bool *ret_is_directory)
+{
+    bool of_container = has_parameter(arena, request, "restype", "container");
+
+    *ret_is_directory = !of_container && has_parameter(arena, request, "resource", "filesystem");
+    if (*ret_is_directory)
+        return sas_parameter(arena, request->query, bytes_from_string("directory"));
+    return of_container && has_parameter(arena, request, "comp", "list")
+               ? sas_parameter(arena, request->query, bytes_from_string("prefix"))
+               : bytes_of(NULL, 0);
 }
 
 void sas_directory_find(struct arena *arena, const struct request *request,
                         const struct auth_target *target, struct sas_fields *fields)
 {
+    bool may_be_itself = account_is_hierarchical(target->account);
     struct bytes path = target->object;
     uint64_t depth;
     size_t length;
@@ -150,8 +164,8 @@ void sas_directory_find(struct arena *arena, const struct request *request,
         !bytes_parse_u64(fields->is[SAS_DEPTH], DEPTH_MAX, &depth) || depth == 0)
         return;
     if (!path.ptr)
-        path = listed_prefix(arena, request);
-    length = directory_length(path, depth);
+        path = listed_prefix(arena, request, &may_be_itself);
+    length = directory_length(path, depth, may_be_itself);
     if (length > 0)
         fields->directory = bytes_of(path.ptr, length);
 }

@@ -64,9 +64,9 @@ struct bytes sas_parameter(struct arena *arena, struct bytes query, struct bytes
 
 /* Returns true if the SAS is for a directory of the Blob service (sr=d). */
 bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_target *target);
-/* Sets fields->directory of such a SAS to the first sdd segments of the blob's name or, for List
- * Blobs, of its prefix. Leaves it NULL if they are not followed by a slash and the rest of a name,
- * or if sdd is not a positive number. */
+/* Sets fields->directory of such a SAS to the first sdd segments of the blob's name or, for lists,
+ * of their prefix or directory. Leaves it NULL if they are not followed by a slash and the rest of
+ * a name, unless they are the path of a directory; and if sdd is not a positive number. */
 void sas_directory_find(struct arena *arena, const struct request *request,
                         const struct auth_target *target, struct sas_fields *fields);
 /* Checks that the directory was found. Returns OK, or E_AuthenticationFailed with *ret_detail. */

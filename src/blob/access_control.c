@@ -66,13 +66,18 @@ bool acl_callers_are_members(const struct acl_callers *callers, struct bytes gro
     return true;
 }
 
-static void require_owner(struct acl_callers *callers, const struct posix_acl *acl,
-                          const struct posix_acl *directory)
+static void require_owner(struct acl_callers *callers, const struct posix_acl *acl)
 {
     for (unsigned i = 0; i < ACL_CALLERS; i++)
-        if (callers->is_subject[i] &&
-            (directory ? !posix_acl_may_unlink(directory, acl, &callers->of[i])
-                       : !posix_acl_is_owner(acl, &callers->of[i])))
+        if (callers->is_subject[i] && !posix_acl_is_owner(acl, &callers->of[i]))
+            callers->is_refused[i] = true;
+}
+
+void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_acl *directory,
+                                const struct posix_acl *child)
+{
+    for (unsigned i = 0; i < ACL_CALLERS; i++)
+        if (callers->is_subject[i] && !posix_acl_may_unlink(directory, child, &callers->of[i]))
             callers->is_refused[i] = true;
 }
 
@@ -193,9 +198,9 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
         return result;
     acl_callers_require(callers, &own, required->self);
     if (required->who == POSIX_THE_OWNER)
-        require_owner(callers, &own, NULL);
+        require_owner(callers, &own);
     if (required == &posix_requirements[POSIX_DELETES] && !is_root)
-        require_owner(callers, &own, &parent);
+        acl_callers_require_unlink(callers, &parent, &own);
     return STORE_OK;
 }
 
@@ -213,7 +218,7 @@ enum error access_control_check_source(struct decision *d, const struct tree_pla
         result = access_control_of(d, blob, false, &own);
     if (result)
         return decision_fail_store(d, result);
-    require_owner(&callers, &own, &parent);
+    acl_callers_require_unlink(&callers, &parent, &own);
     return acl_callers_are_refused(&callers) ? E_AuthorizationPermissionMismatch : OK;
 }
 
@@ -312,10 +317,34 @@ static enum error change_existing(struct decision *d, const struct posix_creatio
     return OK;
 }
 
+/* Sets the list of a file that is overwritten: that of a new file, with the owner and group of the
+ * old one. decision: 1273 */
+static enum store_result renew(struct decision *d, const struct posix_creation *creation,
+                               struct blob *blob)
+{
+    const struct blob_state *state = blob_state(d);
+    struct posix_creation how = { .umask = POSIX_UMASK };
+    struct posix_acl own, parent;
+    enum store_result result = access_control_of(d, &state->blob, false, &own);
+
+    if (!result)
+        result = read_directory(d, tree_place_parent(&state->node->place), &parent);
+    if (result)
+        return result;
+    if (creation)
+        how = *creation;
+    how.owner = own.owner;
+    how.group = own.group;
+    how.entries = NULL;
+    access_control_inherit(d, &parent, &how, false, blob);
+    return STORE_OK;
+}
+
 enum error access_control_give(struct decision *d, const struct posix_creation *creation,
                                struct blob *blob)
 {
     const struct blob_state *state = blob_state(d);
+    enum store_result result = STORE_OK;
     const struct posix_acl *parent = state->node ? state->node->parent_acl : NULL;
     bool sets = creation &&
                 (creation->owner.len > 0 || creation->group.len > 0 || creation->entries != NULL);
@@ -324,7 +353,11 @@ enum error access_control_give(struct decision *d, const struct posix_creation *
         return E_AuthorizationPermissionMismatch;
     if (parent)
         access_control_inherit(d, parent, creation, blob->is_directory, blob);
+    else if (state->node && d->subject.exists && !blob->is_directory)
+        result = renew(d, creation, blob);
     else if (state->found || state->is_kept)
         blob->acl = state->blob.acl;
+    if (result)
+        return decision_fail_store(d, result);
     return !parent && sets ? change_existing(d, creation, blob) : OK;
 }

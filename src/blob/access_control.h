@@ -24,6 +24,10 @@ bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
 /* Refuses the callers that a list does not grant all of these permissions. */
 void acl_callers_require(struct acl_callers *callers, const struct posix_acl *acl,
                          unsigned permissions);
+/* Refuses the callers that the sticky bit of a directory, if set, does not permit to delete this
+ * child. */
+void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_acl *directory,
+                                const struct posix_acl *child);
 static inline bool acl_callers_are_refused(const struct acl_callers *callers)
 {
     return callers->is_refused[ACL_USER] || callers->is_refused[ACL_AGENT];
@@ -62,8 +66,9 @@ struct bytes access_control_creator(const struct decision *d);
 void access_control_inherit(const struct decision *d, const struct posix_acl *parent,
                             const struct posix_creation *creation, bool is_directory,
                             struct blob *blob);
-/* Sets the list of the blob that the decision writes: that of the existing blob, with the owner,
- * group and entries of the creation, else a new one, as with access_control_inherit().
+/* Sets the list of the blob that the decision creates or overwrites, as with
+ * access_control_inherit(). An existing file retains its owner and group, and an existing directory
+ * its list, except for the owner, group and entries of the creation.
  *
  * returns  OK; E_AuthorizationPermissionMismatch if the caller may not set them; or an error of
  *          decision_fail_store(). decision: 1290 */

@@ -307,7 +307,7 @@ static enum error write_blob(struct decision *d, bool has_versions)
         blob = base_anchor(&state->blob, d->now, has_versions);
         e = keep_undeleted(d, &blob, true, d->input->account);
     }
-    if (!e)
+    if (!e && !state->found)
         e = access_control_give(d, NULL, &blob);
     if (e)
         return e;

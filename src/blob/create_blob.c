@@ -48,8 +48,9 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
-        /* Overwriting preserves the creation time, as in the real service. decision: 12 */
-        if (was->type == type)
+        /* Overwriting preserves the creation time in a flat container only, as in the real
+         * service. decision: 12, 1273 */
+        if (was->type == type && !state->node)
             blob.created = was->created;
     }
     d->subject.etag = blob.etag;
@@ -148,7 +149,7 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     enum error e;
 
     if (put_blob_is_of_directory(d, p))
-        return path_create_directory(d, p->create.metadata, NULL, &blob);
+        return path_create_directory(d, &p->create, NULL, &blob);
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;

@@ -3,7 +3,7 @@
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
 
-enum error path_create_directory(struct decision *d, struct bytes metadata,
+enum error path_create_directory(struct decision *d, const struct create_blob *create,
                                  const struct posix_creation *creation, struct blob *ret_directory)
 {
     const struct blob_state *state = blob_state(d);
@@ -23,7 +23,8 @@ enum error path_create_directory(struct decision *d, struct bytes metadata,
     e = access_control_give(d, creation, &directory);
     if (e)
         return decision_take_back(d, e);
-    directory.metadata = metadata;
+    directory.http = create->http;
+    directory.metadata = create->metadata;
     d->subject =
         (struct subject){ .exists = true, .etag = directory.etag, .modified = directory.modified };
     blob_change(d, stored_blob(d), &directory);

@@ -21,6 +21,7 @@ struct level {
     struct tree_page page;
     size_t at; /* next entry of the page */
     bool is_begun;
+    const struct posix_acl *sticky; /* its list, if that has the sticky bit; or NULL */
 };
 
 /* A directory, as it was when some of its entries were read. */
@@ -49,7 +50,8 @@ struct tree_records {
     struct scan *scan;
     bool is_read; /* the base has been read */
     struct acl_callers callers;
-    bool is_ruled; /* lists must permit the callers to list */
+    bool is_ruled;     /* by lists, which must grant: */
+    unsigned required; /* permissions on each directory */
 };
 
 struct tree_records *tree_records_open(struct decision *d,
@@ -68,8 +70,15 @@ struct tree_records *tree_records_open(struct decision *d,
     tree_open_to_read(&records->tree, d, blob_state(d)->container.space, TREE_CASE_EXACT);
     text_init(&records->name, d->arena, 1024);
     records->descends = true; /* to the root */
-    records->is_ruled = (decision_passes(d) & NEEDS_LIST) && acl_callers_find(d, &records->callers);
+    if (decision_passes(d) & NEEDS_LIST)
+        tree_records_rule(records, POSIX_LISTS);
     return records;
+}
+
+void tree_records_rule(struct tree_records *records, enum posix_operation operation)
+{
+    records->is_ruled = acl_callers_find(records->d, &records->callers);
+    records->required = posix_requirements[operation].self;
 }
 
 /* ---- the walk ---- */
@@ -118,8 +127,8 @@ static void note_reading(struct tree_records *records, const struct decision_par
     records->readings = reading;
 }
 
-/* Checks that the callers may list the directory, or walk through it to the prefix. */
-static enum store_result check_directory(struct tree_records *records, const struct level *level,
+/* Checks the callers' permissions on the directory, or to walk through it to the prefix. */
+static enum store_result check_directory(struct tree_records *records, struct level *level,
                                          const struct decision_part *part)
 {
     struct bytes rest = bytes_from(records->asked->listing.prefix, level->path_len);
@@ -130,9 +139,29 @@ static enum store_result check_directory(struct tree_records *records, const str
     if (!records->is_ruled)
         return STORE_OK;
     result = access_control_read(records->d, level->id, part->before, &acl);
+    if (result)
+        return result;
+    acl_callers_require(&records->callers, &acl, is_passed ? POSIX_EXECUTE : records->required);
+    if (acl.is_sticky) {
+        struct posix_acl *sticky = arena_alloc(records->d->arena, sizeof *sticky);
+
+        *sticky = acl;
+        level->sticky = sticky;
+    }
+    return STORE_OK;
+}
+
+enum store_result tree_records_unlink(struct tree_records *records, const struct blob *blob)
+{
+    const struct posix_acl *sticky = records->level->sticky;
+    struct posix_acl acl;
+    enum store_result result;
+
+    if (!records->is_ruled || !sticky)
+        return STORE_OK;
+    result = access_control_of(records->d, blob, false, &acl);
     if (!result)
-        acl_callers_require(&records->callers, &acl,
-                            is_passed ? POSIX_EXECUTE : posix_requirements[POSIX_LISTS].self);
+        acl_callers_require_unlink(&records->callers, sticky, &acl);
     return result;
 }
 

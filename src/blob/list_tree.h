@@ -7,6 +7,7 @@
 #ifndef LAGRA_BLOB_LIST_TREE_H
 #define LAGRA_BLOB_LIST_TREE_H
 
+#include "acl/posix_acl.h"
 #include "blob/container_operations.h"
 
 struct tree_records;
@@ -15,6 +16,12 @@ struct tree_records;
 struct tree_records *tree_records_open(struct decision *d,
                                        const struct list_blobs_parameters *asked,
                                        struct bytes from);
+/* Checks that lists permit the callers this operation on each directory of the walk. Called before
+ * the first record; operations with NEEDS_LIST list. */
+void tree_records_rule(struct tree_records *records, enum posix_operation operation);
+/* Checks that the sticky bit of its directory lets the callers delete the current name. Returns
+ * STORE_OK, STORE_CORRUPT. */
+enum store_result tree_records_unlink(struct tree_records *records, const struct blob *blob);
 /* Returns the next record; its partition key is the path. Returns like space_iterator_next(). */
 enum store_result tree_records_next(struct tree_records *records, struct space_record *ret_record);
 /* Continues with the first record of the current name at or after this key. */
@@ -23,7 +30,8 @@ void tree_records_seek(struct tree_records *records, struct bytes record_key);
 void tree_records_skip(struct tree_records *records);
 /* Keeps the partition of the current name among the decision's parts. */
 struct decision_part *tree_records_keep(struct tree_records *records);
-/* Returns true if the caller may not list a directory of the walk (access_control.h). */
+/* Returns true if lists have refused the callers a directory or name of the walk
+ * (access_control.h). */
 bool tree_records_are_refused(const struct tree_records *records);
 /* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read; after some
  * attempts that is accepted. */

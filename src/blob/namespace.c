@@ -30,11 +30,26 @@ struct partition namespace_locate(struct decision *d, struct bytes name)
     return tree_partition(d->arena, space, TREE_ROOT);
 }
 
+struct bytes namespace_normal_name(struct arena *arena, struct bytes name)
+{
+    struct text out;
+
+    text_init(&out, arena, name.len + 1);
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] != '/' || (out.len > 0 && out.ptr[out.len - 1] != '/'))
+            text_add_char(&out, name.ptr[i]);
+    if (out.len > 0 && out.ptr[out.len - 1] == '/')
+        out.len--;
+    return text_bytes(&out);
+}
+
+/* decision: 1271 */
 enum error namespace_parse(struct arena *arena, struct bytes name, struct tree_path *ret_path)
 {
-    if (name.len > 1 && name.ptr[name.len - 1] == '/')
-        name.len--;
-    if (tree_path_parse(arena, TREE_CASE_EXACT, name, ret_path))
+    struct bytes normal = namespace_normal_name(arena, name);
+
+    if ((name.len > 0 && normal.len == 0) ||
+        tree_path_parse(arena, TREE_CASE_EXACT, normal, ret_path))
         return E_InvalidUri;
     return ret_path->count > NAMESPACE_DEPTH_MAX ? E_InvalidUri : OK;
 }
@@ -77,6 +92,7 @@ struct blob namespace_new_directory(instant created)
         .is_directory = true,
         .nothing_staged = true,
         .without_snapshots = true,
+        .http.content_type = BYTES("application/octet-stream"),
         .created = created,
         .etag = etag_after((struct etag){ .v = 0 }, created),
         .modified = created,

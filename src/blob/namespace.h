@@ -41,8 +41,10 @@ static inline bool blob_is_directory(struct decision *d)
 
 /* Returns the partition of the tree that blob_locate() names, and sets state->node. */
 struct partition namespace_locate(struct decision *d, struct bytes name);
-/* Parses a name; one trailing slash is ignored. Empty: the root directory. Returns OK,
- * E_InvalidUri. */
+/* Returns the name without leading, trailing and double slashes. */
+struct bytes namespace_normal_name(struct arena *arena, struct bytes name);
+/* Parses a name, whose leading, trailing and double slashes are ignored. Empty: the root directory.
+ * Returns OK, E_InvalidUri. */
 enum error namespace_parse(struct arena *arena, struct bytes name, struct tree_path *ret_path);
 /* Finds a name, and makes its partition the subject if it exists. Returns OK, E_InvalidUri, or an
  * error of decision_fail_store(). */

@@ -12,14 +12,14 @@
 #include "blob/blob_operations.h"
 #include "service/deferred_tasks.h"
 
-/* Creates a directory, with its missing parents, or replaces the metadata of an existing one, whose
- * contents stay. Subject: blob_subject_optional; NEEDS_NAME.
+/* Creates a directory, with its missing parents, or replaces the properties and metadata of an
+ * existing one, whose contents stay. Subject: blob_subject_optional; NEEDS_NAME.
  *
  * creation        list of the directory, or NULL for the default
  * *ret_directory  as written; d->subject has its ETag
  * returns  OK; E_PathConflict if the path or a parent is a file; or an error of
  *          access_control_give() */
-enum error path_create_directory(struct decision *d, struct bytes metadata,
+enum error path_create_directory(struct decision *d, const struct create_blob *create,
                                  const struct posix_creation *creation, struct blob *ret_directory);
 
 /* Deletes a directory. A recursive delete is one commit, whatever is in the directory: a task

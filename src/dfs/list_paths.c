@@ -2,7 +2,6 @@
  * its blob is, or where the first name below it is. rest: Path-List; decision: 1205 */
 #include "dfs/path_operations.h"
 
-#include "blob/expiry.h"
 #include "blob/namespace.h"
 
 /* The name of a directory and the names below it are not adjacent: "a" is before "a-b", which is
@@ -111,8 +110,6 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
         return E_BlobNotFound;
     e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
     if (!e && !is_empty)
-        e = expired_files_only(d, &is_empty);
-    if (!e && !is_empty)
         return decision_fail_store(d,
                                    STORE_CONFLICT); /* created with an entry since it was listed */
     return e;
@@ -177,8 +174,10 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
         r->next.open = page.open;
         r->next.open_count = page.open_count;
     }
-    return page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
-                   p->from.at.name.ptr
-               ? OK
-               : list_alone(d, &list, page.to);
+    if (page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
+        p->from.at.name.ptr)
+        return OK;
+    if (blob_state(d)->container.hierarchical && listed.has_records)
+        return OK; /* a directory that contains only uncommitted blobs */
+    return list_alone(d, &list, page.to);
 }

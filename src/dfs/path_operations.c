@@ -41,8 +41,8 @@ enum error create_path_subject(struct decision *d)
 {
     enum error e = blob_subject_optional(d);
 
-    if (!e && d->subject.exists)
-        d->problem->existing = path_is_directory(&blob_state(d)->blob) ? "directory" : "file";
+    if (!e && d->subject.exists && path_is_directory(&blob_state(d)->blob))
+        d->problem->existing = "directory"; /* recorded; decision: 1270 */
     return e;
 }
 
@@ -70,7 +70,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     if (e)
         return e;
     if (p->is_directory && blob_state(d)->container.hierarchical)
-        return path_create_directory(d, create.metadata, &p->creation, &blob);
+        return path_create_directory(d, &create, &p->creation, &blob);
     if (p->is_directory)
         create.metadata = directory_metadata(d->arena, create.metadata);
     if (d->subject.exists && path_is_directory(&blob_state(d)->blob) != p->is_directory)
@@ -175,70 +175,4 @@ enum error rename_path_decide(struct decision *d, const struct rename_path_param
     if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
         e = decision_fail(d, E_NotImplemented, "Paths are renamed only within a filesystem.");
     return e ? e : path_rename(d, &p->rename, &blob);
-}
-
-/* ---- Path Delete ---- */
-
-/* Finds out whether there is a blob below the path. */
-static enum store_result find_below(struct decision *d, bool *ret_found)
-{
-    struct bytes from = arena_printf(d->arena, "%.*s/", BYTES_ARG(blob_asked(d)->blob));
-    struct space_iterator *iterator = space_iterator_open(d->store, blob_state(d)->container.space,
-                                                          from, bytes_of(NULL, 0), d->access);
-    struct space_record at;
-    enum store_result result = space_iterator_next(iterator, &at);
-
-    *ret_found = !result && bytes_has_prefix(at.partition_key, from);
-    decision_saw(d, space_iterator_sequence(iterator));
-    space_iterator_close(iterator);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
-/* Refuses deletes that would require checking the lists of all directories below.
- * decision: 1263 */
-static enum error refuse_ruled(struct decision *d)
-{
-    struct acl_callers callers;
-    bool is_empty;
-    enum error e;
-
-    if (!acl_callers_find(d, &callers))
-        return OK;
-    e = namespace_is_empty(d, &is_empty);
-    if (e || is_empty)
-        return e;
-    return decision_fail(d, E_NotImplemented,
-                         "A user without a role deletes only empty directories.");
-}
-
-/* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
- * decision: 1203 */
-enum error delete_path_decide(struct decision *d, const struct delete_path_parameters *p,
-                              struct delete_path_result *r)
-{
-    const struct delete_blob_parameters blob = { .base = p->base, .snapshots = SNAPSHOTS_REFUSED };
-    struct delete_blob_result deleted = { .is_kept = false };
-    bool found = false;
-    enum store_result result = STORE_OK;
-    enum error e;
-
-    if (d->subject.exists && blob_state(d)->blob.is_directory) {
-        e = p->is_recursive ? refuse_ruled(d) : OK;
-        return e ? e : path_delete_directory(d, p->is_recursive);
-    }
-    if (!blob_state(d)->container.hierarchical &&
-        (!d->subject.exists || path_is_directory(&blob_state(d)->blob)))
-        result = find_below(d, &found);
-    if (result)
-        return decision_fail_store(d, result);
-    if (found)
-        return p->is_recursive ? decision_fail(d, E_NotImplemented,
-                                               "Directories of an account without a hierarchical "
-                                               "namespace are deleted only when empty.")
-                               : E_PathDirectoryNotEmpty;
-    if (!d->subject.exists)
-        return E_BlobNotFound;
-    e = delete_blob_decide(d, &blob, &deleted);
-    r->is_kept = deleted.is_kept;
-    return e;
 }

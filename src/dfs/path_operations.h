@@ -93,13 +93,33 @@ void path_take_properties(struct http_properties *to, const struct http_properti
  * names. */
 enum error path_subject(struct decision *d);
 
+/* Where a recursive delete continues, and of which directory. */
+struct delete_place {
+    struct guid space; /* of the container */
+    uint64_t id;       /* of the directory; 0 in a flat container */
+    instant begun;     /* time of the first request */
+    struct bytes from; /* name of a path in the directory */
+};
+#define PATH_NAME_MAX 4096u
+/* Progress of the attempts of a request in a flat container. Each attempt starts at `from` again,
+ * so it does not matter whether the last commit succeeded. Allocated by check(), because the memory
+ * of an attempt does not outlive it. */
+struct delete_progress {
+    uint32_t deleted, searches; /* so far, by the request */
+    bool is_kept;               /* soft-deleted */
+    size_t from_len;            /* 0 before the first commit */
+    char from[PATH_NAME_MAX];
+};
 struct delete_path_parameters {
     struct parameters base;
-    bool is_recursive;
+    bool is_recursive, is_paginated;
+    struct delete_place from; /* a continuation; from.ptr is NULL without one */
+    struct delete_progress *progress;
 };
 struct delete_path_result {
     struct result base;
-    bool is_kept; /* soft-deleted */
+    bool is_kept;             /* soft-deleted */
+    struct delete_place next; /* from.ptr is NULL at the end */
 };
 OPERATION_DECLARE(delete_path);
 

@@ -98,6 +98,15 @@ void decision_move_subject(struct decision *d, struct decision_part *part)
     assert_parts(d);
 }
 
+void decision_add_subject(struct decision *d, struct decision_part *part)
+{
+    assert(subject_part(d) && part->changes);
+    d->changes = part->changes;
+    d->before = part->before;
+    d->partition = part->partition;
+    assert_parts(d);
+}
+
 struct read_view *decision_detach(struct decision *d, struct decision_part *newest)
 {
     assert(d->part_count > 0 && newest == &d->parts[d->part_count - 1]);

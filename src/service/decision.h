@@ -166,6 +166,8 @@ void decision_open_subject(struct decision *d, struct partition partition);
  * locate() named. d->before and d->changes become those of the part, which may have changes
  * already. The old part, which must have none, remains as a guard. */
 void decision_move_subject(struct decision *d, struct decision_part *part);
+/* Makes another part with changes the subject. The old one remains, with its changes. */
+void decision_add_subject(struct decision *d, struct decision_part *part);
 /* Closes the newest part. The data read there counts as read, but the decision does not depend on
  * it. */
 void decision_leave(struct decision *d, struct decision_part *newest);

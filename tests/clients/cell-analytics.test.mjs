@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -30,7 +30,7 @@ async function until(found) {
 test('logs and metrics of the requests of all cells', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-analytics-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     assert.equal((await run(['cluster', 'init', cluster, '--cells', '3'])).code, 0);
     const owners = await Promise.all([1, 2, 3].map((cell) => Member.start(cluster, { args: ['--cell', `${cell}`, '--analyticsEvery', '1s'] })));
     await Promise.all(owners.map((owner) => owner.until(200)));
@@ -76,7 +76,7 @@ test('logs and metrics of the requests of all cells', async (t) => {
 async function newCluster(t, cells) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-analytics-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     assert.equal((await run(['cluster', 'init', cluster, '--cells', `${cells}`])).code, 0);
     const start = async (cell, every) => {
         const member = await Member.start(cluster, { args: ['--cell', `${cell}`, '--analyticsEvery', every] });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobSASPermissions, BlobServiceClient, generateBlobSASQueryParameters, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { batchBody, BATCH_TYPE, partRequest, readBatch } from '../lib/batch.mjs';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
@@ -21,7 +21,7 @@ const { account, key } = DEVELOPMENT;
 async function newCells(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-batches-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', '3']);
     assert.equal(code, 0, errors);
     const logs = [1, 2, 3].map((cell) => join(folder, `cell${cell}.log`));

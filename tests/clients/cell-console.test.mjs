@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { freePorts } from '../lib/server.mjs';
@@ -21,7 +21,7 @@ const { account, key } = DEVELOPMENT;
 test('the console reads and writes containers of other cells, and lists all', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cell-console-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     assert.equal((await run(['cluster', 'init', cluster, '--cells', '2'])).code, 0);
     const ports = await freePorts(2);
     const owners = await Promise.all([1, 2].map((cell) => Member.start(cluster, { args: ['--cell', `${cell}`, '--managementPort', `${ports[cell - 1]}`] })));

@@ -10,7 +10,7 @@ import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables'
 import { AccountSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { bootNs, encoded, envelope, peerOf, post } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { Server } from '../lib/server.mjs';
@@ -51,7 +51,7 @@ const NAMES = Array.from({ length: 17 }, (_, i) => `${['list', 'other'][+(i >= 1
 async function newCluster(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-lists-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${CELLS}`]);
     assert.equal(code, 0, errors);
     for (let cell = 1; cell <= CELLS; cell++) {
@@ -181,7 +181,7 @@ test('lists over three cells', async (t) => {
 test('what the root has placed in other cells is listed', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-placed-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     assert.equal((await run(['cluster', 'init', cluster, '--cells', `${CELLS}`])).code, 0);
     const members = await Promise.all(Array.from({ length: CELLS }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`] })));
     t.after(() => Promise.all(members.map((member) => member.end('SIGKILL'))));
@@ -237,7 +237,7 @@ test('what the root has placed in other cells is listed', async (t) => {
 test('requests between front ends reach the internal endpoint only', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-peers-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     assert.equal((await run(['cluster', 'init', cluster])).code, 0);
     const member = await Member.start(cluster);
     t.after(() => member.end('SIGKILL'));

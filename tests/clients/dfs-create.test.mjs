@@ -1,10 +1,11 @@
 // Path Create with an owner, a group, an access control list and a lease.
-// rest: datalakestoragegen2/path/create; decisions: 1290, 1291
+// rest: datalakestoragegen2/path/create; decisions: 1273, 1290, 1291
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { Server } from '../lib/server.mjs';
 import { account, credential, newFilesystem as newFlat, rawDfs, rawDfsRefused, refused } from './dfs-setup.mjs';
+import { raw } from './raw.mjs';
 import { containerName, once } from './setup.mjs';
 
 const server = await Server.start({ args: ['--hierarchical'] });
@@ -57,13 +58,26 @@ test('the list of the request is the whole list: nothing is inherited and the um
     assert.equal((await accessOf(filesystem, 'd/g'))[3], 'user::rwx,user:ann:rw-,group::r--,mask::rw-,other::---');
 });
 
-test('an overwritten file keeps what the request does not set', async () => {
+test('an overwritten file keeps its owner and group, and gets the permissions of a new file', async () => {
     const filesystem = await newFilesystem();
+    const blob = `/${filesystem.name}/f`;
     await put(filesystem, 'f', { 'x-ms-owner': 'ann', 'x-ms-group': 'staff', 'x-ms-acl': ACL });
+    // Recorded: the mode is that of the request.
+    await put(filesystem, 'f', { 'x-ms-permissions': '0777', 'x-ms-umask': '0000' });
+    assert.deepEqual((await accessOf(filesystem, 'f')).slice(0, 3), ['ann', 'staff', 'rwxrwxrwx']);
+    await put(filesystem, 'f', { 'x-ms-acl': ACL });
     await put(filesystem, 'f');
-    assert.deepEqual(await accessOf(filesystem, 'f'), ['ann', 'staff', 'rwxrwx---+', ACL]);
+    assert.deepEqual((await accessOf(filesystem, 'f')).slice(0, 3), ['ann', 'staff', 'rw-r-----']);
+    await put(filesystem, 'f', { 'x-ms-acl': ACL });
+    assert.equal((await raw('PUT', blob, { 'x-ms-blob-type': 'BlockBlob' }, 'x', { base: { host: base.host, port: server.port } })).status, 201);
+    assert.deepEqual((await accessOf(filesystem, 'f')).slice(0, 3), ['ann', 'staff', 'rw-r-----']);
+    // The default entries of the directory are those of a new file, too.
+    await put(filesystem, 'e', { 'x-ms-acl': `${ACL},default:user::rwx,default:user:ann:rwx,default:group::r-x,default:other::r-x` }, 'resource=directory');
+    await put(filesystem, 'e/f', { 'x-ms-acl': 'user::r--,group::r--,other::---' });
+    await put(filesystem, 'e/f');
+    assert.equal((await accessOf(filesystem, 'e/f'))[3], 'user::rw-,user:ann:rwx,group::r-x,mask::rw-,other::r--');
     await put(filesystem, 'f', { 'x-ms-group': 'crew' });
-    assert.deepEqual(await accessOf(filesystem, 'f'), ['ann', 'crew', 'rwxrwx---+', ACL]);
+    assert.deepEqual((await accessOf(filesystem, 'f')).slice(0, 3), ['ann', 'crew', 'rw-r-----']);
     await put(filesystem, 'f', { 'x-ms-acl': 'user::r--,group::r--,other::---', 'x-ms-owner': 'bob' });
     assert.deepEqual((await accessOf(filesystem, 'f')).slice(0, 3), ['bob', 'crew', 'r--r-----']);
     for (const headers of [{}, { 'x-ms-group': 'staff' }])

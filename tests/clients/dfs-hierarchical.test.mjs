@@ -6,6 +6,7 @@ import { BlobServiceClient } from '@azure/storage-blob';
 import { DataLakeServiceClient } from '@azure/storage-file-datalake';
 import { Server } from '../lib/server.mjs';
 import { account, bytesOf, credential, newFile, pathsOf, rawDfs, refused } from './dfs-setup.mjs';
+import { raw } from './raw.mjs';
 import { containerName, once } from './setup.mjs';
 
 const server = await Server.start({ args: ['--hierarchical'] });
@@ -45,6 +46,33 @@ test('files make their parents; directories are listed where they are', async ()
     const answer = await rawDfs('HEAD', `/${filesystem.name}/a/empty`, {}, '', { base });
     assert.equal(answer.headers.get('x-ms-resource-type'), 'directory');
     assert.equal(answer.headers.get('x-ms-properties'), `hdi_isfolder=${btoa('true')},k=${btoa('v')}`);
+});
+
+test('a directory that has only a blob with uncommitted blocks is listed as empty', async () => {
+    const filesystem = await newFilesystem();
+    const blocks = new BlobServiceClient(server.url, credential, once)
+        .getContainerClient(filesystem.name).getBlockBlobClient('a/b/file');
+    await blocks.stageBlock(btoa('1'), 'x', 1);
+    assert.deepEqual(await tree(filesystem, 'a/b'), []);
+    assert.deepEqual(names(await pathsOf(filesystem, { recursive: false, path: 'a/b' })), []);
+    assert.deepEqual(await tree(filesystem), ['a/', 'a/b/']);
+});
+
+test('directories have properties', async () => {
+    const filesystem = await newFilesystem();
+    const blob = (name, version) => raw('HEAD', `/${filesystem.name}/${name}`, { 'x-ms-version': version }, '', { base: { host: base.host, port: server.port } });
+    const pathHttpHeaders = { contentType: 'a/b', cacheControl: 'no-store', contentLanguage: 'de', contentEncoding: 'e', contentDisposition: 'inline' };
+    await filesystem.getDirectoryClient('a/b').create({ pathHttpHeaders });
+    const properties = await filesystem.getDirectoryClient('a/b').getProperties();
+    for (const [name, value] of Object.entries(pathHttpHeaders))
+        assert.equal(properties[name], value);
+    // Recorded: a directory has a content type, and owners are shown since 2020-06-12.
+    const parent = await blob('a', '2020-06-12');
+    assert.deepEqual([parent.headers.get('content-type'), parent.headers.get('x-ms-owner'), parent.headers.get('x-ms-permissions')],
+        ['application/octet-stream', '$superuser', 'rwxr-x---']);
+    assert.equal((await blob('a', '2020-04-08')).headers.get('x-ms-owner'), undefined);
+    await filesystem.getDirectoryClient('a/b').create();
+    assert.equal((await blob('a/b', '2020-06-12')).headers.get('content-type'), 'application/octet-stream');
 });
 
 test('a file is appended to and flushed', async () => {

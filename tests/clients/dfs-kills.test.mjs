@@ -1,5 +1,5 @@
 // Kills the server inside renames and recursive deletes: afterwards each is done completely or not at all, and acknowledged
-// ones are done. issue 47; decisions: 1224, 1225
+// ones are done; on a flat account, a delete of a directory continues. issue 47; decisions: 1224, 1225, 1320
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -10,8 +10,8 @@ import { raw } from './raw.mjs';
 const FILES = ['f', 'sub/g', 'sub/deep/h'];
 const GATES = ['decided', 'applied', 'synced'];
 
-async function startHierarchical(t) {
-    const server = await Server.start({ args: ['--hierarchical'] });
+async function start(t, args) {
+    const server = await Server.start({ args });
     t.after(() => server.kill().then(() => server.remove()));
     return server;
 }
@@ -60,7 +60,7 @@ async function create(server) {
 const times = [...GATES, ...Array.from({ length: 12 }, () => null)];
 
 test('a rename is done or not', async (t) => {
-    const server = await startHierarchical(t);
+    const server = await start(t, ['--hierarchical']);
     await create(server);
     await put(server, 'a');
     let at = 'a';
@@ -75,7 +75,7 @@ test('a rename is done or not', async (t) => {
 });
 
 test('a recursive delete is done or not, and nothing remains', async (t) => {
-    const server = await startHierarchical(t);
+    const server = await start(t, ['--hierarchical']);
     await create(server);
     for (const gate of times) {
         await put(server, 'd');
@@ -89,4 +89,23 @@ test('a recursive delete is done or not, and nothing remains', async (t) => {
     const { code, output } = await run(['check', server.location]);
     assert.equal(code, 0, output);
     await server.restart();
+});
+
+test('on a flat account a recursive delete leaves the directory until everything below it is deleted', async (t) => {
+    const server = await start(t, []);
+    await create(server);
+    for (const gate of times) {
+        const all = ['d', ...Array.from({ length: 40 }, (_, i) => `d/${i + 10}`)];
+        assert.equal((await dfs(server, 'PUT', '/box/d?resource=directory')).status, 201);
+        for (const name of all.slice(1))
+            assert.equal((await blob(server, 'PUT', `/box/${name}`, { 'x-ms-blob-type': 'BlockBlob' })).status, 201);
+        const status = await killedIn(server, gate, (headers) => remove(server, 'd', headers));
+        const left = (await look(server)).split(' ').filter(Boolean);
+
+        assert.equal(status === 200 ? left.length : 0, 0, `${gate}: ${left}`);
+        if (left.length > 0)
+            assert.deepEqual(left, ['d', ...(left.length > 1 ? all.slice(-left.length + 1) : [])], 'deleted in order, the directory last');
+        assert.equal((await remove(server, 'd')).status, left.length > 0 ? 200 : 404);
+    }
+    assert.equal(await look(server), '');
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { ANY_PORTS } from '../lib/server.mjs';
 import { untilStopped } from '../lib/stopped.mjs';
@@ -18,7 +18,7 @@ const LEASE_MS = 3000;
 async function newCluster(t, cells = 1) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
     return { folder, cluster };

@@ -14,7 +14,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
 import { bootNs, pskIdentity } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
@@ -30,7 +30,7 @@ const BLOCK = [['x-ms-blob-type', 'BlockBlob']];
 async function newCluster(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-forward-'));
     const cluster = join(folder, 'shared');
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster]);
     assert.equal(code, 0, errors);
     return { folder, cluster };

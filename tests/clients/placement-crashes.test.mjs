@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { namesIn } from '../lib/peer_request.mjs';
 import { run } from '../lib/program.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -39,7 +39,7 @@ class Cells {
     async start(t) {
         const folder = await mkdtemp(join(tmpdir(), 'lagra-crashes-'));
         this.cluster = join(folder, 'shared');
-        t.after(() => removeCluster(folder));
+        removeClusterAfter(t, folder);
         const { code, errors } = await run(['cluster', 'init', this.cluster, '--cells', '3']);
         assert.equal(code, 0, errors);
         this.members = await Promise.all([1, 2, 3].map((cell) => Member.start(this.cluster, { args: ['--cell', `${cell}`] })));

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Member, removeCluster } from '../lib/cell_member.mjs';
+import { Member, removeClusterAfter } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
 import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -25,7 +25,7 @@ async function startCluster(t) {
     const cluster = join(folder, 'shared');
     const [port] = await freePorts(1);
 
-    t.after(() => removeCluster(cluster));
+    removeClusterAfter(t, cluster);
     t.after(() => rm(folder, { recursive: true, force: true }));
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', '2']);
     assert.equal(code, 0, errors);

@@ -11,7 +11,7 @@ const POLL_MS = 20;
 const PATIENCE_MS = 60_000;
 /* A front end that stands by does not listen there yet: few other tests draw from these. */
 const SMB_FIRST_PORT = 10100, SMB_PORTS = 1900;
-const STDERR_KEPT = 65536;
+const STDERR_KEPT = 65536, LINES_PRINTED = 30;
 const OWNED = '/-/ready?cell';
 const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 
@@ -21,10 +21,17 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 const launchHere = (words, env) => spawn(process.env.LAGRA_BINARY, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
 
-/** Ends the front ends of clusters below the folder, then removes it: while they run they create files. */
-export async function removeCluster(folder) {
-    await Promise.all([...members].filter((member) => member.folder.startsWith(folder)).map((member) => member.end('SIGKILL')));
-    await rm(folder, { recursive: true, force: true });
+/** Has the front ends of clusters below the folder ended after the test, and the folder removed then: while they run
+ *  they create files. If the test fails, prints the last lines of their standard errors. */
+export function removeClusterAfter(t, folder) {
+    t.after(async () => {
+        const own = [...members].filter((member) => member.folder.startsWith(folder));
+
+        await Promise.all(own.map((member) => member.end('SIGKILL')));
+        if (!t.passed)
+            own.forEach((member) => console.error(member.lastLines()));
+        await rm(folder, { recursive: true, force: true });
+    });
 }
 
 export class Member {
@@ -75,6 +82,13 @@ export class Member {
         }));
         running.add(child);
         this.#child = child;
+    }
+
+    /** The last lines of its standard error, below a line that names it. */
+    lastLines() {
+        const lines = this.stderr.trimEnd().split('\n').slice(-LINES_PRINTED);
+
+        return [`standard error of lagra ${this.#words.join(' ')}:`, ...lines].join('\n    ');
     }
 
     get hasEnded() {

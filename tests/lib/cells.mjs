@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Member, removeCluster } from './cell_member.mjs';
+import { Member, removeClusterAfter } from './cell_member.mjs';
 import { Connection } from './http.mjs';
 import { run } from './program.mjs';
 import { freePorts } from './server.mjs';
@@ -20,7 +20,7 @@ export async function startCells(t, { cells = 2, args = [], env = {}, withStandb
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
 
-    t.after(() => removeCluster(folder));
+    removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
     const start = async (name, more) => {

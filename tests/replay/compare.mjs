@@ -11,7 +11,7 @@ const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', '
     'x-ms-version-id',
     'x-ms-lease-id', 'x-ms-copy-id', 'x-ms-copy-completion-time', 'x-ms-client-request-id',
     'x-ms-access-tier-change-time', 'x-ms-popreceipt', 'x-ms-time-next-visible', 'x-ms-file-id',
-    'x-ms-file-parent-id', 'x-ms-file-permission-key']);
+    'x-ms-file-parent-id', 'x-ms-file-permission-key', 'x-ms-continuation', 'x-ms-deletion-id']);
 /** Values of the moment, where they are not given by a request: then they are of another time. */
 const TIME_HEADERS = new Set(['x-ms-file-creation-time', 'x-ms-file-last-write-time', 'x-ms-file-change-time']);
 const MOMENT_MS = 3600000;
@@ -19,10 +19,10 @@ const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snap
     'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime', 'DeletedTime',
     'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
     'TimeNextVisible', 'FileId', 'DirectoryId', 'PermissionKey', 'CreationTime', 'LastAccessTime', 'LastWriteTime',
-    'ChangeTime']);
+    'ChangeTime', 'DeletionId', 'Expiry-Time']);
 /** Known only where the bytes of the bodies were recorded. */
 const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
-    'Content-MD5', 'Content-CRC64', 'Content-Length']);
+    'Content-MD5', 'Content-CRC64', 'Content-Length', 'ServerCalculatedMd5', 'ServerCalculatedCrc']);
 
 const short = (value) => (value.length > 80 ? `${value.slice(0, 80)}..` : value);
 

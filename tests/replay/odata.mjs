@@ -1,5 +1,5 @@
-// The bodies of the Table service's answers as lists of [path, value]: JSON, and multipart bodies
-// of transactions, whose parts have a status, headers and a body of JSON each.
+// The bodies of the Table and Data Lake services' answers as lists of [path, value]: JSON, and multipart
+// bodies of transactions, whose parts have a status, headers and a body of JSON each.
 
 /** Numbers stay as they were written: 10.0 is not 10. */
 const NUMBER = '\u0001';
@@ -36,9 +36,9 @@ function valuesOf(value, path) {
 function comparable(path, value) {
     const name = path.split('/').at(-1);
 
-    if (['Timestamp', 'odata.etag', 'etag'].includes(name))
+    if (['Timestamp', 'odata.etag', 'etag', 'lastModified', 'creationTime'].includes(name))
         return null;
-    return path.endsWith('odata.error/message/value') ? value.split('\n')[0] : value;
+    return path.endsWith('odata.error/message/value') || path === 'error/message' ? value.split('\n')[0] : value;
 }
 
 function compareValues(recorded, ours) {

@@ -19,24 +19,26 @@ import { Control, Server } from '../lib/server.mjs';
 import { containerSas, shareSas } from '../lib/sas.mjs';
 import { batchOf, batchPartsOf } from './batches.mjs';
 import { filesBefore } from './files.mjs';
+import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
-    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
-    sourceOf, sourcesBefore,
+    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, propertiesBefore,
+    requestOf, sourceOf, sourcesBefore,
 } from './recording.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../../shared');
-const FILES =
-    ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
-const SERVICES = ['blob', 'queue', 'table', 'file'];
+const FILES = ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz', 'dfs.jsonl.gz']
+    .map((name) => path.join(SHARED, 'recordings', name));
+/* The accounts of the Data Lake tests are hierarchical, so they have a server of their own. */
+const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 /* Dates of conditions so close to a change are of that change. */
 const CLOSE_MS = 5000;
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
-const WAIT_MIN_MS = { blob: 3000, queue: 1000, table: Infinity, file: 3000 };
+const WAIT_MIN_MS = { blob: 3000, queue: 1000, table: Infinity, file: 3000, dfs: 3000 };
 const RANGE_MAX = 4 << 20;
 const FILLED_MAX = 64 << 20;
 const WAIT_MAX_MS = 300000;
@@ -56,7 +58,7 @@ class Replay {
     #server;
     #service;
     #control;
-    #connection = null;
+    #connections = new Map();
     #clockMs = 0;
     #mayKeep = false;
 
@@ -67,7 +69,8 @@ class Replay {
     }
 
     close() {
-        this.#connection?.close();
+        for (const connection of this.#connections.values())
+            connection.close();
         this.#control.close();
     }
 
@@ -85,22 +88,24 @@ class Replay {
         return this.#server.ports[this.#service];
     }
 
-    /** request: { method, path, query, headers, body, anonymous } */
-    async send({ method, path: name, query, headers, body, anonymous }) {
+    /** request: { method, path, query, headers, body, anonymous }; service: that gets it */
+    async send({ method, path: name, query, headers, body, anonymous }, service = this.#service) {
+        const port = this.#server.ports[service];
         const pairs = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
         const isWrite = body.length > 0 || !['GET', 'HEAD'].includes(method);
         const request = {
             method,
             target: `/${this.#server.account}${name}${pairs ? `?${pairs}` : ''}`,
-            headers: [['Host', `${this.#server.host}:${this.#port}`],
+            headers: [['Host', `${this.#server.host}:${port}`],
                 ...(isWrite ? [['Content-Length', String(body.length)]] : []), ...headers],
         };
-        this.#connection ??= await Connection.open(this.#server.host, this.#port);
-        const answer = await this.#connection.exchange(
-            anonymous ? request : sign(request, { offsetMs: this.#clockMs, service: this.#service }), body);
+        const connection = this.#connections.get(service) ?? await Connection.open(this.#server.host, port);
+        this.#connections.set(service, connection);
+        const answer = await connection.exchange(
+            anonymous ? request : sign(request, { offsetMs: this.#clockMs, service }), body);
         if (answer.headers.get('connection') === 'close') {
-            this.#connection.close(); // behind the refusal of a long body
-            this.#connection = null;
+            connection.close(); // behind the refusal of a long body
+            this.#connections.delete(service);
         }
         return answer;
     }
@@ -118,9 +123,14 @@ class Replay {
         return this.#service === 'table' ? withRecordedUrl(answer, this.#server.urlOf('table')) : answer;
     }
 
+    /** The service that prepares a run: containers and blobs are filesystems and paths, too. */
+    get #preparedBy() {
+        return this.#service === 'dfs' ? 'blob' : this.#service;
+    }
+
     /** Sends what only prepares: without a comparison. */
     async prepare(method, path, query, headers = [], body = Buffer.alloc(0)) {
-        return this.send({ method, path, query: Object.entries(query), headers, body });
+        return this.send({ method, path, query: Object.entries(query), headers, body }, this.#preparedBy);
     }
 
     /** The URL of a blob or file here; signed, where the recorded one was. */
@@ -180,12 +190,11 @@ class Replay {
     async begin(exchanges, given) {
         const restype = this.#service === 'file' ? 'share' : 'container';
 
-        if (exchanges.some(({ container, parameter }) => !container &&
-            parameter('comp') === 'properties'))
-            await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
-                Buffer.from('<StorageServiceProperties><Cors/></StorageServiceProperties>'));
-        if (this.#service === 'blob')
+        if (this.#preparedBy === 'blob')
             await this.#keep(exchanges);
+        if (exchanges.some(({ container, parameter }) => !container && parameter('comp') === 'properties'))
+            await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
+                Buffer.from(`<StorageServiceProperties>${propertiesBefore(exchanges) || '<Cors/>'}</StorageServiceProperties>`));
         if (this.#service === 'queue') {
             for (const queue of namesIn((await this.prepare('GET', '/', { comp: 'list' })).body.toString()))
                 await this.prepare('DELETE', `/${queue}`, {});
@@ -252,7 +261,7 @@ class Given {
             this.learn(one.exec(respBody ?? '')?.[1], one.exec(answer.body.toString())?.[1]);
         if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
             this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
-        for (const [recorded, ours] of givenOutBy({ respHeaders, respBody }, answer))
+        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders, respBody }, answer)])
             this.learn(recorded, ours);
     }
 
@@ -266,6 +275,8 @@ class Given {
     apply(name, value, { at }, nowMs) {
         if (this.#values.has(value))
             return this.#values.get(value);
+        if (name === 'x-ms-undelete-source')
+            return value.replace(/(?<=deletionid=)\d+/, (id) => this.#values.get(id) ?? id);
         if (!/^(x-ms-source-)?if-(un)?modified-since$/.test(name) || Number.isNaN(Date.parse(value)))
             return value;
         const date = Date.parse(value);
@@ -276,6 +287,7 @@ class Given {
 }
 
 const totals = { exchanges: 0, compared: 0, equal: 0, groups: 0, runs: 0, ended: new Map() };
+const reached = new Map(); // by service: [compared, exchanges]
 const used = new Set();
 
 function ruleFor(group, exchange, difference) {
@@ -323,7 +335,7 @@ function applySource(replay, given, { status, reqHeaders }, source, made, [name,
 async function exchangeAgain(replay, given, run, n, made) {
     const exchange = run[n];
     const request = requestOf(run, n);
-    const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
+    const apply = ([name, value]) => [name, given.apply(name, value, exchange.twin ?? exchange, replay.nowMs)];
     const source = sourceOf(exchange);
 
     if (exchange.parameter('comp') === 'batch')
@@ -334,8 +346,10 @@ async function exchangeAgain(replay, given, run, n, made) {
     if (source)
         request.headers = request.headers.map((header) => [header[0],
             applySource(replay, given, exchange, source, made.get(source.path), header)]);
-    const answer = replay.asRecorded(await replay.send(request));
+    const answer = replay.asRecorded(await replay.send(request, exchange.svc));
     given.learnFrom(exchange, answer);
+    if (exchange.twin)
+        given.learnFrom(exchange.twin, answer);
     return { answer, isExact: request.isExact };
 }
 
@@ -364,11 +378,16 @@ async function replayRun(replay, group, exchanges) {
         } catch (error) {
             if (!(error instanceof NotRecorded))
                 throw error;
+            if (show)
+                console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${error.message}`);
             return { found, ended: error.message };
         }
         const ended = endOf(exchange, answer);
-        if (ended)
+        if (ended) {
+            if (show)
+                console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${ended}`);
             return { found, ended };
+        }
         totals.compared++;
         const differences = differencesOf(exchange, answer, etags,
             { isCompared, isLeftOut, isExact });
@@ -402,26 +421,37 @@ async function runGroup(replay, group) {
     return found.length === 0 ? 'passed' : 'failed';
 }
 
+/** Replays the groups of a service; counts: of groups by their result. */
+async function runService(server, service, counts) {
+    const replay = new Replay(server, service);
+    const before = [totals.compared, totals.exchanges];
+
+    for (const group of FILES.flatMap((file) => groupsOf(file, service)))
+        if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
+            counts[await runGroup(replay, group)]++;
+    replay.close();
+    reached.set(service, [totals.compared - before[0], totals.exchanges - before[1]]);
+}
+
 async function main() {
     const counts = { passed: 0, failed: 0, skipped: 0 };
-    const server = await Server.start();
 
-    try {
-        for (const service of SERVICES) {
-            const replay = new Replay(server, service);
-            for (const group of FILES.flatMap((file) => groupsOf(file, service)))
-                if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
-                    counts[await runGroup(replay, group)]++;
-            replay.close();
+    for (const isHierarchical of [false, true]) {
+        const server = await Server.start({ args: isHierarchical ? ['--hierarchical'] : [] });
+        try {
+            for (const service of SERVICES.filter((name) => (name === 'dfs') === isHierarchical))
+                await runService(server, service, counts);
+        } finally {
+            await server.stop();
         }
-    } finally {
-        await server.stop();
     }
     const unused = wanted.length > 0 ? [] : rules.filter((rule) => !used.has(rule));
     for (const rule of unused)
         console.log(`not ok: no difference needs this rule: ${JSON.stringify(rule)}`);
     console.log(`${totals.groups} groups and ${totals.compared} of ${totals.exchanges} requests were ` +
         `compared, ${totals.equal} without any difference.`);
+    for (const [service, [compared, exchanges]] of reached)
+        console.log(`${service}: ${compared} of ${exchanges} requests were compared.`);
     for (const [why, count] of totals.ended)
         console.log(`${count} of ${totals.runs} runs of groups ended early: ${why}.`);
     console.log(`replay: ${counts.passed} passed, ${counts.failed + unused.length} failed, ` +

@@ -30,15 +30,13 @@ static const char *compare_bytes(const struct ask *ask, const struct contents *c
 
 static const char *const copy_texts[] = { "", "success", "pending", "failed", "aborted" };
 
-static const char *compare_lease(const struct lease_state *lease, const struct reply *answer,
+static const char *compare_lease(const struct model_lease *lease, const struct reply *answer,
                                  struct doubt doubt)
 {
-    static const char *const states[NOWS] = { "available", "leased", "breaking", "broken",
-                                              "expired" };
-    enum lease_now now = model_lease_now(lease, doubt, answer->began_ns, answer->ended_ns);
+    enum lease_now now = model_lease_now(lease, doubt.late, answer->began_ns, answer->ended_ns);
     bool locked = now == NOW_LEASED || now == NOW_BREAKING;
 
-    if (strcmp(answer->lease_state, states[now]) != 0)
+    if (strcmp(answer->lease_state, lease_now_texts[now]) != 0)
         return "another state of the lease";
     if (strcmp(answer->lease_status, locked ? "locked" : "unlocked") != 0)
         return "another status of the lease";

@@ -788,9 +788,9 @@ static uint64_t find_survivor(const struct stock *stock, unsigned count)
     uint64_t commit;
     bool found;
 
-    model_trust_clock(true);
+    leases_trust_clock(true);
     found = find_state(stock, count, &commit, &odd, &why);
-    model_trust_clock(false);
+    leases_trust_clock(false);
     if (found || find_state(stock, count, &commit, &odd, &why))
         return commit;
     ask_format(&odd->ask, asked, sizeof asked);

@@ -15,13 +15,6 @@
 #include "times.h"
 #include "world.h"
 
-#define SECOND_NS      UINT64_C(1000000000)
-/* What the server's clock may be away from ours: it goes on ahead of the wall after a start. After
- * the wall clock was set it gains or loses a sixteenth of the time, of which a lease has a minute
- * (decision 42). */
-#define CLOCK_SLOP     (2 * SECOND_NS)
-#define CLOCK_SLOP_SET (7 * SECOND_NS)
-
 /* ---- versions ---- */
 
 static struct model *model(void)
@@ -154,16 +147,6 @@ void model_prune(uint64_t oldest_commit)
             prune_blob(model()->blobs[space][b], oldest_commit);
 }
 
-static void widen(struct ending *ends, const struct ending *other)
-{
-    if (ends->to_ns == 0 || other->to_ns == 0)
-        return;
-    if (other->from_ns < ends->from_ns)
-        ends->from_ns = other->from_ns;
-    if (other->to_ns > ends->to_ns)
-        ends->to_ns = other->to_ns;
-}
-
 void model_widen(uint64_t commit, uint64_t other)
 {
     for (unsigned c = 0; c < CONTAINERS; c++) {
@@ -173,16 +156,17 @@ void model_widen(uint64_t commit, uint64_t other)
 
         if (!model_is_here_at(c, commit))
             continue;
-        widen(&to->lease.ends, &from->lease.ends);
-        widen(&to->forgotten, &from->forgotten);
+        ending_widen(&to->lease.ends, &from->lease.ends);
+        ending_widen(&to->forgotten, &from->forgotten);
         if (from->forgotten.to_ns == 0)
             to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
     }
     for (unsigned space = 0; space < model()->spaces; space++)
         for (unsigned b = 0;
              b < BLOBS && (!commits_are_divided() || model_is_here_at(space, commit)); b++)
-            widen(&((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
-                  &model_blob_in(space, b, other)->lease.ends);
+            ending_widen(
+                &((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
+                &model_blob_in(space, b, other)->lease.ends);
 }
 
 bool model_is_here(unsigned container)
@@ -241,7 +225,7 @@ static void return_container(unsigned c, uint64_t older, uint64_t commit, bool i
 
     *made = *model_container_at(c, older);
     if (is_restored)
-        made->lease = (struct lease_state){ .kind = LEASE_FREE };
+        made->lease = (struct model_lease){ .kind = LEASE_FREE };
     made->since = commit;
     made->older = model()->containers[c];
     model()->containers[c] = made;
@@ -254,7 +238,7 @@ static void return_blob(unsigned space, unsigned b, uint64_t older, uint64_t com
 
     *made = *model_blob_in(space, b, older);
     if (is_restored)
-        made->lease = (struct lease_state){ .kind = LEASE_FREE };
+        made->lease = (struct model_lease){ .kind = LEASE_FREE };
     made->since = commit;
     made->older = model()->blobs[space][b];
     model()->blobs[space][b] = made;
@@ -276,37 +260,7 @@ void model_return_to(uint64_t older, uint64_t commit, unsigned container)
             return_blob(i / BLOBS, i % BLOBS, older, commit, is_restored);
 }
 
-/* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
-
-static bool trusts_clock;
-
-void model_trust_clock(bool trusted)
-{
-    trusts_clock = trusted;
-}
-
-/* Whether what ends between two moments, as it was said in that life, may or may not have ended. */
-static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
-{
-    bool was_set = world->wall_steps > 0;
-    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
-
-    if (was_set && ends->life != world->life && !trusts_clock)
-        return true; /* a new life goes by the wall clock alone */
-    return to_ns + slop >= ends->from_ns && from_ns < ends->to_ns + slop;
-}
-
-static bool is_over(const struct ending *ends, struct doubt doubt, uint64_t from_ns, uint64_t to_ns)
-{
-    return is_doubtful(ends, from_ns, to_ns) ? doubt.late : from_ns >= ends->to_ns;
-}
-
-static struct ending ending_after(uint64_t seconds, uint64_t from_ns, uint64_t to_ns)
-{
-    return (struct ending){ .from_ns = from_ns + seconds * SECOND_NS,
-                            .to_ns = to_ns + seconds * SECOND_NS,
-                            .life = world->life };
-}
+/* ---- endings ---- */
 
 struct ending rule_ending_after(const struct run *run, uint64_t seconds)
 {
@@ -315,142 +269,12 @@ struct ending rule_ending_after(const struct run *run, uint64_t seconds)
 
 bool rule_is_doubtful(const struct run *run, const struct ending *due)
 {
-    return is_doubtful(due, run->from_ns, run->to_ns);
+    return ending_is_doubtful(due, run->from_ns, run->to_ns);
 }
 
 bool rule_came_back(const struct run *run, const struct ending *due)
 {
-    return is_doubtful(due, run->from_ns, run->to_ns) && run->doubt.came_back;
-}
-
-bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
-{
-    return lease->kind != LEASE_FREE && lease->ends.to_ns != 0 &&
-           is_doubtful(&lease->ends, from_ns, to_ns);
-}
-
-enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
-                               uint64_t from_ns, uint64_t to_ns)
-{
-    bool over;
-
-    if (lease->kind == LEASE_FREE)
-        return NOW_AVAILABLE;
-    if (lease->ends.to_ns == 0)
-        return NOW_LEASED;
-    over = is_over(&lease->ends, doubt, from_ns, to_ns);
-    if (lease->kind == LEASE_HELD)
-        return over ? NOW_EXPIRED : NOW_LEASED;
-    return over ? NOW_BROKEN : NOW_BREAKING;
-}
-
-static bool has_id(const struct lease_state *lease, unsigned id)
-{
-    return lease->kind != LEASE_FREE && id > 0 && lease->id == id;
-}
-
-/* NULL: it may go on. */
-static const char *use_lease(const struct lease_state *lease, enum lease_now now, unsigned id,
-                             bool is_write, bool of_container)
-{
-    if (id == 0) {
-        bool held = now == NOW_LEASED || now == NOW_BREAKING;
-
-        return is_write && held ? "LeaseIdMissing" : NULL;
-    }
-    if (now == NOW_AVAILABLE)
-        return of_container ? "LeaseNotPresentWithContainerOperation"
-                            : "LeaseNotPresentWithBlobOperation";
-    if (!has_id(lease, id))
-        return of_container ? "LeaseIdMismatchWithContainerOperation"
-                            : "LeaseIdMismatchWithBlobOperation";
-    return now == NOW_BROKEN || now == NOW_EXPIRED ? "LeaseLost" : NULL;
-}
-
-static void hold(struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
-{
-    lease->kind = LEASE_HELD;
-    lease->ends = (struct ending){ 0 };
-    if (lease->duration_s >= 0)
-        lease->ends = ending_after((uint64_t)lease->duration_s, from_ns, to_ns);
-}
-
-static const char *acquire(struct lease_state *lease, enum lease_now now, const struct ask *ask)
-{
-    bool same = has_id(lease, ask->proposed);
-
-    if (now == NOW_LEASED && !same)
-        return "LeaseAlreadyPresent";
-    if (now == NOW_BREAKING)
-        return same ? "LeaseIsBreakingAndCannotBeAcquired" : "LeaseAlreadyPresent";
-    lease->id = ask->proposed;
-    lease->text[0] = '\0';
-    lease->duration_s = ask->duration_s;
-    return NULL;
-}
-
-static const char *change(struct lease_state *lease, enum lease_now now, const struct ask *ask)
-{
-    if (now == NOW_AVAILABLE || now == NOW_BROKEN || now == NOW_EXPIRED)
-        return "LeaseNotPresentWithLeaseOperation";
-    if (!has_id(lease, ask->lease_id) && !(now == NOW_LEASED && has_id(lease, ask->proposed)))
-        return "LeaseIdMismatchWithLeaseOperation";
-    if (now == NOW_BREAKING)
-        return "LeaseIsBreakingAndCannotBeChanged";
-    lease->id = ask->proposed;
-    return NULL;
-}
-
-static void end_early(struct lease_state *lease, const struct ask *ask, uint64_t from_ns,
-                      uint64_t to_ns)
-{
-    bool endless = lease->kind == LEASE_HELD && lease->ends.to_ns == 0;
-    struct ending asked =
-        ending_after(ask->break_s < 0 ? 0 : (uint64_t)ask->break_s, from_ns, to_ns);
-
-    if (endless)
-        lease->ends = asked;
-    if (ask->break_s >= 0 && asked.from_ns < lease->ends.from_ns)
-        lease->ends.from_ns = asked.from_ns;
-    if (ask->break_s >= 0 && asked.to_ns < lease->ends.to_ns)
-        lease->ends.to_ns = asked.to_ns;
-    lease->kind = LEASE_ENDED_EARLY;
-}
-
-static const char *act_on_lease(struct lease_state *lease, enum lease_now now,
-                                const struct ask *ask, uint64_t from_ns, uint64_t to_ns)
-{
-    const char *code = NULL;
-
-    switch (ask->act) {
-    case ACT_ACQUIRE:
-        code = acquire(lease, now, ask);
-        if (!code)
-            hold(lease, from_ns, to_ns);
-        return code;
-    case ACT_RENEW:
-        if (!has_id(lease, ask->lease_id))
-            return "LeaseIdMismatchWithLeaseOperation";
-        if (now == NOW_BREAKING || now == NOW_BROKEN)
-            return "LeaseIsBrokenAndCannotBeRenewed";
-        hold(lease, from_ns, to_ns);
-        return NULL;
-    case ACT_CHANGE:
-        return change(lease, now, ask);
-    case ACT_RELEASE:
-        if (!has_id(lease, ask->lease_id))
-            return "LeaseIdMismatchWithLeaseOperation";
-        memset(lease, 0, sizeof *lease);
-        return NULL;
-    case ACT_BREAK:
-        if (now == NOW_AVAILABLE)
-            return "LeaseNotPresentWithLeaseOperation";
-        end_early(lease, ask, from_ns, to_ns);
-        return NULL;
-    case ACTS:
-        break;
-    }
-    return "?";
+    return rule_is_doubtful(run, due) && run->doubt.came_back;
 }
 
 /* ---- one request ---- */
@@ -644,36 +468,36 @@ static bool check_condition(struct run *run, bool exists, const struct stamp *st
     return false;
 }
 
-static bool check_use(struct run *run, const struct lease_state *lease, bool is_write,
+static bool check_use(struct run *run, const struct model_lease *lease, bool is_write,
                       bool of_container)
 {
-    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
-    const char *code = use_lease(lease, now, run->ask->lease_id, is_write, of_container);
+    enum lease_now now = model_lease_now(lease, run->doubt.late, run->from_ns, run->to_ns);
+    const char *code = model_lease_use(lease, now, run->ask->lease_id, is_write, of_container);
 
     if (code)
         rule_refuse(run, 412, code);
     return !code;
 }
 
-/* A write ends a lease that is over. */
-static void forget_lease(struct run *run, struct lease_state *lease)
+static void forget_lease(struct run *run, struct model_lease *lease)
 {
-    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
-
-    if (now == NOW_BROKEN || now == NOW_EXPIRED)
-        memset(lease, 0, sizeof *lease);
+    model_lease_forget(lease, model_lease_now(lease, run->doubt.late, run->from_ns, run->to_ns));
 }
 
-static void lease_action(struct run *run, struct lease_state *lease)
+static void lease_action(struct run *run, struct model_lease *lease)
 {
-    static const int ok[ACTS] = { 201, 200, 200, 200, 202 };
-    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
-    const char *code = act_on_lease(lease, now, run->ask, run->from_ns, run->to_ns);
+    enum lease_now now = model_lease_now(lease, run->doubt.late, run->from_ns, run->to_ns);
+    const struct lease_terms terms = { .act = run->ask->act,
+                                       .id = run->ask->lease_id,
+                                       .proposed = run->ask->proposed,
+                                       .duration_s = run->ask->duration_s,
+                                       .break_s = run->ask->break_s };
+    const char *code = model_lease_act(lease, now, &terms, run->from_ns, run->to_ns);
 
     if (code)
         rule_refuse(run, 409, code);
     else
-        rule_succeed(run, ok[run->ask->act], true);
+        rule_succeed(run, model_lease_status(run->ask->act), true);
 }
 
 /* ---- containers ---- */
@@ -800,7 +624,7 @@ static void on_missing_container(struct run *run)
     struct container_state *c = &run->out->container;
 
     if (run->ask->op != OP_DELETE_CONTAINER || c->forgotten.to_ns == 0 ||
-        is_over(&c->forgotten, run->doubt, run->from_ns, run->to_ns))
+        ending_is_over(&c->forgotten, run->doubt.late, run->from_ns, run->to_ns))
         rule_refuse(run, 404, "ContainerNotFound");
     else if (check_use(run, &c->lease, true, true))
         rule_succeed(run, 202, false);
@@ -1102,7 +926,7 @@ static bool is_read_op(enum op op)
 
 /* Is there what the operation needs? Sets what conditions and leases look at. */
 static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_stamp,
-                         struct lease_state *ret_lease)
+                         struct model_lease *ret_lease)
 {
     const struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
@@ -1206,7 +1030,7 @@ static void on_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
     struct stamp *stamp;
-    struct lease_state lease;
+    struct model_lease lease;
     bool exists;
 
     if (!run->out->container.exists) {

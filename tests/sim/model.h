@@ -9,6 +9,7 @@
 
 #include "contents.h"
 #include "kept.h"
+#include "leases.h"
 
 #define STAGED_MAX      BLOCK_IDS
 #define SNAPSHOTS_MAX   16u
@@ -23,21 +24,6 @@ struct stamp {
     char snapshot[SNAPSHOT_SIZE];
     struct stamp *before, *next; /* the ETags below and above */
     uint64_t above;              /* what it must be above, of before a crash */
-};
-
-/* Something ends between these two moments; to_ns is 0: never. */
-struct ending {
-    uint64_t from_ns, to_ns;
-    unsigned life; /* of the server that was told so */
-};
-
-enum lease_kind { LEASE_FREE, LEASE_HELD, LEASE_ENDED_EARLY };
-struct lease_state {
-    enum lease_kind kind;
-    unsigned id; /* 0: one that the server made, in `text` */
-    char text[40];
-    int duration_s;
-    struct ending ends; /* the lease, or what is left of it after a break */
 };
 
 enum copy_state { IS_NO_COPY, COPIED, COPIES_STILL, COPY_HAS_FAILED, COPY_WAS_ABORTED };
@@ -79,7 +65,7 @@ struct blob_state {
     struct contents contents;
     struct segment staged[STAGED_MAX];
     unsigned staged_count;
-    struct lease_state lease;
+    struct model_lease lease;
     struct snapshot_state snapshots[SNAPSHOTS_MAX];
     unsigned snapshot_count;
     char gone[SNAPSHOT_SIZE]; /* a snapshot or version that was deleted; "" */
@@ -113,7 +99,7 @@ struct container_state {
     struct stamp *stamp;
     unsigned metadata, access;
     struct stored_policy policies[POLICIES];
-    struct lease_state lease;
+    struct model_lease lease;
     struct ending forgotten; /* then a second Delete Container stops to succeed */
 };
 
@@ -192,14 +178,7 @@ bool model_may_be_here(unsigned container);
 void model_roll_back(uint64_t commit);
 /* The commit returns to the state of an older one: of all containers, or of one without leases. */
 void model_return_to(uint64_t older, uint64_t commit, unsigned container);
-/* available, leased, breaking, broken, expired */
-enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
-enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
-                               uint64_t from_ns, uint64_t to_ns);
 /* Does the name have versions, and no blob? One may be soft-deleted. model_version.c */
 bool model_has_versions_only(const struct blob_state *b);
-/* Are the server's clock and ours the same to the tick? */
-void model_trust_clock(bool trusted);
-bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns);
 
 #endif

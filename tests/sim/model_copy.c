@@ -62,10 +62,10 @@ static bool find_source(struct run *run, struct source *ret_source)
 /* A lease that ends would end while a long copy goes on. */
 static bool check_lease(struct run *run)
 {
-    const struct lease_state *lease = &run->out->blob.lease;
+    const struct model_lease *lease = &run->out->blob.lease;
 
     if (run->ask->is_sync || lease->duration_s < 0 ||
-        model_lease_now(lease, run->doubt, run->from_ns, run->to_ns) != NOW_LEASED)
+        model_lease_now(lease, run->doubt.late, run->from_ns, run->to_ns) != NOW_LEASED)
         return true;
     rule_refuse(run, 412, "InfiniteLeaseDurationRequired");
     return false;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "roles.h"
+
 const char *const path_filesystems[1] = { "fsys" };
 const char *const path_op_names[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = "Filesystem Create",
@@ -14,13 +16,19 @@ const char *const path_op_names[PATH_OPS] = {
     [PATH_APPEND] = "Path Update (append)",
     [PATH_FLUSH] = "Path Update (flush)",
     [PATH_SET_PROPERTIES] = "Path Update (setProperties)",
-    [PATH_SET_READERS] = "Path Update (setAccessControl)",
+    [PATH_SET_ACL] = "Path Update (setAccessControl)",
+    [PATH_LEASE] = "Path Lease",
+    [PATH_PUT_BLOCK] = "Put Block",
+    [PATH_PUT_BLOCK_LIST] = "Put Block List",
+    [PATH_SNAPSHOT] = "Snapshot Blob",
     [PATH_RENAME] = "Path Create (rename)",
     [PATH_DELETE] = "Path Delete",
     [PATH_READ] = "Path Read",
     [PATH_GET_PROPERTIES] = "Path Get Properties",
     [PATH_GET_ACCESS] = "Path Get Properties (getAccessControl)",
+    [PATH_GET_BLOCK_LIST] = "Get Block List",
     [PATH_LIST] = "Path List",
+    [PATH_LIST_SNAPSHOTS] = "List Blobs",
 };
 
 static const char names[PATH_NAMES + 1] = "abc";
@@ -72,22 +80,110 @@ unsigned path_moved(unsigned place, unsigned from, unsigned to)
                                      : PATH_PLACES;
 }
 
+const char *path_user(unsigned user)
+{
+    return user == PATH_NO_USER ? "$superuser" : roles_principal(user);
+}
+
+static size_t add_entry(char *to, size_t used, const char *entry, const char *name, unsigned rights)
+{
+    return used + (size_t)snprintf(to + used, PATH_ACL_SIZE - used, "%s%s%s:%c%c%c",
+                                   used > 0 ? "," : "", entry, name,
+                                   rights & PATH_READS ? 'r' : '-', rights & PATH_WRITE ? 'w' : '-',
+                                   rights & PATH_EXECUTE ? 'x' : '-');
+}
+
+static size_t add_rights(char *to, size_t used, const struct path_rights *rights, bool is_default,
+                         bool with_mask)
+{
+    static const char *const entries[2][4] = {
+        { "user:", "group:", "mask:", "other:" },
+        { "default:user:", "default:group:", "default:mask:", "default:other:" }
+    };
+    const char *const *entry = entries[is_default];
+
+    used = add_entry(to, used, entry[0], "", rights->user);
+    if (rights->named != PATH_NO_USER)
+        used = add_entry(to, used, entry[0], path_user(rights->named), rights->of_named);
+    used = add_entry(to, used, entry[1], "", rights->group);
+    if (rights->named != PATH_NO_USER && with_mask)
+        used = add_entry(to, used, entry[2], "", rights->mask);
+    return add_entry(to, used, entry[3], "", rights->other);
+}
+
+void path_acl_text(const struct path_acl *acl, bool with_mask, char to[PATH_ACL_SIZE])
+{
+    size_t used = add_rights(to, 0, &acl->access, false, with_mask);
+
+    if (acl->has_defaults)
+        add_rights(to, used, &acl->defaults, true, with_mask);
+}
+
+static void format_condition(const struct path_condition *condition, char *to, size_t size)
+{
+    static const char *const kinds[PATH_IFS] = { "",
+                                                 "If-Match",
+                                                 "If-Match:*",
+                                                 "If-None-Match",
+                                                 "If-None-Match:*",
+                                                 "If-Modified-Since",
+                                                 "If-Unmodified-Since" };
+
+    to[0] = '\0';
+    if (condition->kind != PATH_IF_NOTHING)
+        (void)snprintf(to, size, " %s %" PRIX64 " %" PRId64, kinds[condition->kind],
+                       condition->etag, condition->date);
+}
+
+static void format_lease(const struct path_ask *ask, char *to, size_t size)
+{
+    static const char *const acts[ACTS] = { "acquire", "renew", "change", "release", "break" };
+    static const char *const actions[] = { "", " acquires", " renews", " releases",
+                                           " acquires and releases" };
+
+    (void)snprintf(to, size, " lease=%u%s%s proposed=%u dur=%d break=%d source=%u", ask->lease.id,
+                   ask->op == PATH_LEASE ? " " : "",
+                   ask->op == PATH_LEASE ? acts[ask->lease.act] : actions[ask->lease_action],
+                   ask->lease.proposed, ask->lease.duration_s, ask->lease.break_s,
+                   ask->source_lease);
+}
+
+static void format_blocks(const struct path_ask *ask, char *to, size_t size)
+{
+    static const char *const sources[] = { "committed", "uncommitted", "latest" };
+    size_t used = 0;
+
+    to[0] = '\0';
+    if (ask->op == PATH_PUT_BLOCK)
+        (void)snprintf(to, size, " block=%u", ask->content.block - 1);
+    for (unsigned i = 0; i < ask->list_count && used < size; i++)
+        used += (size_t)snprintf(to + used, size - used, " %s:%u", sources[ask->list[i].source],
+                                 ask->list[i].block);
+}
+
 void path_ask_format(const struct path_ask *ask, char *to, size_t size)
 {
-    static const char *const conditions[] = { "", " If-Match", " If-None-Match:*" };
-    char path[PATH_TEXT_SIZE], source[PATH_TEXT_SIZE] = "";
+    char path[PATH_TEXT_SIZE], source[PATH_TEXT_SIZE] = "", acl[PATH_ACL_SIZE] = "";
+    char condition[80], of_source[80], lease[120], blocks[80];
 
     path_text(ask->place, path);
     if (ask->op == PATH_RENAME)
         path_text(ask->from, source);
+    if (ask->op == PATH_SET_ACL)
+        path_acl_text(&ask->acl, false, acl);
+    format_condition(&ask->condition, condition, sizeof condition);
+    format_condition(&ask->source_condition, of_source, sizeof of_source);
+    format_lease(ask, lease, sizeof lease);
+    format_blocks(ask, blocks, sizeof blocks);
     (void)snprintf(to, size,
-                   "%s /%s%s%s%s%s %" PRIX64 "%s%s%s value=%u position=%u seed=%" PRIu64
-                   " length=%u%s%s max=%u next=%u",
-                   path_op_names[ask->op], path, source[0] ? " from /" : "", source,
-                   ask->by_blob ? " as blob" : "", conditions[ask->condition], ask->etag,
-                   ask->source_etag > 0 ? " with a source condition" : "",
+                   "%s /%s%s%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
+                   " length=%u%s%s%s%s max=%u next=%u%s%s",
+                   path_op_names[ask->op], path, ask->snapshot[0] ? "@" : "", ask->snapshot,
+                   source[0] ? " from /" : "", source, ask->by_blob ? " as blob" : "", ask->user,
+                   condition, of_source[0] ? " source" : "", of_source, lease,
                    ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
-                   ask->value, ask->position, ask->content.seed, ask->content.length,
+                   ask->value, ask->position, ask->content.seed, ask->content.length, blocks,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",
-                   ask->max, ask->next);
+                   ask->with_snapshots ? " with snapshots" : "", ask->max, ask->next,
+                   ask->sets_mode ? " mode only " : " ", acl);
 }

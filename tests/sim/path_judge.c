@@ -17,6 +17,7 @@ static struct slot {
     uint64_t before; /* newest commit when it started */
     uint64_t commit; /* its own; 0 if none */
     uint64_t wall_steps;
+    uint64_t began_ns;
     struct path_expected expected;
 } slots[SLOTS_MAX];
 
@@ -60,8 +61,10 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 
 void path_judge_asked(unsigned slot, const struct ask *ask)
 {
-    slots[slot] =
-        (struct slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+    slots[slot] = (struct slot){ .ask = ask,
+                                 .before = world->commits,
+                                 .wall_steps = world->wall_steps,
+                                 .began_ns = world->now_ns };
 }
 
 bool path_judge_has_committed(unsigned slot)
@@ -69,13 +72,39 @@ bool path_judge_has_committed(unsigned slot)
     return slots[slot].commit > 0;
 }
 
+static struct path_moment moment_of(const struct slot *slot)
+{
+    return (struct path_moment){ .from_ns = slot->began_ns,
+                                 .to_ns = world->now_ns,
+                                 .from_commit = slot->before,
+                                 .to_commit = world->commits };
+}
+
+/* Finds doubts with which the request may commit on the newest state; otherwise returns some. */
+static unsigned find_doubts(struct slot *slot, const struct path_moment *moment)
+{
+    unsigned possible, certain;
+
+    path_find_doubts(&slot->ask->path, world->commits, moment, &possible, &certain);
+    for (unsigned doubts = 0; doubts < PATH_DOUBTS; doubts++) {
+        if ((doubts & ~possible) || (certain & ~doubts))
+            continue;
+        slot->expected = path_expect(&slot->ask->path, world->commits, moment, doubts);
+        if (slot->expected.changes)
+            return doubts;
+    }
+    return certain;
+}
+
 void path_judge_committed(unsigned slot_number)
 {
     struct slot *slot = &slots[slot_number];
+    const struct path_moment moment = moment_of(slot);
+    unsigned doubts;
 
     if (slot->commit > 0)
         return; /* deletes the remains of its first commit; no client sees that */
-    slot->expected = path_expect(&slot->ask->path, world->commits);
+    doubts = find_doubts(slot, &moment);
     if (!slot->expected.changes)
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
@@ -84,7 +113,7 @@ void path_judge_committed(unsigned slot_number)
         return;
     }
     slot->commit = ++world->commits;
-    path_apply(&slot->ask->path, slot->commit);
+    path_apply(&slot->ask->path, slot->commit, &moment, doubts);
     world_trace(slot->commit << 8 | slot->ask->path.op);
     judge_say_commit(slot->ask, slot->commit, slot_number);
 }
@@ -94,7 +123,18 @@ void path_judge_committed(unsigned slot_number)
 static bool tells_etag(const struct path_ask *ask)
 {
     return ask->op != PATH_DELETE && (ask->op != PATH_APPEND || ask->flushes) &&
-           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME;
+           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME && ask->op != PATH_PUT_BLOCK;
+}
+
+/* The snapshot is the newest one of the state that its commit created. */
+static const char *fill_snapshot(const struct path_node *node, const struct reply *answer)
+{
+    const struct path_snapshot *newest = &node->snapshots[node->snapshot_count - 1];
+
+    if (node->snapshot_count > 1 && strcmp(newest[-1].time->text, answer->snapshot) >= 0)
+        return "a snapshot that is not later than the one before";
+    memcpy(newest->time->text, answer->snapshot, sizeof newest->time->text);
+    return NULL;
 }
 
 static void judge_commit(const struct slot *slot, const struct reply *answer)
@@ -106,7 +146,12 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
     if (answer->status != slot->expected.status)
         why = "another status than of this change";
     else if (tells_etag(ask))
-        why = path_fill(node, answer->etag);
+        why = path_fill(node, answer);
+    if (!why && ask->op == PATH_LEASE && ask->lease.act != ACT_RELEASE &&
+        ask->lease.act != ACT_BREAK && strcmp(answer->lease_id, lease_texts[node->lease.id]) != 0)
+        why = "another lease id";
+    if (!why && ask->op == PATH_SNAPSHOT)
+        why = fill_snapshot(node, answer);
     if (why)
         fail(slot, answer, why);
     commits_acknowledge(slot->commit);
@@ -117,6 +162,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 {
     const struct path_ask *ask = &slot->ask->path;
     struct seen *client = &seen[slot - slots];
+    const struct path_moment moment = moment_of(slot);
     uint64_t at = world->commits, fitting = UINT64_MAX;
     const char *first = NULL;
 
@@ -124,7 +170,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
         return;
     for (;;) {
         uint64_t changed = path_changed_before(slot->before, at);
-        const char *why = path_compare_answer(ask, answer, at);
+        const char *why = path_compare_answer(ask, answer, at, &moment);
 
         if (!why)
             fitting = changed;

@@ -6,22 +6,35 @@
 
 #include "request.h"
 
-#define PATH_PARTS_MAX  48u
-#define PATH_STAGED_MAX 64u
+#define PATH_PARTS_MAX      48u
+#define PATH_STAGED_MAX     64u
+/* Files with this many snapshots get no more, unless several clients create them at the same time. */
+#define PATH_SNAPSHOTS_MANY 3u
+#define PATH_SNAPSHOTS_MAX  24u
 /* Files whose content has more parts than this are replaced. */
-#define PATH_PARTS_MANY 12u
+#define PATH_PARTS_MANY     12u
 
 struct path_stamp {
-    uint64_t etag;  /* ticks; 0 if not known yet */
-    uint64_t above; /* previous ETag of the path; 0 if not known */
+    uint64_t etag;      /* ticks; 0 if not known yet */
+    uint64_t above;     /* previous ETag of the path; 0 if not known */
+    int64_t modified_s; /* Unix seconds; 0 if not known yet */
 };
 
-/* A file or directory. Never changed, except that its stamp is filled in. */
+struct path_time {
+    char text[PATH_TIME_SIZE]; /* empty if not known yet */
+};
+
+/* A file or directory. Never changed, except that its stamp is filled in, and the end of its lease widened. */
 struct path_node {
+    uint64_t id; /* the same in all states */
     bool is_directory;
-    bool is_put; /* its content was not appended */
+    bool is_uncommitted; /* has only staged blocks: most requests do not find it */
+    bool is_put;         /* its content was not appended */
     struct path_stamp *stamp;
-    unsigned value, readers;
+    unsigned value;
+    struct path_acl acl;
+    bool has_record; /* of the root: its list was set, so that it has a record */
+    struct model_lease lease;
     struct path_content parts[PATH_PARTS_MAX];
     unsigned part_count;
     struct path_staged {
@@ -29,15 +42,36 @@ struct path_node {
         struct path_content content;
     } staged[PATH_STAGED_MAX]; /* ordered by position */
     unsigned staged_count;
+    struct path_content blocks[PATH_BLOCK_IDS]; /* staged ones, by id; of others `block` is 0 */
+    struct path_snapshot {
+        const struct path_node *node; /* as it was */
+        struct path_time *time;
+    } snapshots[PATH_SNAPSHOTS_MAX]; /* ordered by time */
+    unsigned snapshot_count;
     bool is_doubtful; /* a crash may have undone staged bytes, which no request shows */
     bool is_unknown;  /* its bytes are: they were flushed while it was doubtful */
+};
+
+/* When a request is decided, and what leaves more than one response possible. */
+enum {
+    PATH_LATE = 1,        /* a lease that may have ended has */
+    PATH_SOURCE_LATE = 2, /* the same of the source of a rename */
+    PATH_IS_MODIFIED = 4, /* an unknown date is after that of the condition */
+    PATH_SOURCE_IS_MODIFIED = 8,
+    PATH_REFUSED = 16, /* lists do not permit it to the user */
+    PATH_SOURCE_REFUSED = 32,
+    PATH_DOUBTS = 64
+};
+struct path_moment {
+    uint64_t from_ns, to_ns;
+    uint64_t from_commit, to_commit; /* lists are read at any time between these */
 };
 
 struct path_expected {
     int status;
     const char *code; /* NULL if it succeeds */
     bool changes;
-    bool either;          /* or InvalidFlushPosition */
+    const char *or_code;  /* the error it may also be, or NULL */
     const char *existing; /* x-ms-existing-resource-type, or NULL */
     unsigned place;       /* of the ETag in the response */
 };
@@ -49,16 +83,29 @@ const struct path_node *path_node_at(unsigned place, uint64_t commit);
 uint32_t path_length(const struct path_node *node);
 /* Returns the newest commit in (from, to], or 0 if there is none. */
 uint64_t path_changed_before(uint64_t from, uint64_t to);
-struct path_expected path_expect(const struct path_ask *ask, uint64_t commit);
+/* Sets *ret_possible to the doubts that may apply, and *ret_certain to those that must. path_expect.c */
+void path_find_doubts(const struct path_ask *ask, uint64_t commit, const struct path_moment *moment,
+                      unsigned *ret_possible, unsigned *ret_certain);
+/* doubts: those that apply */
+struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
+                                 const struct path_moment *moment, unsigned doubts);
 /* Executes the request on the newest state, which gives the new newest state. */
-void path_apply(const struct path_ask *ask, uint64_t commit);
+void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_moment *moment,
+                unsigned doubts);
 /* Returns true if it is unknown whether a recursive delete would need preparation. For scripts. */
 bool path_delete_is_doubtful(void);
 /* Returns true if the next commit of the request only prepares it: the first recursive delete creates the directory to
  * which deleted directories are moved. Makes that the newest state. */
 bool path_prepare(const struct path_ask *ask, uint64_t commit);
-/* Records the ETag in a response. Returns NULL, or the defect of the ETag. */
-const char *path_fill(const struct path_node *node, uint64_t etag);
+/* Records the ETag and date in a response. Returns NULL, or the defect of the ETag. */
+const char *path_fill(const struct path_node *node, const struct reply *answer);
+/* Returns the number of the snapshot, or PATH_SNAPSHOTS_MAX. path_blocks.c */
+unsigned path_find_snapshot(const struct path_node *node, const char *time);
+unsigned path_count_blocks(const struct path_node *node);
+/* Returns the file that the request names, or its snapshot; NULL if there is none. path_blocks.c */
+const struct path_node *path_named(const struct path_ask *ask, const struct path_node *node);
+/* Leases of the one state may end as those of the other: a renewal does not show. */
+void path_widen(uint64_t commit, uint64_t other);
 /* acknowledged: the newest commit that no crash may undo */
 void path_roll_back(uint64_t commit, uint64_t acknowledged);
 

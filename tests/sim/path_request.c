@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dates.h"
 #include "draft.h"
 
 #define FILESYSTEM "/devstoreaccount1/fsys"
@@ -35,15 +36,62 @@ static void set_method(struct draft *draft, enum http_method method, const char 
     draft->method_text = text;
 }
 
-static void add_conditions(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+static void add_condition(const struct path_condition *condition, bool of_source,
+                          struct arena *arena, struct draft *draft)
 {
-    if (ask->condition == PATH_IF_MATCH)
-        add(draft, "if-match", arena_printf(arena, "\"0x%" PRIX64 "\"", ask->etag));
-    if (ask->condition == PATH_IF_NONE)
-        add(draft, "if-none-match", bytes_from_string("*"));
-    if (ask->source_etag > 0)
-        add(draft, "x-ms-source-if-match",
-            arena_printf(arena, "\"0x%" PRIX64 "\"", ask->source_etag));
+    static const char *const names[PATH_IFS][2] = {
+        [PATH_IF_MATCH] = { "if-match", "x-ms-source-if-match" },
+        [PATH_IF_MATCH_ANY] = { "if-match", "x-ms-source-if-match" },
+        [PATH_IF_NONE_MATCH] = { "if-none-match", "x-ms-source-if-none-match" },
+        [PATH_IF_NONE_MATCH_ANY] = { "if-none-match", "x-ms-source-if-none-match" },
+        [PATH_IF_MODIFIED] = { "if-modified-since", "x-ms-source-if-modified-since" },
+        [PATH_IF_UNMODIFIED] = { "if-unmodified-since", "x-ms-source-if-unmodified-since" },
+    };
+    struct bytes value = bytes_from_string("*");
+    char date[INSTANT_HTTP_SIZE];
+
+    if (condition->kind == PATH_IF_NOTHING)
+        return;
+    if (condition->kind == PATH_IF_MATCH || condition->kind == PATH_IF_NONE_MATCH)
+        value = arena_printf(arena, "\"0x%" PRIX64 "\"", condition->etag);
+    if (condition->kind >= PATH_IF_MODIFIED) {
+        instant_format_http(INSTANT_UNIX_EPOCH + (uint64_t)condition->date * TICKS_PER_SECOND,
+                            date);
+        value = arena_copy(arena, bytes_from_string(date));
+    }
+    add(draft, names[condition->kind][of_source], value);
+}
+
+static void add_number(struct draft *draft, const char *name, int number, struct arena *arena)
+{
+    add(draft, name, arena_printf(arena, "%d", number));
+}
+
+static void add_leases(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    static const char *const acts[ACTS] = { "acquire", "renew", "change", "release", "break" };
+    static const char *const actions[] = { NULL, "acquire", "auto-renew", "release",
+                                           "acquire-release" };
+    const struct lease_terms *lease = &ask->lease;
+    bool acquires =
+        ask->lease_action == PATH_ACQUIRES || ask->lease_action == PATH_ACQUIRES_AND_RELEASES;
+
+    if (lease->id > 0)
+        add(draft, "x-ms-lease-id", bytes_from_string(lease_texts[lease->id]));
+    if (ask->source_lease > 0)
+        add(draft, "x-ms-source-lease-id", bytes_from_string(lease_texts[ask->source_lease]));
+    if (ask->lease_action != PATH_LEASES_NOTHING)
+        add(draft, "x-ms-lease-action", bytes_from_string(actions[ask->lease_action]));
+    if (ask->op == PATH_LEASE) {
+        add(draft, "x-ms-lease-action", bytes_from_string(acts[lease->act]));
+        acquires = lease->act == ACT_ACQUIRE;
+        if (lease->act == ACT_BREAK && lease->break_s >= 0)
+            add_number(draft, "x-ms-lease-break-period", lease->break_s, arena);
+    }
+    if (acquires)
+        add_number(draft, "x-ms-lease-duration", lease->duration_s, arena);
+    if (acquires || (ask->op == PATH_LEASE && lease->act == ACT_CHANGE))
+        add(draft, "x-ms-proposed-lease-id", bytes_from_string(lease_texts[lease->proposed]));
 }
 
 static void add_value(const struct path_ask *ask, struct arena *arena, struct draft *draft)
@@ -110,6 +158,50 @@ static void write_create(const struct path_ask *ask, struct arena *arena, struct
     }
 }
 
+/* Put Block, Put Block List, Get Block List. */
+static void write_blocks(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    static const char *const sources[] = { "Committed", "Uncommitted", "Latest" };
+    char name[16];
+    struct text body;
+
+    set_method(draft, METHOD_PUT, "PUT");
+    if (ask->op == PATH_PUT_BLOCK) {
+        block_name(ask->content.block - 1, name);
+        draft->query = arena_printf(arena, "comp=block&blockid=%s", name);
+        add_content(ask, arena, draft);
+        return;
+    }
+    draft->query = bytes_from_string("comp=blocklist");
+    if (ask->op == PATH_GET_BLOCK_LIST) {
+        set_method(draft, METHOD_GET, "GET");
+        draft->query = bytes_from_string("comp=blocklist&blocklisttype=all");
+        return;
+    }
+    add_value(ask, arena, draft);
+    text_init(&body, arena, 512);
+    text_add_string(&body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>");
+    for (unsigned i = 0; i < ask->list_count; i++) {
+        const char *source = sources[ask->list[i].source];
+
+        block_name(ask->list[i].block, name);
+        text_printf(&body, "<%s>%s</%s>", source, name, source);
+    }
+    text_add_string(&body, "</BlockList>");
+    draft->body = text_bytes(&body);
+}
+
+static void write_delete(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    set_method(draft, METHOD_DELETE, "DELETE");
+    if (!ask->by_blob)
+        draft->query = bytes_from_string(ask->is_recursive ? "recursive=true" : "recursive=false");
+    else if (ask->snapshot[0])
+        draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
+    if (ask->with_snapshots)
+        add(draft, "x-ms-delete-snapshots", bytes_from_string("include"));
+}
+
 static void write_update(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     set_method(draft, METHOD_PATCH, "PATCH");
@@ -125,14 +217,40 @@ static void write_update(const struct path_ask *ask, struct arena *arena, struct
                          ask->keeps_rest ? "&retainuncommitteddata=true&close=true" : "");
         break;
     case PATH_SET_PROPERTIES:
-        draft->query = bytes_from_string("action=setProperties");
+        if (ask->by_blob)
+            set_method(draft, METHOD_PUT, "PUT");
+        draft->query = bytes_from_string(ask->by_blob ? "comp=metadata" : "action=setProperties");
         add_value(ask, arena, draft);
         break;
     default:
-        draft->query = bytes_from_string("action=setAccessControl");
-        add(draft, "x-ms-acl",
-            arena_printf(arena, "user::rwx,user:u%u:r-x,group::r-x,other::---", ask->value));
         break;
+    }
+}
+
+static void write_acl(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    const struct path_rights *rights = &ask->acl.access;
+    char list[PATH_ACL_SIZE];
+
+    set_method(draft, METHOD_PATCH, "PATCH");
+    draft->query = bytes_from_string("action=setAccessControl");
+    path_acl_text(&ask->acl, false, list);
+    if (ask->sets_mode)
+        add(draft, "x-ms-permissions",
+            arena_printf(arena, "%d%u%u%u", ask->acl.is_sticky, rights->user, rights->group,
+                         rights->other));
+    else
+        add(draft, "x-ms-acl", arena_copy(arena, bytes_from_string(list)));
+}
+
+/* Path Lease, or Lease Blob. */
+static void write_lease(const struct path_ask *ask, struct draft *draft)
+{
+    if (ask->by_blob) {
+        set_method(draft, METHOD_PUT, "PUT");
+        draft->query = bytes_from_string("comp=lease");
+    } else {
+        set_method(draft, METHOD_POST, "POST");
     }
 }
 
@@ -147,13 +265,15 @@ static void write_rename(const struct path_ask *ask, struct arena *arena, struct
     add(draft, "x-ms-rename-source", arena_printf(arena, "/fsys/%s", source));
 }
 
-static void write_read(const struct path_ask *ask, struct draft *draft)
+static void write_read(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     bool reads = ask->op == PATH_READ;
 
     set_method(draft, reads ? METHOD_GET : METHOD_HEAD, reads ? "GET" : "HEAD");
     if (ask->op == PATH_GET_ACCESS)
         draft->query = bytes_from_string("action=getAccessControl");
+    if (ask->snapshot[0])
+        draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
 }
 
 void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
@@ -177,22 +297,38 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_APPEND:
     case PATH_FLUSH:
     case PATH_SET_PROPERTIES:
-    case PATH_SET_READERS:
         write_update(ask, arena, ret_draft);
+        break;
+    case PATH_SET_ACL:
+        write_acl(ask, arena, ret_draft);
+        break;
+    case PATH_LEASE:
+        write_lease(ask, ret_draft);
         break;
     case PATH_RENAME:
         write_rename(ask, arena, ret_draft);
         break;
     case PATH_DELETE:
-        set_method(ret_draft, METHOD_DELETE, "DELETE");
-        if (!ask->by_blob)
-            ret_draft->query =
-                bytes_from_string(ask->is_recursive ? "recursive=true" : "recursive=false");
+        write_delete(ask, arena, ret_draft);
+        break;
+    case PATH_PUT_BLOCK:
+    case PATH_PUT_BLOCK_LIST:
+    case PATH_GET_BLOCK_LIST:
+        write_blocks(ask, arena, ret_draft);
+        break;
+    case PATH_SNAPSHOT:
+        set_method(ret_draft, METHOD_PUT, "PUT");
+        ret_draft->query = bytes_from_string("comp=snapshot");
+        break;
+    case PATH_LIST_SNAPSHOTS:
+        set_method(ret_draft, METHOD_GET, "GET");
+        ret_draft->path = bytes_from_string(FILESYSTEM);
+        ret_draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
         break;
     case PATH_READ:
     case PATH_GET_PROPERTIES:
     case PATH_GET_ACCESS:
-        write_read(ask, ret_draft);
+        write_read(ask, arena, ret_draft);
         break;
     case PATH_LIST:
         write_list(ask, arena, ret_draft);
@@ -200,7 +336,9 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_OPS:
         assert(false);
     }
-    add_conditions(ask, arena, ret_draft);
+    add_condition(&ask->condition, false, arena, ret_draft);
+    add_condition(&ask->source_condition, true, arena, ret_draft);
+    add_leases(ask, arena, ret_draft);
 }
 
 /* ---- response headers ---- */
@@ -229,16 +367,6 @@ static unsigned read_value(struct bytes properties)
     return (unsigned)strtoul((const char *)number, NULL, 10);
 }
 
-static unsigned read_readers(struct bytes list)
-{
-    char text[400];
-    const char *user;
-
-    copy(text, sizeof text, list);
-    user = strstr(text, "user:u");
-    return user ? (unsigned)strtoul(user + strlen("user:u"), NULL, 10) : 0;
-}
-
 void path_request_read_header(const struct http_header *header, struct reply *reply)
 {
     struct path_reply *path = &reply->path;
@@ -251,6 +379,8 @@ void path_request_read_header(const struct http_header *header, struct reply *re
         copy(path->existing_type, sizeof path->existing_type, header->value);
     else if (bytes_is_nocase(header->name, "x-ms-properties"))
         path->value = read_value(header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-owner"))
+        copy(path->owner, sizeof path->owner, header->value);
     else if (bytes_is_nocase(header->name, "x-ms-acl"))
-        path->readers = read_readers(header->value);
+        copy(path->acl, sizeof path->acl, header->value);
 }

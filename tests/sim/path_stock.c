@@ -9,47 +9,91 @@
 #include "path_model.h"
 #include "world.h"
 
-/* A list, and the content and access control list of each path. */
-#define STOCK_MAX (2 * PATH_PLACES - 1)
+/* Lists of all paths and snapshots; and of each path the content, the blocks, the access control list, and whether a
+ * lease has an id. */
+#define OF_PATH   (3 + PATH_LEASE_IDS)
+#define STOCK_MAX (OF_PATH * PATH_PLACES)
 
 struct stock {
     struct ask ask;
     struct reply answer;
 };
 
+/* Instead of the content and the blocks of the root, the lists. */
 static void list_stock(struct stock stock[STOCK_MAX])
 {
+    static const enum path_op ops[2][2] = { { PATH_READ, PATH_GET_BLOCK_LIST },
+                                            { PATH_LIST, PATH_LIST_SNAPSHOTS } };
+
     memset(stock, 0, STOCK_MAX * sizeof *stock);
-    for (unsigned i = 0; i < STOCK_MAX; i++)
-        stock[i].ask = (struct ask){ .op = OPS,
-                                     .path = { .op = i % 2 == 0 ? PATH_READ : PATH_GET_ACCESS,
-                                               .place = 1 + i / 2 } };
-    stock[STOCK_MAX - 1].ask.path = (struct path_ask){ .op = PATH_LIST, .is_recursive = true };
+    for (unsigned i = 0; i < STOCK_MAX; i++) {
+        struct path_ask *ask = &stock[i].ask.path;
+        unsigned what = i % OF_PATH;
+
+        stock[i].ask.op = OPS;
+        ask->place = i / OF_PATH;
+        if (what < 2)
+            ask->op = ops[ask->place == 0][what];
+        else
+            ask->op = PATH_GET_ACCESS;
+        ask->by_blob = ask->op == PATH_GET_BLOCK_LIST || ask->op == PATH_LIST_SNAPSHOTS;
+        ask->is_recursive = ask->op == PATH_LIST;
+        if (what > 2)
+            ask->lease.id = what - 2;
+    }
+}
+
+static const char *compare(const struct stock *stock, uint64_t commit)
+{
+    const struct path_moment moment = { .from_ns = stock->answer.began_ns,
+                                        .to_ns = stock->answer.ended_ns,
+                                        .from_commit = commit,
+                                        .to_commit = commit };
+
+    if (judge_reports_damage(&stock->answer))
+        return NULL;
+    return path_compare_answer(&stock->ask.path, &stock->answer, commit, &moment);
+}
+
+/* Returns the number of the first response that does not match the state, or STOCK_MAX. */
+static unsigned find_difference(const struct stock *stock, uint64_t commit)
+{
+    unsigned i = 0;
+
+    while (i < STOCK_MAX && !compare(&stock[i], commit))
+        i++;
+    return i;
 }
 
 /* Returns the newest commit that may have survived the crash and whose state matches. */
 static uint64_t find_survivor(const struct stock *stock)
 {
-    char asked[400];
+    char asked[800];
+    uint64_t commit = commits_newest();
+    unsigned i;
 
-    for (uint64_t commit = commits_newest();; commit = commits_previous(commit)) {
-        const char *why = NULL;
-        unsigned i = 0;
+    while ((i = find_difference(stock, commit)) < STOCK_MAX) {
+        if (commit <= commits_acknowledged()) {
+            ask_format(&stock[i].ask, asked, sizeof asked);
+            world_fail("after a %s the state is not that after any commit from %" PRIu64
+                       ", the newest acknowledged, to %" PRIu64 "\n  %s: %d %s %.500s\n  %s",
+                       world->power_lost ? "power cut" : "kill", commits_acknowledged(),
+                       world->commits, asked, stock[i].answer.status, stock[i].answer.code,
+                       stock[i].answer.body ? (const char *)stock[i].answer.body : "",
+                       compare(&stock[i], commit));
+        }
+        commit = commits_previous(commit);
+    }
+    return commit;
+}
 
-        while (i < STOCK_MAX &&
-               (judge_reports_damage(&stock[i].answer) ||
-                !(why = path_compare_answer(&stock[i].ask.path, &stock[i].answer, commit))))
-            i++;
-        if (i == STOCK_MAX)
-            return commit;
-        if (commit > commits_acknowledged())
-            continue;
-        ask_format(&stock[i].ask, asked, sizeof asked);
-        world_fail("after a %s the state is none that there was since commit %" PRIu64
-                   ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s %.500s\n  %s",
-                   world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
-                   asked, stock[i].answer.status, stock[i].answer.code,
-                   stock[i].answer.body ? (const char *)stock[i].answer.body : "", why);
+/* Leases may end as in any of the states that match. */
+static void widen_leases(const struct stock *stock, uint64_t survivor)
+{
+    for (uint64_t commit = survivor; commit > commits_acknowledged();) {
+        commit = commits_previous(commit);
+        if (find_difference(stock, commit) == STOCK_MAX)
+            path_widen(survivor, commit);
     }
 }
 
@@ -59,7 +103,9 @@ static void adopt(const struct stock *stock, uint64_t commit)
     const struct path_node *node = path_node_at(stock->ask.path.place, commit);
 
     if (stock->ask.path.op == PATH_READ && stock->answer.status == 200 && node)
-        path_fill(node, stock->answer.etag);
+        path_fill(node, &stock->answer);
+    if (stock->ask.path.op == PATH_LIST_SNAPSHOTS && stock->answer.status == 200)
+        path_take_snapshots(&stock->answer, commit);
 }
 
 bool path_judge_take_stock(struct server *server, bool may_fail)
@@ -82,6 +128,7 @@ bool path_judge_take_stock(struct server *server, bool may_fail)
     survivor = find_survivor(stock);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
               world->commits, commits_acknowledged());
+    widen_leases(stock, survivor);
     path_roll_back(survivor, commits_acknowledged());
     for (unsigned i = 0; i < STOCK_MAX; i++) {
         adopt(&stock[i], survivor);

@@ -127,12 +127,13 @@ static void write_scope(const struct assignment *assignment, struct text *text)
     static const char letters[] = "bqt";
     static const char *const services[] = { "blobServices", "queueServices", "tableServices" };
     static const char *const containers[] = { "containers", "queues", "tables" };
-    unsigned service = (unsigned)(strchr(letters, sim_service()->name[0]) - letters);
+    unsigned service;
 
     if (assignment->reach < AT_SERVICE) {
         text_add_string(text, scopes[assignment->reach]);
         return;
     }
+    service = (unsigned)(strchr(letters, sim_service()->name[0]) - letters);
     if (assignment->reach == AT_OTHER_SERVICE || assignment->reach == AT_OTHER_SERVICES_CONTAINER)
         service = (service + 1) % 3;
     text_printf(text, OWN "/%s/default", services[service]);
@@ -190,7 +191,9 @@ struct trust *roles_begin_life(void)
 {
     const struct trust_options basic = { .basic = true };
 
-    return roles_are_used() ? make_trust(*newest, false) : trust_new(&basic, NULL);
+    /* Users of hierarchical accounts have no role. */
+    return roles_are_used() || world->plan.service == SIM_PATH ? make_trust(*newest, false)
+                                                               : trust_new(&basic, NULL);
 }
 
 /* ---- changes ---- */

@@ -151,7 +151,7 @@ static enum error read_recursive(struct call *call,
     p->is_forced = bytes_is_nocase(call_query(call, "forceflag"), "true");
     if (continuation.len > 0) {
         p->from = base64_decode(call->arena, continuation);
-        if (p->from.len == 0 || p->from.len > ACL_NAME_MAX)
+        if (p->from.len == 0 || p->from.len > ACL_NAME_MAX || !bytes_is_utf8(p->from))
             return call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
                                    "The token is not one of this operation.");
     }

@@ -63,7 +63,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     blob_answer_http_properties(a, blob);
     metadata_answer(a, blob_shown_metadata(a->arena, blob));
     answer_type(a, blob);
-    answer_access_control(a, blob);
+    if (call_since(a->call, "2020-06-12")) /* recorded */
+        answer_access_control(a, blob);
     answer_expiry(a, blob);
     if (account_is_hierarchical(a->call->account) && call_since(a->call, "2020-10-02"))
         answer_string(a, "x-ms-resource-type", blob->is_directory ? "directory" : "file");

@@ -24,11 +24,10 @@ static const struct unbuilt {
     struct bytes name; /* a literal, so it ends with a NUL */
     unsigned kinds;    /* REQUEST_ bits of the requests that it would affect */
 } unbuilt_headers[] = {
-    /* rest: Encryption-at-rest; Encryption-Scopes */
+    /* An algorithm without a key has no effect. rest: Encryption-at-rest; Encryption-Scopes;
+     * decision: 1272 */
     { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-encryption-key-sha256"),
-      REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
-    { BYTES("x-ms-encryption-algorithm"),
       REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },

@@ -1,4 +1,4 @@
-/* Requests and responses of Path Create, Read, Get Properties, Lease and Delete.
+/* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
 #include "dfs/rest/request.h"
@@ -138,8 +138,31 @@ static enum error fail_source(struct call *call)
                             call_header(call, "x-ms-rename-source"));
 }
 
+static bool is_below(struct bytes path, struct bytes directory)
+{
+    return bytes_has_prefix(path, directory) && path.len > directory.len &&
+           path.ptr[directory.len] == '/';
+}
+
+/* Checks that the SAS of the request, if any, covers the source: that of one path covers no other,
+ * and that of a directory only what is in the directory. decision: 1335 */
+static enum error check_source_scope(struct call *call, const struct blob_resource *source)
+{
+    const struct identity *identity = &call->input.identity;
+    const struct sas *sas = identity->kind == IDENTITY_SAS ? identity->sas : NULL;
+
+    if (!sas || sas->kind == SAS_ACCOUNT)
+        return OK;
+    if (!sas->is_of_blob &&
+        bytes_equal(source->container, blob_resource(call->input.resource)->container) &&
+        (!sas->directory.ptr || is_below(source->blob, sas->directory)))
+        return OK;
+    return call_fail(call, E_AuthorizationPermissionMismatch,
+                     "The source is not covered by the request's shared access signature.");
+}
+
 /* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
- * permissions cover its filesystem. */
+ * permissions must cover the source. */
 static enum error read_source(struct call *call, struct rename_path_parameters *p)
 {
     struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
@@ -151,7 +174,7 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
         return fail_source(call);
     p->filesystem = source.container;
     p->rename.source = source.blob;
-    return OK;
+    return check_source_scope(call, &source);
 }
 
 static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
@@ -246,7 +269,7 @@ void get_path_properties_answer(struct answer *a, const struct get_blob_properti
 
 enum error lease_path_check(struct call *call, struct lease_blob_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
+    enum error e = dfs_refuse_unbuilt(call, DFS_LEASE);
 
     return e ? e : lease_read_request(call, &p->request);
 }
@@ -256,24 +279,4 @@ void lease_path_answer(struct answer *a, const struct lease_blob_parameters *p,
 {
     (void)p;
     answer_lease_outcome(a, &r->lease, &r->id);
-}
-
-/* ---- Path Delete ---- */
-
-enum error delete_path_check(struct call *call, struct delete_path_parameters *p)
-{
-    bool is_paginated; /* accepted: nothing is deleted in pages */
-    enum error e = dfs_refuse_unbuilt(call, DFS_DELETE);
-
-    if (!e)
-        e = dfs_query_flag(call, "paginated", &is_paginated);
-    return e ? e : dfs_query_flag(call, "recursive", &p->is_recursive);
-}
-
-void delete_path_answer(struct answer *a, const struct delete_path_parameters *p,
-                        const struct delete_path_result *r)
-{
-    (void)p;
-    if (call_since(a->call, "2021-06-08"))
-        answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
 }

@@ -4,23 +4,10 @@
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/url.h"
+#include "blob/namespace.h"
 #include "service/metadata.h"
 
 /* ---- names ---- */
-
-/* Removes leading, trailing and double slashes. */
-static struct bytes normal_path(struct arena *arena, struct bytes path)
-{
-    struct text out;
-
-    text_init(&out, arena, path.len + 1);
-    for (size_t i = 0; i < path.len; i++)
-        if (path.ptr[i] != '/' || (out.len > 0 && out.ptr[out.len - 1] != '/'))
-            text_add_char(&out, path.ptr[i]);
-    if (out.len > 0 && out.ptr[out.len - 1] == '/')
-        out.len--;
-    return text_bytes(&out);
-}
 
 enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource)
 {
@@ -29,7 +16,7 @@ enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_res
     bytes_cut(path, '/', &name, &rest);
     if (!blob_decode_path(arena, &name) || !blob_decode_path(arena, &rest))
         return E_InvalidUri;
-    rest = normal_path(arena, rest);
+    rest = namespace_normal_name(arena, rest);
     /* An encoded slash must not make a path another filesystem's. */
     if (name.len > 0 && memchr(name.ptr, '/', name.len))
         return E_InvalidUri;
@@ -115,7 +102,6 @@ static const struct unbuilt {
 } unbuilt[] = {
     { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
-    { HEADER, BYTES("x-ms-encryption-algorithm"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, NULL },
     { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-properties"), DFS_RENAME, NULL },
@@ -142,10 +128,12 @@ static const struct unbuilt {
     { HEADER, BYTES("x-ms-lease-duration"), DFS_CREATE, CREATE_OPTIONS_SINCE },
     { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-proposed-lease-id"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE, NULL },
-    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE, NULL },
+    { PARAMETER, BYTES("snapshot"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
+    { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
+      NULL },
     { PARAMETER, BYTES("fsaction"), DFS_READ, NULL },
-    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_RENAME, NULL },
+    { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_RENAME | DFS_LEASE, NULL },
 };
 
 enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds)

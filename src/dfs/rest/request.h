@@ -23,9 +23,10 @@ enum dfs_request_kind {
     DFS_READ = 1,
     DFS_CREATE = 2,
     DFS_UPDATE = 4, /* append, flush, set properties */
-    DFS_DELETE = 8, /* and lease */
+    DFS_DELETE = 8,
     DFS_RENAME = 16,
     DFS_CREATE_DIRECTORY = 32,
+    DFS_LEASE = 64,
 };
 /* Refuses headers and parameters without effect (E_UnsupportedHeader,
  * E_UnsupportedQueryParameter), instead of ignoring them. kinds: of dfs_request_kind */

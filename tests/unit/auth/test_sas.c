@@ -437,6 +437,48 @@ static void directories(void **state)
     }
 }
 
+/* Rule: in an account with a hierarchical namespace, the SAS of a directory also grants access to the directory itself. A list
+ * of the Data Lake endpoint names the directory, in every account. decision: 1335 */
+static void directories_of_trees(void **state)
+{
+#define ENCODED "a%20b%2F%C3%BC%2B%25%3F%23"
+    static const struct {
+        const char *object, *addition;
+        bool hierarchical;
+        enum error wanted;
+    } rows[] = {
+        { DIRECTORY, "", true, OK },
+        { DIRECTORY "/x", "", true, OK },
+        { DIRECTORY "x", "", true, E_AuthenticationFailed },
+        { "a b", "", true, E_AuthenticationFailed },
+        { "", "&resource=filesystem&directory=" ENCODED, true, OK },
+        { "", "&resource=filesystem&directory=" ENCODED, false, OK },
+        { "", "&resource=filesystem&directory=" ENCODED "%2Fx", false, OK },
+        { "", "&resource=filesystem&directory=" ENCODED "x", true, E_AuthenticationFailed },
+        { "", "&resource=filesystem&directory=a%20b", true, E_AuthenticationFailed },
+        { "", "&resource=filesystem", true, E_AuthenticationFailed },
+        { "", "&resource=filesystem&prefix=" ENCODED "%2F", true, E_AuthenticationFailed },
+        { "", "&directory=" ENCODED, true, E_AuthenticationFailed },
+        { "", "&restype=container&comp=list&prefix=" ENCODED, true, E_AuthenticationFailed },
+        { "", "&resource=filesystem&restype=container&comp=list&directory=" ENCODED, true,
+          E_AuthenticationFailed },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct probe probe;
+        enum error e;
+
+        make_directory_probe(rows[i].object, rows[i].addition, &probe);
+        account_set_hierarchical(probe.target.account, rows[i].hierarchical);
+        e = ask_at(&probe, in_time());
+        account_set_hierarchical(probe.target.account, false);
+        if (e != rows[i].wanted)
+            fail_msg("%s %s: %d %.*s", rows[i].object, rows[i].addition, (int)e, BYTES_ARG(detail));
+    }
+#undef ENCODED
+}
+
 /* Rule: sr=d and sdd come together, with a depth that is the signed directory's, since version 2020-02-10, and only in the
  * Blob service. decision: 975 */
 static void directories_have_their_depth(void **state)
@@ -575,6 +617,7 @@ int main(void)
         cmocka_unit_test(others_are_not_opened),
         cmocka_unit_test(snapshots),
         cmocka_unit_test(directories),
+        cmocka_unit_test(directories_of_trees),
         cmocka_unit_test(directories_have_their_depth),
         cmocka_unit_test(protocol_address_service),
         cmocka_unit_test(malformed_ones_are_refused),

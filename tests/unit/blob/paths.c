@@ -28,10 +28,11 @@ static void add_text(const struct path_request *request, struct bytes name, cons
 
 static enum error run_create(struct decision *d, const struct path_request *request)
 {
+    const struct create_blob create = { .tier = TIER_NONE };
     struct blob directory;
 
     (void)request;
-    return path_create_directory(d, bytes_of("", 0), NULL, &directory);
+    return path_create_directory(d, &create, NULL, &directory);
 }
 
 static enum error run_delete(struct decision *d, const struct path_request *request)

@@ -87,7 +87,8 @@ static void new_lists(void **state)
     assert_answer(with_acls(f, "GET /box/none?action=getAccessControl", NULL), 404, "BlobNotFound");
 }
 
-/* Rule: a list survives writes, and changes neither ETag nor Last-Modified, as recorded. */
+/* Rule: setting a list changes neither ETag nor Last-Modified, as recorded. An overwritten file
+ * retains owner and group only, and it has a new creation time. decision: 1273 */
 static void lists_are_set(void **state)
 {
     struct fixture *f = *state;
@@ -105,14 +106,18 @@ static void lists_are_set(void **state)
     assert_header(f, got, "ETag", etag);
     assert_header(f, got, "Last-Modified", modified);
     assert_acl(f, "a/b", "rwxrwx---+", "user::rwx,user:ann:rwx,group::r--,mask::rwx,other::---");
-    put(f, "a/b");
     assert_ok(ask(f, "PUT /box/a/b?comp=metadata", "x-ms-meta-k: v", NULL), 200);
     assert_acl(f, "a/b", "rwxrwx---+", "user::rwx,user:ann:rwx,group::r--,mask::rwx,other::---");
+    set(f, "a/b", "x-ms-permissions: 0640");
+    assert_acl(f, "a/b", "rw-r-----+", "user::rw-,user:ann:rwx,group::r--,mask::r--,other::---");
+    clock_advance(5 * TICKS_PER_SECOND);
+    put(f, "a/b");
+    assert_acl(f, "a/b", "rw-r-----", "user::rw-,group::r--,other::---");
     got = with_acls(f, "GET /box/a/b?action=getAccessControl", NULL);
     assert_header(f, got, "x-ms-owner", "ann");
     assert_header(f, got, "x-ms-group", "staff");
-    set(f, "a/b", "x-ms-permissions: 0640");
-    assert_acl(f, "a/b", "rw-r-----+", "user::rw-,user:ann:rwx,group::r--,mask::r--,other::---");
+    got = ask(f, "HEAD /box/a/b", NULL, NULL);
+    assert_header(f, got, "x-ms-creation-time", header_of(f, &got, "Last-Modified"));
     set(f, "a", "x-ms-permissions: rwxr-xr-t");
     assert_acl(f, "a", "rwxr-xr-t", "user::rwx,group::r-x,other::r-x");
 }
@@ -132,7 +137,8 @@ static void malformed_requests(void **state)
         { "x-ms-acl: user::rwx,group::rwx,other::---\nx-ms-permissions: 0777", "InvalidInput" },
     };
     static const char *const queries[] = { "", "&mode=x", "&mode=set&maxRecords=0",
-                                           "&mode=set&continuation=%20" };
+                                           "&mode=set&continuation=%20",
+                                           "&mode=set&continuation=%2F%2F%2F%2F" };
     struct fixture *f = *state;
 
     fixture_make_hierarchical(f);

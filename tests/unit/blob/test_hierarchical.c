@@ -31,7 +31,21 @@ static void parents_are_created(void **state)
     assert_no_header(f, got, "x-ms-meta-hdi_isfolder");
     assert_answer(ask(f, "GET /box/a/x", NULL, NULL), 404, "BlobNotFound");
     assert_answer(ask(f, "GET /box/x/x/x", NULL, NULL), 404, "BlobNotFound");
-    assert_answer(ask(f, "GET /box/a//b", NULL, NULL), 400, "InvalidUri");
+}
+
+/* Rule: leading, trailing and double slashes of a name are ignored, as recorded
+ * (test_file_async.test_get_access_control_with_if_modified_since_async). A name of slashes only is
+ * refused. decision: 1271 */
+static void empty_segments_are_ignored(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "/a//b///c");
+    assert_string_equal(list(f, ""), "a a/b a/b/c");
+    assert_body(ask(f, "GET /box/a/b/c", NULL, NULL), "/a//b///c");
+    assert_ok(ask(f, "HEAD /box//a//b/", NULL, NULL), 200);
+    assert_answer(ask(f, "GET /box//", NULL, NULL), 400, "InvalidUri");
+    assert_answer(ask(f, "GET /box///", NULL, NULL), 400, "InvalidUri");
 }
 
 /* Rule: a chain of parents that does not fit into one commit is created by several, up to the
@@ -239,6 +253,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, fixture_setup_hierarchical, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(parents_are_created),
+        TEST(empty_segments_are_ignored),
         TEST(deep_names),
         TEST(refused_requests_create_nothing),
         TEST(kinds_conflict),
