@@ -121,6 +121,19 @@ static const struct path_node *find_node(const struct path_state *state, uint64_
     return NULL;
 }
 
+bool path_acl_is_stable(const struct path_node *node, const struct path_moment *moment)
+{
+    const struct path_state *state = path_state_at(moment->to_commit);
+
+    for (; state && state->since > moment->from_commit; state = state->older) {
+        const struct path_node *then = state->older ? find_node(state->older, node->id) : NULL;
+
+        if (then && !path_acls_are_equal(&then->acl, &node->acl))
+            return false;
+    }
+    return true;
+}
+
 /* Checks the node's list of each time of the request. */
 static void require(struct verdict *verdict, const struct path_node *node, struct check check)
 {
@@ -130,8 +143,10 @@ static void require(struct verdict *verdict, const struct path_node *node, struc
     for (; state; state = state->older) {
         const struct path_node *then = find_node(state, node->id);
 
-        if (then &&
-            passes(&check, verdict->user, &then->acl, check.child ? &check.child->acl : NULL))
+        if (then && then->acl_is_unknown && !check.of_owner && !check.child)
+            may_permit = verdict->may_refuse = true;
+        else if (then &&
+                 passes(&check, verdict->user, &then->acl, check.child ? &check.child->acl : NULL))
             may_permit = true;
         else if (then)
             verdict->may_refuse = true;

@@ -31,6 +31,15 @@ static struct path_expected success(int status, unsigned place)
     return (struct path_expected){ .status = status, .changes = true, .place = place };
 }
 
+/* A success that changes something or nothing. */
+static struct path_expected either_way(int status, unsigned place)
+{
+    struct path_expected expected = success(status, place);
+
+    expected.may_change_nothing = true;
+    return expected;
+}
+
 /* ---- doubts ---- */
 
 static bool lease_is_doubtful(const struct path_node *node, const struct path_moment *moment)
@@ -417,6 +426,8 @@ static struct path_expected expect_set_acl(const struct path_ask *ask, const str
 
     if (!path_change_acl(&acl, ask, node->is_directory))
         return refusal(400, "InvaldAccessControlList");
+    if (node->acl_is_unknown)
+        return either_way(200, ask->place);
     if (path_acls_are_equal(&acl, &node->acl) && (ask->place > 0 || node->has_record))
         return (struct path_expected){ .status = 200, .place = ask->place };
     return success(200, ask->place);

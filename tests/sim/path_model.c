@@ -125,10 +125,11 @@ static void forget_lease(struct path_node *node, const struct path_moment *momen
 static void apply_create(struct path_state *state, const struct path_ask *ask,
                          const struct path_moment *moment, unsigned doubts)
 {
-    const struct path_node *was = state->nodes[ask->place];
+    const struct path_node *was = state->nodes[ask->place], *above;
     struct path_node *node;
 
     make_parents(state, ask->place, ask->user);
+    above = state->nodes[path_parent(ask->place)];
     node = new_node(NULL);
     node->is_directory = ask->op == PATH_CREATE_DIRECTORY;
     node->is_put = ask->op == PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST;
@@ -136,10 +137,13 @@ static void apply_create(struct path_state *state, const struct path_ask *ask,
     path_inherit_acl(acl_above(state, ask->place), ask->user, node->is_directory, &node->acl);
     if (was) {
         node->id = was->id;
-        if (was->is_directory)
+        if (was->is_directory || was->is_uncommitted)
             node->acl = was->acl;
         else
             node->acl.owner = was->acl.owner; /* decision: 1273 */
+        node->acl_is_unknown = was->is_uncommitted
+                                   ? was->acl_is_unknown
+                                   : !was->is_directory && !path_acl_is_stable(above, moment);
         node->lease = was->lease;
         forget_lease(node, moment, doubts);
         memcpy(node->snapshots, was->snapshots, sizeof node->snapshots);
@@ -294,6 +298,7 @@ static void apply_change(struct path_state *state, const struct path_ask *ask,
     state->nodes[ask->place] = node = new_node(was);
     if (ask->op == PATH_SET_ACL) {
         path_change_acl(&node->acl, ask, node->is_directory);
+        node->acl_is_unknown &= ask->sets_mode;
         node->has_record = true;
         return;
     }

@@ -33,6 +33,8 @@ struct path_node {
     struct path_stamp *stamp;
     unsigned value;
     struct path_acl acl;
+    bool
+        acl_is_unknown; /* except its owner: its file was overwritten while the list of the directory changed */
     bool has_record; /* of the root: its list was set, so that it has a record */
     struct model_lease lease;
     struct path_content parts[PATH_PARTS_MAX];
@@ -70,7 +72,7 @@ struct path_moment {
 struct path_expected {
     int status;
     const char *code; /* NULL if it succeeds */
-    bool changes;
+    bool changes, may_change_nothing;
     const char *or_code;  /* the error it may also be, or NULL */
     const char *existing; /* x-ms-existing-resource-type, or NULL */
     unsigned place;       /* of the ETag in the response */

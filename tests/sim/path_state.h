@@ -30,6 +30,8 @@ bool path_change_acl(struct path_acl *acl, const struct path_ask *ask, bool is_d
 /* Sets the list of a new file or directory. path_access.c */
 void path_inherit_acl(const struct path_acl *parent, unsigned owner, bool is_directory,
                       struct path_acl *ret_acl);
+/* Returns whether the node has had the same list since the request started. path_access.c */
+bool path_acl_is_stable(const struct path_node *node, const struct path_moment *moment);
 bool path_acls_are_equal(const struct path_acl *left, const struct path_acl *right);
 /* Like path_find_doubts(), for PATH_REFUSED and PATH_SOURCE_REFUSED. Returns the possible ones. path_access.c */
 unsigned path_find_refusals(const struct path_ask *ask, const struct path_state *state,
