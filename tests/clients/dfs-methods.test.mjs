@@ -166,6 +166,8 @@ testKinds('filesystem: paths are listed recursively, by page, from a name', asyn
     const names = (paths) => paths.map(({ name }) => name);
     assert.deepEqual(names(await collect(filesystem.listPaths({ recursive: true }))), expected);
     assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd' }))), ['d/1', 'd/2', 'd/e']);
+    assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd', startFrom: '2' }))), ['d/2', 'd/e']);
+    assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd', startFrom: 'z' }))), []);
     const paged = [];
     let page;
     do { // a new iterator for each page
