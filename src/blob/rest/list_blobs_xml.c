@@ -120,6 +120,8 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     if (view->creation_time)
         add_date(out, "<Creation-Time>", blob->created, "</Creation-Time>");
     add_date(out, "<Last-Modified>", blob->modified, "</Last-Modified>");
+    if (blob->expiry.at > 0)
+        add_date(out, "<Expiry-Time>", blob->expiry.at, "</Expiry-Time>");
     add_etag(out, blob->etag);
     xml_element_u64(out, "Content-Length", blob->content.length);
     xml_element(out, "Content-Type", http->content_type);
