@@ -4,6 +4,7 @@
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
 #include "blob/blob.h"
+#include "blob/expiry.h"
 #include "blob/tier.h"
 #include "service/read_range.h"
 #include "service/request_body.h"
@@ -228,6 +229,13 @@ struct undelete_blob_result {
     struct blob blob; /* in a hierarchical container */
 };
 OPERATION_DECLARE(undelete_blob);
+
+struct set_blob_expiry_parameters {
+    struct parameters base;
+    struct expiry_request expiry;
+};
+OPERATION_NO_RESULT(set_blob_expiry);
+OPERATION_DECLARE(set_blob_expiry);
 
 struct set_blob_tier_parameters {
     struct parameters base;

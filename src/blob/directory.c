@@ -8,6 +8,7 @@
 
 #include "base/endian.h"
 #include "blob/blob_operations.h"
+#include "blob/expiry.h"
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
@@ -43,8 +44,9 @@ enum error path_delete_directory(struct decision *d, bool is_recursive, instant 
     e = namespace_is_empty(d, &is_empty);
     if (e || is_empty)
         return e ? e : path_delete(d, ret_deleted);
-    if (!is_recursive)
-        return E_PathDirectoryNotEmpty;
+    e = is_recursive ? OK : expired_files_only(d, &is_recursive);
+    if (e || !is_recursive)
+        return e ? e : E_PathDirectoryNotEmpty;
     result = retention_find_of_paths(d, d->input->account, &retention);
     if (result)
         return decision_fail_store(d, result);
@@ -96,7 +98,6 @@ static enum store_result drop_copy(struct decision *d, const struct blob *blob)
     return STORE_OK;
 }
 
-/* Deletes the blob of the subject's partition, and its name. */
 static enum error delete_leaf(struct decision *d)
 {
     struct blob_state *state = arena_alloc(d->arena, sizeof *state);
@@ -109,6 +110,19 @@ static enum error delete_leaf(struct decision *d)
     return result ? decision_fail_content(d, result) : blob_delete_for_good(d, SNAPSHOTS_INCLUDED);
 }
 
+enum store_result blob_delete_in_task(struct decision *d)
+{
+    enum error e;
+
+    decision_keep_above(d);
+    e = delete_leaf(d);
+    if (e)
+        return e == DECIDE_AGAIN ? STORE_CONFLICT : STORE_BUSY;
+    if (d->leaves_more)
+        decision_defer_collection(d);
+    return STORE_OK;
+}
+
 enum store_result delete_directory_task(struct decision *d, const struct deferred_task *task,
                                         const struct endpoint *endpoint)
 {
@@ -119,7 +133,6 @@ enum store_result delete_directory_task(struct decision *d, const struct deferre
     uint64_t leaf = directory;
     enum store_result result;
     enum tree_result opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
-    enum error e;
 
     (void)task;
     (void)endpoint;
@@ -137,11 +150,5 @@ enum store_result delete_directory_task(struct decision *d, const struct deferre
         top->changes = changes_new(d->arena);
         changes_defer(top->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
     }
-    decision_keep_above(d);
-    e = delete_leaf(d);
-    if (e)
-        return e == DECIDE_AGAIN ? STORE_CONFLICT : STORE_BUSY;
-    if (d->leaves_more)
-        decision_defer_collection(d);
-    return STORE_OK;
+    return blob_delete_in_task(d);
 }

@@ -41,6 +41,10 @@ enum error path_delete(struct decision *d, instant *ret_deleted);
  * soft-deleted stays so. Also for tasks. */
 enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
 
+/* Deletes the blob of the subject's partition, with its snapshots and its name; for tasks. Returns
+ * STORE_OK, STORE_BUSY, STORE_CONFLICT, or an error of the store. */
+enum store_result blob_delete_in_task(struct decision *d);
+
 /* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
 enum { TASK_DELETE_DIRECTORY = 0x150 };
 task_fn delete_directory_task;
