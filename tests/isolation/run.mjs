@@ -80,7 +80,7 @@ async function run(job, target) {
 /** Where another server has its SMB, if it has, is not known. */
 function canRun(job, settings) {
     return (!job.permutation.holdsSyncer || !settings['server-arg'].some((word) => WITHOUT_SYNCER.includes(word))) &&
-        (!job.permutation.usesSmb || !settings.url);
+        (!job.permutation.usesSmb && !job.permutation.usesPaths || !settings.url);
 }
 
 const isOfHalf = ({ at }, { half }) => half === undefined || HALVES[at % 2] === half;
