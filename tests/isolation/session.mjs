@@ -119,6 +119,8 @@ export class Session {
         try {
             if (action.clock)
                 return await this.#clock(action.clock);
+            if (action.tasks)
+                return await this.#tasks();
             if (action.collect)
                 return await this.#collect();
             if (action.hold)
@@ -143,6 +145,12 @@ export class Session {
         await this.#target.control.clock(seconds);
         this.#target.offset.ms += seconds * 1000;
         return () => `clock +${seconds} s`;
+    }
+
+    /** Waits until the deferred tasks that are due have run. */
+    async #tasks() {
+        await this.#target.control.tasks();
+        return () => 'tasks have run';
     }
 
     /** Gives back what nobody refers to any more. */
@@ -203,8 +211,7 @@ export class Session {
     }
 
     #build(action, body, extra) {
-        const { host, ports, offset } = this.#target;
-        const { base, credentials } = action.service === 'dfs' ? this.#target.tree : this.#target;
+        const { host, ports, base, credentials, offset } = this.#target;
         const { container } = this.#shared;
         const path = action.service === 'table' ? tablePath(this.#expand(action.path), container)
             : this.#expand(action.path.replace(/^\/[cfqs]/, `/${container}`));

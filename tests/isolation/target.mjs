@@ -1,15 +1,9 @@
 // The server that permutations run against: one for all of them, replaced when it dies.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { GATES } from './language.mjs';
 import { SmbPool } from './smb.mjs';
-
-/* Has a hierarchical namespace. */
-const TREE = { account: 'tree', key: DEVELOPMENT.key };
 
 export class Target {
     host;
@@ -17,14 +11,12 @@ export class Target {
     ports = {};                 /* of each service */
     base;
     credentials = DEVELOPMENT;
-    tree = { base: `/${TREE.account}`, credentials: TREE };
     control;                    /* null: the server has no gates */
     smb = null;                 /* clients of its SMB; null: it has none that we know */
     offset = { ms: 0 };         /* how far its clock was moved */
     complaints = [];
     #server = null;             /* null: not ours */
     #start = null;
-    #folder = null;             /* of the file that its accounts are created from */
     #repairing = Promise.resolve();
 
     /** Somebody else's server. */
@@ -42,10 +34,7 @@ export class Target {
         const target = new Target();
         const [smbPort] = await freePorts(1);
 
-        target.#folder = await mkdtemp(path.join(tmpdir(), 'lagra-isolation-'));
-        const seed = path.join(target.#folder, 'seed.json');
-        await writeFile(seed, JSON.stringify({ accounts: { [TREE.account]: { key1: TREE.key, hierarchical: true } } }));
-        target.#start = () => Server.start({ binary, args: [...args, '--smbPort', `${smbPort}`, '--seed', seed] });
+        target.#start = () => Server.start({ binary, args: [...args, '--smbPort', `${smbPort}`] });
         target.smb = new SmbPool(smbPort);
         await target.#startServer();
         if (!target.hasGates) {
@@ -120,9 +109,6 @@ export class Target {
             return [];
         } catch (error) {
             return [error.message];
-        } finally {
-            if (this.#folder)
-                await rm(this.#folder, { recursive: true, force: true });
         }
     }
 }
