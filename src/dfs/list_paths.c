@@ -106,6 +106,8 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
     result = blob_read(d->before, d->arena, blob_base, ret_blob);
     if (result)
         return decision_fail_store(d, result);
+    if (blob_has_expired(ret_blob, d->now))
+        return E_BlobNotFound;
     e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
     if (!e && !is_empty)
         return decision_fail_store(d,

@@ -355,11 +355,12 @@ testKinds('file: uploads and downloads in chunks', async ({ service }) => {
     assert.equal((await empty.getProperties()).contentLength, 0);
 });
 
-testKinds('file: query and expiry', async ({ service }) => {
+testKinds('file: query and expiry', async ({ service, isTree }) => {
     const filesystem = await newFilesystem(service);
     const file = await newFile(filesystem, 'f');
     await refused(file.query('SELECT * FROM BlobStorage'), 501, 'NotImplemented');
-    await refused(file.setExpiry('RelativeToNow', { timeToExpireInMs: 60_000 }), 501, 'NotImplemented');
+    const expiry = file.setExpiry('RelativeToNow', { timeToExpireInMs: 60_000 });
+    await (isTree ? expiry : refused(expiry, 400, 'HierarchicalNamespaceNotEnabled'));
 });
 
 testKinds('filesystem: deleted paths', async ({ service }) => {

@@ -126,7 +126,7 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
         write_number(writer, "creationTime", dfs_filetime(blob->created));
     json_write_member(writer, "etag", tag);
     if (page->shows_owner && call_since(page->call, "2020-06-12"))
-        json_write_member(writer, "expiryTime", bytes_from_string("0"));
+        write_number(writer, "expiryTime", blob->expiry.at > 0 ? dfs_filetime(blob->expiry.at) : 0);
     if (page->shows_owner)
         json_write_member(writer, "group", acl.group);
     if (path_is_directory(blob))
