@@ -207,6 +207,8 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
         return decision_fail_store(d, result);
     snapshot = keep_record(&base, blob_snapshot_ref(d->now));
     base.without_snapshots = false;
+    if (base.type == BLOB_BLOCK)
+        content_expect_runs(&base.content); /* of a flush */
     e = retention.is_versioned ? keep_version(d, &base, &snapshot)
                                : keep_shared(d, &base.content, 1, &snapshot.content);
     if (e)

@@ -87,6 +87,7 @@ struct list_blobs_parameters {
 struct list_blobs_result {
     struct result base;
     struct listing_place next; /* start of the next page; name.ptr NULL: none */
+    bool has_records;          /* there is a blob in the range, shown or not */
 };
 OPERATION_DECLARE(list_blobs);
 

@@ -189,6 +189,8 @@ enum error version_begin(struct decision *d, struct bytes account, struct blob *
     e = version_plan(d, &retention, blob->type, &change);
     if (!e && change.keeps) {
         kept = keep_record(&was, blob_version_ref(change.kept));
+        if (blob->type == BLOB_BLOCK)
+            content_expect_runs(&blob->content); /* of a flush */
         e = keep_shared(d, &blob->content, 1, &kept.content);
         if (!e)
             blob_change(d, NULL, &kept);

@@ -29,6 +29,7 @@ struct page {
     struct snapshot_marks marks;
     uint32_t shown;
     uint32_t looked_at;
+    bool has_records;
     bool is_forbidden; /* a directory may not be listed */
     bool is_refused;   /* it contains an append blob, which the request's version does not know */
     struct listing_place next; /* name.ptr NULL: end of the listing */
@@ -229,6 +230,7 @@ static enum store_result add_page(struct page *page)
                             : space_iterator_next(page->iterator, &at);
         if (result == STORE_OK && !in_range(page, at.partition_key))
             result = STORE_NOT_FOUND;
+        page->has_records |= result == STORE_OK;
         if (result == STORE_OK)
             result = add_record(page, &at);
         page->looked_at++;
@@ -301,5 +303,6 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
             d, E_FeatureVersionMismatch,
             "The type of a blob in the container is unrecognized by this version.");
     r->next = page.next;
+    r->has_records = page.has_records;
     return OK;
 }

@@ -32,13 +32,13 @@
 #define NUMBER_SIZE  24
 
 const struct command_option back_up_options[] = {
-    { "rate", "MIB", "limit of MiB read per second (default: 32; 0: no limit)" },
+    { "rate", "MIB", "maximum MiB read per second (default: 32; 0: no limit)" },
     { "full", NULL, "copy everything, without hard links to the previous backup" },
     { "stopped", NULL, "back up the data directory of a stopped server" },
     { NULL, NULL, NULL },
 };
 const struct command_option back_up_copy_options[] = {
-    { "rate", "MIB", "limit of MiB read per second (default: no limit)" },
+    { "rate", "MIB", "maximum MiB read per second (default: no limit)" },
     { NULL, NULL, NULL },
 };
 

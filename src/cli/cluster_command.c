@@ -54,7 +54,7 @@ int cluster_init_run(const struct command_call *call)
     }
     if (!cluster_folder_create(path, (unsigned)cells, &problem))
         return refuse(path, problem);
-    printf("%s is a cluster: lagra --cluster %s\n", path, path);
+    printf("created the cluster %s; start a front end: lagra --cluster %s\n", path, path);
     return EXIT_SUCCESS;
 }
 
@@ -67,7 +67,7 @@ int cluster_add_cell_run(const struct command_call *call)
 
     if (cell == 0)
         return refuse(path, problem);
-    printf("added cell %04u; a front end that owns no cell acquires it\n", cell);
+    printf("added cell %04u; a front end without a cell will take it over\n", cell);
     return EXIT_SUCCESS;
 }
 

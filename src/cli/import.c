@@ -23,7 +23,7 @@
           "read queues of more than 32 messages by receiving them, which increases their "         \
           "dequeue counts at the source" },                                                        \
     {                                                                                              \
-        "ca-file", "FILE", "trusted certificate authorities (PEM) (the system's)"                  \
+        "ca-file", "FILE", "trusted certificate authorities, in PEM (the system's)"                \
     }
 #define FROM                                                                                       \
     { "from", "URL",                                                                               \

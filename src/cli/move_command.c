@@ -447,10 +447,11 @@ static bool print_conflicts(struct decoder *in, uint32_t cell)
         uint64_t other = decode_u64(in);
 
         if (!in->bad)
-            fprintf(stderr,
-                    "lagra: %.*s of account %.*s (%.*s) is in cell %04u, and cell %04" PRIu64
-                    " has it for clients\n",
-                    BYTES_ARG(name), BYTES_ARG(account), BYTES_ARG(service), (unsigned)cell, other);
+            fprintf(
+                stderr,
+                "lagra: %.*s of account %.*s (%.*s) is in cell %04u, but clients use the one in "
+                "cell %04" PRIu64 "\n",
+                BYTES_ARG(name), BYTES_ARG(account), BYTES_ARG(service), (unsigned)cell, other);
     }
     return is_done;
 }

@@ -234,9 +234,10 @@ static const char *const lasting_names[] = {
 void print_smb_commands(void)
 {
     printf(
-        "\n## smb\n\nCommands of SMB; docs/smb.md describes them. A command that has changed a "
-        "name or a property gets its\nresponse only once that change is durable, regardless of its "
-        "row.\n\n"
+        "\n## smb\n\nCommands of SMB; docs/smb.md describes them. The response to a command that "
+        "has "
+        "changed a name or a\nproperty is sent only once the change is durable, whatever its row "
+        "says.\n\n"
         "| Command | Code | Needs | In a compound | Response | Credit charge depends on length |\n"
         "|---|---|---|---|---|---|\n");
     for (uint16_t command = 0; command < SMB_COMMANDS; command++) {

@@ -13,7 +13,7 @@
 
 const struct command_option scrub_options_of_command[] = {
     { "rate", "MIB",
-      "limit of MiB read per second in this pass (default: --scrubRate of the server)" },
+      "maximum MiB read per second in this pass (default: the server's --scrubRate)" },
     { "state", NULL,
       "print the progress, and the result of the last pass, without starting a pass" },
     { NULL, NULL, NULL },

@@ -18,7 +18,7 @@
 const struct command_option snapshots_options[] = {
     { "management", "URL", "URL of the management port (" URL_VARIABLE ", else " DEFAULT_URL ")" },
     { "token-file", "FILE", "file given to the server as --managementToken" },
-    { "ca-file", "FILE", "trusted certificate authorities (PEM) (the system's)" },
+    { "ca-file", "FILE", "trusted certificate authorities, in PEM (the system's)" },
     { NULL, NULL, NULL },
 };
 

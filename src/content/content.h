@@ -57,7 +57,7 @@ struct content {
     bool is_alone;       /* has only one holder */
     bool without_pieces; /* created by Put Blob with inline bytes */
     /* The following are exact. */
-    bool has_runs;    /* its map refers to runs */
+    bool has_runs;    /* its map refers to runs, or content_expect_runs() was called */
     bool in_chain;    /* other content may refer to the same runs */
     bool is_appended; /* created by content_append() */
 
@@ -123,6 +123,9 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
+/* Prepares content for content_ref() if runs may be appended to it later: the last holder deletes
+ * them, although it may have been created before them. */
+void content_expect_runs(struct content *content);
 /* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards, no holder's record may have
  * is_alone set. May be called at most once per content in a list of changes, like
  * content_unref(). */

@@ -68,6 +68,11 @@ static void holders_write(struct changes *changes, struct arena *arena, uint64_t
     changes_put(changes, RECORD_INNER, bytes_of(key, sizeof key), text_bytes(&value), NULL, 0);
 }
 
+void content_expect_runs(struct content *content)
+{
+    content->has_runs |= content->is_appended;
+}
+
 enum store_result content_ref(struct read_view *before, struct changes *changes,
                               struct arena *arena, struct content *content, uint32_t holders)
 {

@@ -172,8 +172,10 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
         r->next.open = page.open;
         r->next.open_count = page.open_count;
     }
-    return page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
-                   p->from.at.name.ptr
-               ? OK
-               : list_alone(d, &list, page.to);
+    if (page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
+        p->from.at.name.ptr)
+        return OK;
+    if (blob_state(d)->container.hierarchical && listed.has_records)
+        return OK; /* a directory that contains only uncommitted blobs */
+    return list_alone(d, &list, page.to);
 }

@@ -102,8 +102,9 @@ static void print_console(const struct options *options, struct console *console
 
     if (options->console == CONSOLE_LINK) {
         console_make_link(console, secret);
-        printf("Lagra's console: %s/console/#link=%s\n  (signs in once, within five minutes; ", url,
-               secret);
+        printf("Lagra's console: %s/console/#link=%s\n"
+               "  (valid for one sign-in within five minutes; ",
+               url, secret);
         print_way_in(options, "another one");
     } else {
         printf("Lagra's console is at %s/console/ (", url);

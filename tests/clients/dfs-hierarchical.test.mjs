@@ -48,6 +48,16 @@ test('files make their parents; directories are listed where they are', async ()
     assert.equal(answer.headers.get('x-ms-properties'), `hdi_isfolder=${btoa('true')},k=${btoa('v')}`);
 });
 
+test('a directory that has only a blob with uncommitted blocks is listed as empty', async () => {
+    const filesystem = await newFilesystem();
+    const blocks = new BlobServiceClient(server.url, credential, once)
+        .getContainerClient(filesystem.name).getBlockBlobClient('a/b/file');
+    await blocks.stageBlock(btoa('1'), 'x', 1);
+    assert.deepEqual(await tree(filesystem, 'a/b'), []);
+    assert.deepEqual(names(await pathsOf(filesystem, { recursive: false, path: 'a/b' })), []);
+    assert.deepEqual(await tree(filesystem), ['a/', 'a/b/']);
+});
+
 test('directories have properties', async () => {
     const filesystem = await newFilesystem();
     const blob = (name, version) => raw('HEAD', `/${filesystem.name}/${name}`, { 'x-ms-version': version }, '', { base: { host: base.host, port: server.port } });

@@ -173,6 +173,33 @@ test('an owner, group and list of a new path are set by those who may set them a
     assert.deepEqual(await shown('shared'), [ANN, BOB, false]);
 });
 
+// Recorded: test_update_access_control_recursive_with_failures_async. decision: 1246
+test('a recursive change fails for files of other users', async (t) => {
+    const server = await serve(t);
+    const filesystem = (oid) => new DataLakeServiceClient(server.dfsUrl, bearer(oid), options(server)).getFileSystemClient('files');
+    const ann = filesystem(ANN).getDirectoryClient('d'), progress = [];
+    const rights = (text) => ({ read: text[0] === 'r', write: text[1] === 'w', execute: text[2] === 'x' });
+    const acl = [['user', 'rwx'], ['group', 'r-x'], ['other', 'rwx']].map(([accessControlType, text]) =>
+        ({ accessControlType, entityId: '', defaultScope: false, permissions: rights(text) }));
+    const change = (more) => ann.updateAccessControlRecursive(acl, { batchSize: 2, onProgress: (one) => progress.push(...one.batchFailures), ...more });
+
+    await filesystem(OWNER).create();
+    await filesystem(OWNER).getDirectoryClient('').setPermissions({ owner: rights('rwx'), group: rights('--x'), other: rights('--x'), stickyBit: false, extendedAcls: false });
+    await filesystem(OWNER).getDirectoryClient('d').create({ owner: ANN });
+    for (const name of ['sub/file', 'z'])
+        await ann.getFileClient(name).create();
+    await filesystem(OWNER).getFileClient('d/cannottouchthis').create();
+
+    const stopped = await change();
+    assert.deepEqual(stopped.counters, { changedDirectoriesCount: 1, changedFilesCount: 0, failedChangesCount: 1 });
+    assert.equal(stopped.continuationToken, undefined);
+    const failure = { name: 'd/cannottouchthis', isDirectory: false, message: 'This request is not authorized to perform this operation using this permission.' };
+    assert.deepEqual(progress, [failure]);
+    const forced = await change({ continueOnFailure: true });
+    assert.deepEqual(forced.counters, { changedDirectoriesCount: 2, changedFilesCount: 2, failedChangesCount: 1 });
+    assert.deepEqual(progress, [failure, failure]);
+});
+
 test('a SAS needs the letters o and p for an owner, group and list of a new path', async (t) => {
     const server = await serve(t);
     await ofAnn(server);

@@ -19,10 +19,10 @@ const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snap
     'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime', 'DeletedTime',
     'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
     'TimeNextVisible', 'FileId', 'DirectoryId', 'PermissionKey', 'CreationTime', 'LastAccessTime', 'LastWriteTime',
-    'ChangeTime']);
+    'ChangeTime', 'DeletionId', 'Expiry-Time']);
 /** Known only where the bytes of the bodies were recorded. */
 const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
-    'Content-MD5', 'Content-CRC64', 'Content-Length']);
+    'Content-MD5', 'Content-CRC64', 'Content-Length', 'ServerCalculatedMd5', 'ServerCalculatedCrc']);
 
 const short = (value) => (value.length > 80 ? `${value.slice(0, 80)}..` : value);
 

@@ -18,39 +18,26 @@ export function pathOperationOf({ method, container, blob, parameter }) {
     return `${method} ${level}${kind ? `?${kind}=${parameter(kind)}` : parameter('mode') ? ' (rename)' : ''}`;
 }
 
-const PROPERTIES = ['content-type', 'content-encoding', 'content-language', 'content-disposition', 'cache-control'];
+const LEASE = '00000000-0000-0000-0000-000000000001';
+const ACQUIRED = { 'x-ms-proposed-lease-id': LEASE, 'x-ms-lease-duration': '60' };
+const LEASE_HEADERS = {
+    acquire: { 'x-ms-lease-action': 'acquire', ...ACQUIRED },
+    auto_renew: { 'x-ms-lease-action': 'auto-renew', 'x-ms-lease-id': LEASE },
+    release: { 'x-ms-lease-action': 'release', 'x-ms-lease-id': LEASE },
+    acquire_release: { 'x-ms-lease-action': 'acquire-release', ...ACQUIRED },
+};
 
-/** The first later response that shows the path's properties, or its access control list. */
-const shownBy = ({ resource }, later, isWanted) => later.find((other) =>
-    other.resource === resource && [200, 206].includes(other.status) && isWanted(other))?.respHeaders ?? {};
+/** Lease headers of a request of cpp-answers.jsonl.gz, as far as the name of the file shows them: two tests name
+ *  their files after the lease action of the last write; to renew or release a lease, they acquire it before. */
+export function leaseHeadersOf({ resource, parameter }, later) {
+    const action = /_(acquire|auto_renew|release|acquire_release)$/.exec(resource)?.[1];
+    const isLease = parameter('comp') === 'lease';
 
-function createHeadersOf(exchange, later) {
-    const shown = shownBy(exchange, later, ({ method }) => method === 'GET' || method === 'HEAD');
-    const properties = PROPERTIES.filter((name) => name in shown).map((name) => [`x-ms-${name}`, shown[name]]);
-    const metadata = Object.entries(shown).filter(([name]) => name.startsWith('x-ms-meta-'))
-        .map(([name, value]) => `${name.slice('x-ms-meta-'.length)}=${Buffer.from(value).toString('base64')}`);
-
-    return {
-        ...Object.fromEntries(properties),
-        ...(metadata.length > 0 ? { 'x-ms-properties': metadata.join(',') } : {}),
-        ...(exchange.error === 'PathAlreadyExists' ? { 'if-none-match': '*' } : {}),
-    };
-}
-
-/** Headers of a request of cpp-answers.jsonl.gz, or null if no other exchange shows them. */
-export function pathHeadersOf(exchange, later) {
-    const { method, parameter } = exchange;
-    const action = parameter('action');
-    const shown = shownBy(exchange, later, (other) => other.method === 'HEAD');
-
-    if (parameter('mode') || (parameter('position') && shown['x-ms-lease-state'] === 'leased'))
-        return null;
-    if (parameter('resource') && method === 'PUT')
-        return createHeadersOf(exchange, later);
-    if (action !== 'setAccessControl')
+    if (!isLease && !parameter('position'))
         return {};
-    const acl = shownBy(exchange, later, (other) => other.parameter('action') === 'getAccessControl')['x-ms-acl'];
-    return acl ? { 'x-ms-acl': acl } : null;
+    if (!isLease && !later.some((other) => other.resource === resource && other.parameter('position')))
+        return LEASE_HEADERS[action] ?? {};
+    return ['auto_renew', 'release'].includes(action) ? LEASE_HEADERS.acquire : {};
 }
 
 /* Length of appends whose bytes no later exchange shows. */
@@ -67,19 +54,12 @@ export function appendLengthOf({ resource, parameter }, later) {
 }
 
 /** Values that a response gives out and later requests name: pairs of the recorded value and ours. */
-export function pathsGivenOutBy({ respHeaders }, answer) {
-    return ['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]);
-}
+export function pathsGivenOutBy({ respHeaders, respBody }, answer) {
+    const deletions = (xml) => [...(xml ?? '').matchAll(/<DeletionId>(\d+)/g)].map(([, id]) => id);
+    const ours = deletions(answer.body.toString());
 
-const SECTIONS = /<(Logging|HourMetrics|MinuteMetrics|Cors|DeleteRetentionPolicy|StaticWebsite|DefaultServiceVersion)(?:>.*?<\/\1>| ?\/>)/gs;
-const sectionsIn = (xml) => [...(xml ?? '').matchAll(SECTIONS)];
-
-/** The account's service properties before the run: those that the first response shows, except the ones that
- *  the run sets. */
-export function propertiesBefore(exchanges) {
-    const all = exchanges.filter(({ container, parameter }) => !container && parameter('comp') === 'properties');
-    const set = all.flatMap(({ method, reqBody }) => (method === 'PUT' ? sectionsIn(reqBody) : [])).map(([, name]) => name);
-    const shown = sectionsIn(all.find(({ method }) => method === 'GET')?.respBody);
-
-    return shown.filter(([, name]) => !set.includes(name)).map(([text]) => text).join('');
+    return [
+        ...['x-ms-continuation', 'x-ms-deletion-id'].map((name) => [respHeaders[name], answer.headers.get(name)]),
+        ...deletions(respBody).map((id, n) => [id, ours[n]]),
+    ];
 }

@@ -19,14 +19,14 @@ import { Control, Server } from '../lib/server.mjs';
 import { containerSas, shareSas } from '../lib/sas.mjs';
 import { batchOf, batchPartsOf } from './batches.mjs';
 import { filesBefore } from './files.mjs';
-import { pathsGivenOutBy, propertiesBefore } from './paths.mjs';
+import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
-    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
-    sourceOf, sourcesBefore,
+    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, propertiesBefore,
+    requestOf, sourceOf, sourcesBefore,
 } from './recording.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -192,10 +192,9 @@ class Replay {
 
         if (this.#preparedBy === 'blob')
             await this.#keep(exchanges);
-        if (exchanges.some(({ container, parameter }) => !container &&
-            parameter('comp') === 'properties'))
+        if (exchanges.some(({ container, parameter }) => !container && parameter('comp') === 'properties'))
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
-                Buffer.from(`<StorageServiceProperties>${this.#service === 'dfs' ? propertiesBefore(exchanges) : '<Cors/>'}</StorageServiceProperties>`));
+                Buffer.from(`<StorageServiceProperties>${propertiesBefore(exchanges) || '<Cors/>'}</StorageServiceProperties>`));
         if (this.#service === 'queue') {
             for (const queue of namesIn((await this.prepare('GET', '/', { comp: 'list' })).body.toString()))
                 await this.prepare('DELETE', `/${queue}`, {});
@@ -262,7 +261,7 @@ class Given {
             this.learn(one.exec(respBody ?? '')?.[1], one.exec(answer.body.toString())?.[1]);
         if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
             this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
-        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders }, answer)])
+        for (const [recorded, ours] of [...givenOutBy({ respHeaders, respBody }, answer), ...pathsGivenOutBy({ respHeaders, respBody }, answer)])
             this.learn(recorded, ours);
     }
 
@@ -336,7 +335,7 @@ function applySource(replay, given, { status, reqHeaders }, source, made, [name,
 async function exchangeAgain(replay, given, run, n, made) {
     const exchange = run[n];
     const request = requestOf(run, n);
-    const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
+    const apply = ([name, value]) => [name, given.apply(name, value, exchange.twin ?? exchange, replay.nowMs)];
     const source = sourceOf(exchange);
 
     if (exchange.parameter('comp') === 'batch')
@@ -349,6 +348,8 @@ async function exchangeAgain(replay, given, run, n, made) {
             applySource(replay, given, exchange, source, made.get(source.path), header)]);
     const answer = replay.asRecorded(await replay.send(request, exchange.svc));
     given.learnFrom(exchange, answer);
+    if (exchange.twin)
+        given.learnFrom(exchange.twin, answer);
     return { answer, isExact: request.isExact };
 }
 
@@ -377,6 +378,8 @@ async function replayRun(replay, group, exchanges) {
         } catch (error) {
             if (!(error instanceof NotRecorded))
                 throw error;
+            if (show)
+                console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${error.message}`);
             return { found, ended: error.message };
         }
         const ended = endOf(exchange, answer);

@@ -121,6 +121,19 @@ static const struct path_node *find_node(const struct path_state *state, uint64_
     return NULL;
 }
 
+bool path_acl_is_stable(const struct path_node *node, const struct path_moment *moment)
+{
+    const struct path_state *state = path_state_at(moment->to_commit);
+
+    for (; state && state->since > moment->from_commit; state = state->older) {
+        const struct path_node *then = state->older ? find_node(state->older, node->id) : NULL;
+
+        if (then && !path_acls_are_equal(&then->acl, &node->acl))
+            return false;
+    }
+    return true;
+}
+
 /* Checks the node's list of each time of the request. */
 static void require(struct verdict *verdict, const struct path_node *node, struct check check)
 {
@@ -130,8 +143,10 @@ static void require(struct verdict *verdict, const struct path_node *node, struc
     for (; state; state = state->older) {
         const struct path_node *then = find_node(state, node->id);
 
-        if (then &&
-            passes(&check, verdict->user, &then->acl, check.child ? &check.child->acl : NULL))
+        if (then && then->acl_is_unknown && !check.of_owner && !check.child)
+            may_permit = verdict->may_refuse = true;
+        else if (then &&
+                 passes(&check, verdict->user, &then->acl, check.child ? &check.child->acl : NULL))
             may_permit = true;
         else if (then)
             verdict->may_refuse = true;
@@ -210,10 +225,13 @@ static void require_all(struct verdict *verdict, const struct path_ask *ask,
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
     case PATH_PUT:
+    case PATH_PUT_BLOCK:
+    case PATH_PUT_BLOCK_LIST:
         require_path(verdict, state, ask->place, node ? 0 : PATH_WRITE | PATH_EXECUTE);
         break;
     case PATH_READ:
     case PATH_GET_PROPERTIES:
+    case PATH_GET_BLOCK_LIST:
         rights = PATH_READS;
         require_path(verdict, state, ask->place, 0);
         break;

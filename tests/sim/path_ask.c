@@ -18,12 +18,17 @@ const char *const path_op_names[PATH_OPS] = {
     [PATH_SET_PROPERTIES] = "Path Update (setProperties)",
     [PATH_SET_ACL] = "Path Update (setAccessControl)",
     [PATH_LEASE] = "Path Lease",
+    [PATH_PUT_BLOCK] = "Put Block",
+    [PATH_PUT_BLOCK_LIST] = "Put Block List",
+    [PATH_SNAPSHOT] = "Snapshot Blob",
     [PATH_RENAME] = "Path Create (rename)",
     [PATH_DELETE] = "Path Delete",
     [PATH_READ] = "Path Read",
     [PATH_GET_PROPERTIES] = "Path Get Properties",
     [PATH_GET_ACCESS] = "Path Get Properties (getAccessControl)",
+    [PATH_GET_BLOCK_LIST] = "Get Block List",
     [PATH_LIST] = "Path List",
+    [PATH_LIST_SNAPSHOTS] = "List Blobs",
 };
 
 static const char names[PATH_NAMES + 1] = "abc";
@@ -143,10 +148,23 @@ static void format_lease(const struct path_ask *ask, char *to, size_t size)
                    ask->source_lease);
 }
 
+static void format_blocks(const struct path_ask *ask, char *to, size_t size)
+{
+    static const char *const sources[] = { "committed", "uncommitted", "latest" };
+    size_t used = 0;
+
+    to[0] = '\0';
+    if (ask->op == PATH_PUT_BLOCK)
+        (void)snprintf(to, size, " block=%u", ask->content.block - 1);
+    for (unsigned i = 0; i < ask->list_count && used < size; i++)
+        used += (size_t)snprintf(to + used, size - used, " %s:%u", sources[ask->list[i].source],
+                                 ask->list[i].block);
+}
+
 void path_ask_format(const struct path_ask *ask, char *to, size_t size)
 {
     char path[PATH_TEXT_SIZE], source[PATH_TEXT_SIZE] = "", acl[PATH_ACL_SIZE] = "";
-    char condition[80], of_source[80], lease[120];
+    char condition[80], of_source[80], lease[120], blocks[80];
 
     path_text(ask->place, path);
     if (ask->op == PATH_RENAME)
@@ -156,14 +174,16 @@ void path_ask_format(const struct path_ask *ask, char *to, size_t size)
     format_condition(&ask->condition, condition, sizeof condition);
     format_condition(&ask->source_condition, of_source, sizeof of_source);
     format_lease(ask, lease, sizeof lease);
+    format_blocks(ask, blocks, sizeof blocks);
     (void)snprintf(to, size,
-                   "%s /%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
-                   " length=%u%s%s max=%u next=%u%s%s",
-                   path_op_names[ask->op], path, source[0] ? " from /" : "", source,
-                   ask->by_blob ? " as blob" : "", ask->user, condition,
-                   of_source[0] ? " source" : "", of_source, lease,
+                   "%s /%s%s%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
+                   " length=%u%s%s%s%s max=%u next=%u%s%s",
+                   path_op_names[ask->op], path, ask->snapshot[0] ? "@" : "", ask->snapshot,
+                   source[0] ? " from /" : "", source, ask->by_blob ? " as blob" : "", ask->user,
+                   condition, of_source[0] ? " source" : "", of_source, lease,
                    ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
-                   ask->value, ask->position, ask->content.seed, ask->content.length,
+                   ask->value, ask->position, ask->content.seed, ask->content.length, blocks,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",
-                   ask->max, ask->next, ask->sets_mode ? " mode only " : " ", acl);
+                   ask->with_snapshots ? " with snapshots" : "", ask->max, ask->next,
+                   ask->sets_mode ? " mode only " : " ", acl);
 }

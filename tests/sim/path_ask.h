@@ -22,6 +22,9 @@
 /* Users who have no role, so that only lists permit something to them; 0 is the superuser. */
 #define PATH_USERS       2u
 #define PATH_LEASE_IDS   2u
+#define PATH_BLOCK_IDS   4u
+#define PATH_LIST_BLOCKS 3u
+#define PATH_TIME_SIZE   32
 /* Duration of leases that are not infinite. */
 #define PATH_LEASE_S     20
 
@@ -35,12 +38,17 @@ enum path_op {
     PATH_SET_PROPERTIES, /* or Set Blob Metadata */
     PATH_SET_ACL,
     PATH_LEASE,
+    PATH_PUT_BLOCK,
+    PATH_PUT_BLOCK_LIST,
+    PATH_SNAPSHOT,
     PATH_RENAME,
-    PATH_DELETE,
-    PATH_READ, /* this and the following change nothing */
+    PATH_DELETE, /* a file or directory, or a snapshot */
+    PATH_READ,   /* this and the following change nothing */
     PATH_GET_PROPERTIES,
     PATH_GET_ACCESS,
+    PATH_GET_BLOCK_LIST,
     PATH_LIST,
+    PATH_LIST_SNAPSHOTS, /* List Blobs, of all files */
     PATH_OPS
 };
 
@@ -72,7 +80,10 @@ enum path_lease {
 struct path_content {
     uint64_t seed;
     uint32_t length;
+    unsigned block; /* id of the block + 1; 0 for other content */
 };
+
+enum path_block_source { PATH_COMMITTED, PATH_UNCOMMITTED, PATH_LATEST };
 
 enum { PATH_EXECUTE = 1, PATH_WRITE = 2, PATH_READS = 4 };
 #define PATH_NO_USER 0u
@@ -106,7 +117,14 @@ struct path_ask {
     uint32_t position; /* append, flush */
     bool keeps_rest;   /* of a flush */
     bool flushes;      /* of an append */
-    unsigned max;      /* maximum entries of a list; 0 if not sent */
+    struct {
+        enum path_block_source source;
+        unsigned block;
+    } list[PATH_LIST_BLOCKS]; /* of a block list */
+    unsigned list_count;
+    char snapshot[PATH_TIME_SIZE]; /* read, delete; empty for the file */
+    bool with_snapshots;           /* delete */
+    unsigned max;                  /* maximum entries of a list; 0 if not sent */
     char continuation[PATH_TOKEN_SIZE];
     unsigned next; /* first place of a continued list; 0 for the first page */
 };

@@ -39,7 +39,7 @@ static const char *compare_acl(const struct path_node *node, const struct reply 
     path_acl_text(&node->acl, true, expected);
     if (strcmp(answer->path.owner, path_user(node->acl.owner)) != 0)
         return "another owner";
-    if (strcmp(answer->path.acl, expected) == 0)
+    if (node->acl_is_unknown || strcmp(answer->path.acl, expected) == 0)
         return NULL;
     (void)snprintf(why, sizeof why, "another list: %s instead of %s", answer->path.acl, expected);
     return why;
@@ -74,6 +74,111 @@ static const char *compare_node(const struct path_ask *ask, const struct path_no
     return ask->op == PATH_READ && !same_bytes(node, answer) ? "other bytes" : NULL;
 }
 
+/* Formats the blocks as Get Block List shows them. */
+static void format_blocks(const struct path_content *blocks, unsigned count, const char *element,
+                          char *to, size_t size)
+{
+    size_t used = (size_t)snprintf(to, size, "<%s>", element), empty = used;
+
+    for (unsigned i = 0; i < count && used < size; i++) {
+        char name[16];
+
+        if (blocks[i].block == 0)
+            continue;
+        block_name(blocks[i].block - 1, name);
+        used += (size_t)snprintf(to + used, size - used,
+                                 "<Block><Name>%s</Name><Size>%u</Size></Block>", name,
+                                 blocks[i].length);
+    }
+    if (used == empty)
+        (void)snprintf(to, size, "<%s />", element);
+    else
+        (void)snprintf(to + used, size - used, "</%s>", element);
+}
+
+static const char *compare_blocks(const struct path_node *node, const struct reply *answer)
+{
+    const char *body = (const char *)answer->body;
+    char expected[1000];
+
+    if (!answer->body_whole)
+        return NULL; /* the client has stopped reading */
+    format_blocks(node->parts, node->part_count, "CommittedBlocks", expected, sizeof expected);
+    if (!strstr(body, expected))
+        return "other committed blocks";
+    format_blocks(node->blocks, PATH_BLOCK_IDS, "UncommittedBlocks", expected, sizeof expected);
+    return strstr(body, expected) ? NULL : "other staged blocks";
+}
+
+/* ---- snapshots ---- */
+
+/* Calls back for each snapshot in a response of List Blobs, in its order, until one differs. */
+static const char *each_snapshot(const struct reply *answer,
+                                 const char *(*call)(unsigned place, const char *time,
+                                                     uint64_t commit),
+                                 uint64_t commit)
+{
+    const char *at = (const char *)answer->body, *why = NULL;
+
+    while (!why && (at = strstr(at, "<Blob><Name>"))) {
+        const char *name = at + strlen("<Blob><Name>"), *end = strstr(at, "</Blob>");
+        const char *snapshot = strstr(at, "<Snapshot>");
+        char time[PATH_TIME_SIZE];
+
+        if (!end)
+            return "a malformed list";
+        at = end;
+        if (!snapshot || snapshot > end)
+            continue;
+        snapshot += strlen("<Snapshot>");
+        (void)snprintf(time, sizeof time, "%.*s", (int)strcspn(snapshot, "<"), snapshot);
+        why = call(path_place(name, strcspn(name, "<")), time, commit);
+    }
+    return why;
+}
+
+static unsigned seen_snapshots[PATH_PLACES];
+
+static const char *compare_snapshot(unsigned place, const char *time, uint64_t commit)
+{
+    const struct path_node *node = place < PATH_PLACES ? path_node_at(place, commit) : NULL;
+    const char *known;
+
+    if (!node || seen_snapshots[place] == node->snapshot_count)
+        return "a snapshot too many";
+    known = node->snapshots[seen_snapshots[place]++].time->text;
+    return known[0] && strcmp(known, time) != 0 ? "another snapshot" : NULL;
+}
+
+static const char *compare_snapshots(const struct reply *answer, uint64_t commit)
+{
+    const char *why;
+
+    memset(seen_snapshots, 0, sizeof seen_snapshots);
+    why = each_snapshot(answer, compare_snapshot, commit);
+    for (unsigned i = 0; !why && i < PATH_PLACES; i++) {
+        const struct path_node *node = path_node_at(i, commit);
+
+        if (node && seen_snapshots[i] != node->snapshot_count)
+            why = "a snapshot is missing";
+    }
+    return why;
+}
+
+static const char *take_snapshot(unsigned place, const char *time, uint64_t commit)
+{
+    struct path_time *known = path_node_at(place, commit)->snapshots[seen_snapshots[place]++].time;
+
+    (void)snprintf(known->text, sizeof known->text, "%s", time);
+    return NULL;
+}
+
+void path_take_snapshots(const struct reply *answer, uint64_t commit)
+{
+    memset(seen_snapshots, 0, sizeof seen_snapshots);
+    each_snapshot(answer, take_snapshot, commit);
+}
+
 /* ---- lists ---- */
 
 /* Compares two places in the order of a walk: a directory, its contents, the next name. */
@@ -91,7 +196,14 @@ static bool is_file(unsigned place, uint64_t commit)
 {
     const struct path_node *node = path_node_at(place, commit);
 
-    return node && !node->is_directory;
+    return node && !node->is_directory && !node->is_uncommitted;
+}
+
+static bool is_shown(unsigned place, uint64_t commit)
+{
+    const struct path_node *node = path_node_at(place, commit);
+
+    return node && !node->is_uncommitted;
 }
 
 /* Returns the first entry after `after`, or from it on, in the order of a walk below a directory, or PATH_PLACES. */
@@ -104,7 +216,7 @@ static unsigned next_entry(const struct path_ask *ask, uint64_t commit, unsigned
                          : ask->is_recursive ? i != ask->place && path_is_below(i, ask->place)
                                              : path_parent(i) == ask->place;
 
-        if (is_listed && path_node_at(i, commit) && compare_places(i, after) >= !from &&
+        if (is_listed && is_shown(i, commit) && compare_places(i, after) >= !from &&
             (next == PATH_PLACES || compare_places(i, next) < 0))
             next = i;
     }
@@ -197,7 +309,7 @@ static bool was_entry(const char *object, const char *end, uint64_t from, uint64
         for (unsigned i = 1; i < PATH_PLACES; i++) {
             const struct path_node *node = path_node_at(i, to);
 
-            if (node && !compare_shown(object, end, node))
+            if (node && !node->is_uncommitted && !compare_shown(object, end, node))
                 return true;
         }
         changed = path_changed_before(from, to);
@@ -285,21 +397,28 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
     }
     if (expected.or_code && strcmp(answer->code, expected.or_code) == 0)
         return NULL;
-    if (expected.changes)
+    if (expected.changes && !expected.may_change_nothing)
         return "success without a commit";
     if (answer->status != expected.status)
         return "a read that is refused";
     if (ask->op == PATH_LIST)
         return compare_list(ask, answer, commit);
+    if (ask->op == PATH_LIST_SNAPSHOTS)
+        return compare_snapshots(answer, commit);
     node = path_node_at(ask->place, commit);
+    if (ask->op == PATH_GET_BLOCK_LIST && node->is_uncommitted)
+        return compare_blocks(node, answer);
+    node = path_named(ask, node);
     if (node->stamp->etag > 0 ? node->stamp->etag != answer->etag
                               : answer->etag <= node->stamp->above)
         return "another ETag";
     if (node->stamp->modified_s > 0 && node->stamp->modified_s != answer->modified_s)
         return "another date";
+    if (ask->op == PATH_GET_BLOCK_LIST)
+        return compare_blocks(node, answer);
     if (ask->op >= PATH_READ)
         why = compare_node(ask, node, answer);
-    if (!why && (ask->op == PATH_READ || ask->op == PATH_GET_PROPERTIES))
+    if (!why && (ask->op == PATH_READ || ask->op == PATH_GET_PROPERTIES) && !ask->snapshot[0])
         why = compare_lease(node, answer, doubts & PATH_LATE, moment);
     return why;
 }

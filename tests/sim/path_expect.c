@@ -31,6 +31,15 @@ static struct path_expected success(int status, unsigned place)
     return (struct path_expected){ .status = status, .changes = true, .place = place };
 }
 
+/* A success that changes something or nothing. */
+static struct path_expected either_way(int status, unsigned place)
+{
+    struct path_expected expected = success(status, place);
+
+    expected.may_change_nothing = true;
+    return expected;
+}
+
 /* ---- doubts ---- */
 
 static bool lease_is_doubtful(const struct path_node *node, const struct path_moment *moment)
@@ -38,6 +47,7 @@ static bool lease_is_doubtful(const struct path_node *node, const struct path_mo
     return node && model_lease_doubtful(&node->lease, moment->from_ns, moment->to_ns);
 }
 
+/* A file that has only staged blocks has a date that no response shows. */
 static bool date_is_doubtful(const struct path_node *node, const struct path_condition *condition)
 {
     return node && condition->kind >= PATH_IF_MODIFIED && node->stamp->modified_s == 0;
@@ -70,12 +80,14 @@ static bool is_modified(const struct path_stamp *stamp, int64_t date, bool unkno
 
 /* A client can only send an ETag that it has received. */
 static enum fault find_fault(const struct path_condition *condition, const struct path_node *node,
-                             bool unknown_is_modified)
+                             bool exists, bool unknown_is_modified)
 {
     bool same = node && node->stamp->etag == condition->etag;
     bool modified = node && is_modified(node->stamp, condition->date, unknown_is_modified);
 
-    if (!node && condition->kind > PATH_IF_MATCH_ANY)
+    if (!exists && (condition->kind == PATH_IF_MATCH || condition->kind == PATH_IF_MATCH_ANY))
+        return NOT_MET;
+    if (!node || (!exists && condition->kind < PATH_IF_MODIFIED))
         return IS_MET;
     switch (condition->kind) {
     case PATH_IF_NOTHING:
@@ -84,7 +96,7 @@ static enum fault find_fault(const struct path_condition *condition, const struc
     case PATH_IF_MATCH:
         return same ? IS_MET : NOT_MET;
     case PATH_IF_MATCH_ANY:
-        return node ? IS_MET : NOT_MET;
+        break;
     case PATH_IF_NONE_MATCH:
         return same ? IS_UNCHANGED : IS_MET;
     case PATH_IF_NONE_MATCH_ANY:
@@ -97,10 +109,15 @@ static enum fault find_fault(const struct path_condition *condition, const struc
     return IS_MET;
 }
 
+static bool finds_uncommitted(const struct path_ask *ask)
+{
+    return ask->op == PATH_GET_BLOCK_LIST || (ask->op == PATH_DELETE && ask->by_blob);
+}
+
 static bool creates(const struct path_ask *ask)
 {
     return ask->op == PATH_CREATE_FILE || ask->op == PATH_CREATE_DIRECTORY || ask->op == PATH_PUT ||
-           ask->op == PATH_RENAME;
+           ask->op == PATH_PUT_BLOCK_LIST || ask->op == PATH_RENAME;
 }
 
 /* Writes through the Blob endpoint that cannot create ignore If-None-Match: *, and so does a request with the id of the
@@ -109,7 +126,8 @@ static struct path_expected check_condition(const struct run *run, const struct 
 {
     const struct path_ask *ask = run->ask;
     bool is_read = ask->op >= PATH_READ;
-    enum fault fault = find_fault(&ask->condition, node, run->doubts & PATH_IS_MODIFIED);
+    bool exists = node && (!node->is_uncommitted || finds_uncommitted(ask));
+    enum fault fault = find_fault(&ask->condition, node, exists, run->doubts & PATH_IS_MODIFIED);
 
     if (fault == IS_MET)
         return refusal(0, NULL);
@@ -135,12 +153,13 @@ static enum lease_now lease_now(const struct run *run, const struct path_node *n
 static struct path_expected check_lease(const struct run *run, const struct path_node *node)
 {
     const struct model_lease none = { .kind = LEASE_FREE };
+    bool writes = run->ask->op < PATH_READ && run->ask->op != PATH_SNAPSHOT;
     const char *code;
 
-    if (run->ask->op == PATH_LEASE)
+    if (run->ask->op == PATH_LEASE || run->ask->snapshot[0])
         return refusal(0, NULL);
     code = model_lease_use(node ? &node->lease : &none, node ? lease_now(run, node) : NOW_AVAILABLE,
-                           run->ask->lease.id, run->ask->op < PATH_READ, false);
+                           run->ask->lease.id, writes, false);
     return code ? refusal(412, code) : refusal(0, NULL);
 }
 
@@ -225,6 +244,24 @@ static bool is_below_file(const struct path_state *state, unsigned place)
     return false;
 }
 
+/* Data that was appended but not flushed excludes a block list. */
+static struct path_expected expect_block_list(const struct path_ask *ask,
+                                              const struct path_node *node)
+{
+    struct path_expected expected = success(201, ask->place);
+
+    for (unsigned i = 0; i < ask->list_count; i++)
+        if (!node || !path_has_block(node, ask->list[i].source, ask->list[i].block))
+            return refusal(400, "InvalidBlockList");
+    if (!node)
+        return expected;
+    if (node->is_doubtful)
+        expected.or_code = "BlobOperationNotSupported";
+    else if (node->staged_count > 0)
+        return refusal(409, "BlobOperationNotSupported");
+    return expected;
+}
+
 static struct path_expected expect_create(const struct run *run)
 {
     const struct path_ask *ask = run->ask;
@@ -237,7 +274,30 @@ static struct path_expected expect_create(const struct run *run)
         return refusal(409, "PathConflict");
     if (node && node->is_directory != (ask->op == PATH_CREATE_DIRECTORY))
         return refusal(409, "PathConflict");
-    return success(201, ask->place);
+    return ask->op == PATH_PUT_BLOCK_LIST ? expect_block_list(ask, node) : success(201, ask->place);
+}
+
+static struct path_expected expect_put_block(const struct run *run)
+{
+    const struct path_ask *ask = run->ask;
+    const struct path_node *node = run->state->nodes[ask->place];
+    struct path_expected expected = check_lease(run, node);
+
+    if (expected.code)
+        return expected;
+    if (is_below_file(run->state, ask->place) || (node && node->is_directory))
+        return refusal(409, "PathConflict");
+    expected = success(201, ask->place);
+    if (!node)
+        return expected;
+    if (node->is_doubtful)
+        expected.or_code = "BlobOperationNotSupported";
+    else if (node->staged_count > 0)
+        return refusal(409, "BlobOperationNotSupported");
+    if (node->blocks[ask->content.block - 1].block == 0 &&
+        path_count_blocks(node) >= limit_of(LIMIT_STAGED, PATH_STAGED_MAX))
+        return refusal(409, "BlockCountExceedsLimit");
+    return expected;
 }
 
 /* Returns whether the staged bytes reach from the end of the file to the position, without a gap. */
@@ -278,7 +338,7 @@ static struct path_expected expect_update(const struct run *run, const struct pa
 
     if (node->is_directory)
         return refusal(409, "PathConflict");
-    if (!is_appendable(node))
+    if (!is_appendable(node) || path_count_blocks(node) > 0)
         return refusal(409,
                        ask->op == PATH_FLUSH ? "InvalidFlushOperation" : "InvalidAppendOperation");
     if (flushes && !node->is_doubtful && !can_flush(node, ask->position) &&
@@ -308,7 +368,7 @@ static struct path_expected check_source(const struct run *run, const struct pat
         return refusal(403, "AuthorizationPermissionMismatch");
     if (code)
         return refusal(412, code);
-    if (find_fault(&ask->source_condition, from, run->doubts & PATH_SOURCE_IS_MODIFIED))
+    if (find_fault(&ask->source_condition, from, true, run->doubts & PATH_SOURCE_IS_MODIFIED))
         return refusal(412, "SourceConditionNotMet");
     return refusal(0, NULL);
 }
@@ -321,7 +381,7 @@ static struct path_expected expect_rename(const struct run *run)
     unsigned to = path_destination(ask, state);
     struct path_expected expected;
 
-    if (!from)
+    if (!from || from->is_uncommitted)
         return refusal(404, "SourcePathNotFound");
     over = state->nodes[to];
     expected = check_lease_and_condition(run, over);
@@ -337,6 +397,8 @@ static struct path_expected expect_rename(const struct run *run)
         return refusal(409, "InvalidRenameSourcePath");
     if (over && over->is_directory != from->is_directory)
         return refusal(409, "InvalidSourceOrDestinationResourceType");
+    if (over && over->snapshot_count > 0)
+        return refusal(409, "SnapshotsPresent");
     if (path_is_below(to, ask->from))
         return refusal(409, "InvalidRenameSourcePath");
     if (over && path_has_entries(state, to))
@@ -349,8 +411,12 @@ static struct path_expected expect_delete(const struct path_ask *ask,
 {
     const struct path_node *node = state->nodes[ask->place];
 
+    if (node->is_directory && ask->with_snapshots)
+        return refusal(400, "OperationNotSupportedOnDirectory");
     if (node->is_directory && !ask->is_recursive && path_has_entries(state, ask->place))
         return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
+    if (node->snapshot_count > 0 && !ask->with_snapshots && !ask->snapshot[0])
+        return refusal(409, "SnapshotsPresent");
     return success(ask->by_blob ? 202 : 200, ask->place);
 }
 
@@ -360,6 +426,8 @@ static struct path_expected expect_set_acl(const struct path_ask *ask, const str
 
     if (!path_change_acl(&acl, ask, node->is_directory))
         return refusal(400, "InvaldAccessControlList");
+    if (node->acl_is_unknown)
+        return either_way(200, ask->place);
     if (path_acls_are_equal(&acl, &node->acl) && (ask->place > 0 || node->has_record))
         return (struct path_expected){ .status = 200, .place = ask->place };
     return success(200, ask->place);
@@ -369,11 +437,12 @@ static struct path_expected expect_of_node(const struct run *run)
 {
     const struct path_ask *ask = run->ask;
     const struct path_node *node = run->state->nodes[ask->place];
+    const struct path_node *named = path_named(ask, node);
     struct path_expected expected;
 
-    if (!node)
+    if (!named && !(node && finds_uncommitted(ask) && !ask->snapshot[0]))
         return refusal(404, ask->by_blob ? "BlobNotFound" : "PathNotFound");
-    expected = check_lease_and_condition(run, node);
+    expected = check_lease_and_condition(run, named ? named : node);
     if (expected.code)
         return expected;
     switch ((int)ask->op) {
@@ -384,6 +453,9 @@ static struct path_expected expect_of_node(const struct run *run)
         return expect_set_acl(ask, node);
     case PATH_LEASE:
         return expect_lease(run, node);
+    case PATH_SNAPSHOT:
+        return node->is_directory ? refusal(400, "OperationNotSupportedOnDirectory")
+                                  : success(201, ask->place);
     case PATH_DELETE:
         return expect_delete(ask, run->state);
     default:
@@ -408,11 +480,17 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
     case PATH_PUT:
+    case PATH_PUT_BLOCK_LIST:
         return expect_create(&run);
+    case PATH_PUT_BLOCK:
+        return expect_put_block(&run);
     case PATH_RENAME:
         return expect_rename(&run);
+    case PATH_LIST_SNAPSHOTS:
+        return (struct path_expected){ .status = 200 };
     case PATH_LIST:
-        if (ask->place > 0 && !state->nodes[ask->place])
+        if (ask->place > 0 &&
+            (!state->nodes[ask->place] || state->nodes[ask->place]->is_uncommitted))
             return refusal(404, "PathNotFound");
         return (struct path_expected){ .status = 200 };
     default:

@@ -123,7 +123,18 @@ void path_judge_committed(unsigned slot_number)
 static bool tells_etag(const struct path_ask *ask)
 {
     return ask->op != PATH_DELETE && (ask->op != PATH_APPEND || ask->flushes) &&
-           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME;
+           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME && ask->op != PATH_PUT_BLOCK;
+}
+
+/* The snapshot is the newest one of the state that its commit created. */
+static const char *fill_snapshot(const struct path_node *node, const struct reply *answer)
+{
+    const struct path_snapshot *newest = &node->snapshots[node->snapshot_count - 1];
+
+    if (node->snapshot_count > 1 && strcmp(newest[-1].time->text, answer->snapshot) >= 0)
+        return "a snapshot that is not later than the one before";
+    memcpy(newest->time->text, answer->snapshot, sizeof newest->time->text);
+    return NULL;
 }
 
 static void judge_commit(const struct slot *slot, const struct reply *answer)
@@ -139,6 +150,8 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
     if (!why && ask->op == PATH_LEASE && ask->lease.act != ACT_RELEASE &&
         ask->lease.act != ACT_BREAK && strcmp(answer->lease_id, lease_texts[node->lease.id]) != 0)
         why = "another lease id";
+    if (!why && ask->op == PATH_SNAPSHOT)
+        why = fill_snapshot(node, answer);
     if (why)
         fail(slot, answer, why);
     commits_acknowledge(slot->commit);

@@ -125,27 +125,75 @@ static void forget_lease(struct path_node *node, const struct path_moment *momen
 static void apply_create(struct path_state *state, const struct path_ask *ask,
                          const struct path_moment *moment, unsigned doubts)
 {
-    const struct path_node *was = state->nodes[ask->place];
+    const struct path_node *was = state->nodes[ask->place], *above;
     struct path_node *node;
 
     make_parents(state, ask->place, ask->user);
+    above = state->nodes[path_parent(ask->place)];
     node = new_node(NULL);
     node->is_directory = ask->op == PATH_CREATE_DIRECTORY;
-    node->is_put = ask->op == PATH_PUT;
+    node->is_put = ask->op == PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST;
     node->value = ask->value;
     path_inherit_acl(acl_above(state, ask->place), ask->user, node->is_directory, &node->acl);
     if (was) {
         node->id = was->id;
-        if (was->is_directory)
+        if (was->is_directory || was->is_uncommitted)
             node->acl = was->acl;
         else
             node->acl.owner = was->acl.owner; /* decision: 1273 */
+        node->acl_is_unknown = was->is_uncommitted
+                                   ? was->acl_is_unknown
+                                   : !was->is_directory && !path_acl_is_stable(above, moment);
         node->lease = was->lease;
         forget_lease(node, moment, doubts);
+        memcpy(node->snapshots, was->snapshots, sizeof node->snapshots);
+        node->snapshot_count = was->snapshot_count;
     }
+    if (ask->op == PATH_PUT_BLOCK_LIST)
+        path_put_block_list(node, ask, was);
     if (ask->op == PATH_PUT && ask->content.length > 0)
         node->parts[node->part_count++] = ask->content;
     stamp(node, was);
+    state->nodes[ask->place] = node;
+}
+
+/* A file that did not exist has only the block then. Positions exclude blocks. */
+static void apply_block(struct path_state *state, const struct path_ask *ask)
+{
+    const struct path_node *was = state->nodes[ask->place];
+    struct path_node *node;
+
+    make_parents(state, ask->place, ask->user);
+    node = new_node(was);
+    if (!was) {
+        node->is_uncommitted = true;
+        path_inherit_acl(acl_above(state, ask->place), ask->user, false, &node->acl);
+        stamp(node, NULL);
+    }
+    node->blocks[ask->content.block - 1] = ask->content;
+    node->staged_count = 0;
+    node->is_doubtful = false;
+    state->nodes[ask->place] = node;
+}
+
+static void apply_snapshot(struct path_state *state, const struct path_ask *ask)
+{
+    const struct path_node *was = state->nodes[ask->place];
+    struct path_node *node = new_node(was);
+
+    assert(node->snapshot_count < PATH_SNAPSHOTS_MAX);
+    node->snapshots[node->snapshot_count++] =
+        (struct path_snapshot){ .node = was, .time = world_alloc(sizeof(struct path_time)) };
+    state->nodes[ask->place] = node;
+}
+
+static void drop_snapshot(struct path_state *state, const struct path_ask *ask)
+{
+    struct path_node *node = new_node(state->nodes[ask->place]);
+    unsigned i = path_find_snapshot(node, ask->snapshot);
+
+    memmove(&node->snapshots[i], &node->snapshots[i + 1],
+            (--node->snapshot_count - i) * sizeof node->snapshots[0]);
     state->nodes[ask->place] = node;
 }
 
@@ -164,10 +212,12 @@ static void stage(struct path_node *node, uint32_t position, struct path_content
     node->staged[i] = (struct path_staged){ .position = position, .content = content };
 }
 
-/* Adds the staged bytes up to `position` to the file. */
+/* Adds the staged bytes up to `position` to the file. keeps_rest: retains all others after its old end, overlapping ones
+ * too */
 static void flush(struct path_node *node, uint32_t position, bool keeps_rest)
 {
     uint32_t length = path_length(node);
+    const uint32_t was = length;
     unsigned kept = 0;
 
     for (unsigned i = 0; i < node->staged_count; i++) {
@@ -177,7 +227,7 @@ static void flush(struct path_node *node, uint32_t position, bool keeps_rest)
             assert(node->part_count < PATH_PARTS_MAX);
             node->parts[node->part_count++] = staged.content;
             length += staged.content.length;
-        } else if (staged.position >= position && keeps_rest) {
+        } else if (staged.position >= was && keeps_rest) {
             node->staged[kept++] = staged;
         }
     }
@@ -234,6 +284,10 @@ static void apply_change(struct path_state *state, const struct path_ask *ask,
     const struct path_node *was = state->nodes[ask->place];
     struct path_node *node;
 
+    if (ask->op == PATH_DELETE && ask->snapshot[0]) {
+        drop_snapshot(state, ask);
+        return;
+    }
     if (ask->op == PATH_DELETE) {
         for (unsigned i = 1; i < PATH_PLACES; i++) {
             if (path_is_below(i, ask->place))
@@ -244,6 +298,7 @@ static void apply_change(struct path_state *state, const struct path_ask *ask,
     state->nodes[ask->place] = node = new_node(was);
     if (ask->op == PATH_SET_ACL) {
         path_change_acl(&node->acl, ask, node->is_directory);
+        node->acl_is_unknown &= ask->sets_mode;
         node->has_record = true;
         return;
     }
@@ -283,7 +338,14 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
     case PATH_PUT:
+    case PATH_PUT_BLOCK_LIST:
         apply_create(state, ask, moment, doubts);
+        break;
+    case PATH_PUT_BLOCK:
+        apply_block(state, ask);
+        break;
+    case PATH_SNAPSHOT:
+        apply_snapshot(state, ask);
         break;
     case PATH_APPEND:
     case PATH_FLUSH:
@@ -348,7 +410,7 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged)
         const struct path_node *node = model->newest->nodes[i];
         struct path_node *doubtful;
 
-        if (!node || node == safe->nodes[i] || node->is_directory)
+        if (!node || node == safe->nodes[i] || node->is_directory || path_count_blocks(node) > 0)
             continue;
         model->newest->nodes[i] = doubtful = new_node(node);
         doubtful->is_doubtful = true;

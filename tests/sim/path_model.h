@@ -6,10 +6,13 @@
 
 #include "request.h"
 
-#define PATH_PARTS_MAX  48u
-#define PATH_STAGED_MAX 64u
+#define PATH_PARTS_MAX      48u
+#define PATH_STAGED_MAX     64u
+/* Files with this many snapshots get no more, unless several clients create them at the same time. */
+#define PATH_SNAPSHOTS_MANY 3u
+#define PATH_SNAPSHOTS_MAX  24u
 /* Files whose content has more parts than this are replaced. */
-#define PATH_PARTS_MANY 12u
+#define PATH_PARTS_MANY     12u
 
 struct path_stamp {
     uint64_t etag;      /* ticks; 0 if not known yet */
@@ -17,14 +20,21 @@ struct path_stamp {
     int64_t modified_s; /* Unix seconds; 0 if not known yet */
 };
 
+struct path_time {
+    char text[PATH_TIME_SIZE]; /* empty if not known yet */
+};
+
 /* A file or directory. Never changed, except that its stamp is filled in, and the end of its lease widened. */
 struct path_node {
     uint64_t id; /* the same in all states */
     bool is_directory;
-    bool is_put; /* its content was not appended */
+    bool is_uncommitted; /* has only staged blocks: most requests do not find it */
+    bool is_put;         /* its content was not appended */
     struct path_stamp *stamp;
     unsigned value;
     struct path_acl acl;
+    bool
+        acl_is_unknown; /* except its owner: its file was overwritten while the list of the directory changed */
     bool has_record; /* of the root: its list was set, so that it has a record */
     struct model_lease lease;
     struct path_content parts[PATH_PARTS_MAX];
@@ -34,6 +44,12 @@ struct path_node {
         struct path_content content;
     } staged[PATH_STAGED_MAX]; /* ordered by position */
     unsigned staged_count;
+    struct path_content blocks[PATH_BLOCK_IDS]; /* staged ones, by id; of others `block` is 0 */
+    struct path_snapshot {
+        const struct path_node *node; /* as it was */
+        struct path_time *time;
+    } snapshots[PATH_SNAPSHOTS_MAX]; /* ordered by time */
+    unsigned snapshot_count;
     bool is_doubtful; /* a crash may have undone staged bytes, which no request shows */
     bool is_unknown;  /* its bytes are: they were flushed while it was doubtful */
 };
@@ -56,7 +72,7 @@ struct path_moment {
 struct path_expected {
     int status;
     const char *code; /* NULL if it succeeds */
-    bool changes;
+    bool changes, may_change_nothing;
     const char *or_code;  /* the error it may also be, or NULL */
     const char *existing; /* x-ms-existing-resource-type, or NULL */
     unsigned place;       /* of the ETag in the response */
@@ -85,6 +101,11 @@ bool path_delete_is_doubtful(void);
 bool path_prepare(const struct path_ask *ask, uint64_t commit);
 /* Records the ETag and date in a response. Returns NULL, or the defect of the ETag. */
 const char *path_fill(const struct path_node *node, const struct reply *answer);
+/* Returns the number of the snapshot, or PATH_SNAPSHOTS_MAX. path_blocks.c */
+unsigned path_find_snapshot(const struct path_node *node, const char *time);
+unsigned path_count_blocks(const struct path_node *node);
+/* Returns the file that the request names, or its snapshot; NULL if there is none. path_blocks.c */
+const struct path_node *path_named(const struct path_ask *ask, const struct path_node *node);
 /* Leases of the one state may end as those of the other: a renewal does not show. */
 void path_widen(uint64_t commit, uint64_t other);
 /* acknowledged: the newest commit that no crash may undo */

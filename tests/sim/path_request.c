@@ -158,6 +158,50 @@ static void write_create(const struct path_ask *ask, struct arena *arena, struct
     }
 }
 
+/* Put Block, Put Block List, Get Block List. */
+static void write_blocks(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    static const char *const sources[] = { "Committed", "Uncommitted", "Latest" };
+    char name[16];
+    struct text body;
+
+    set_method(draft, METHOD_PUT, "PUT");
+    if (ask->op == PATH_PUT_BLOCK) {
+        block_name(ask->content.block - 1, name);
+        draft->query = arena_printf(arena, "comp=block&blockid=%s", name);
+        add_content(ask, arena, draft);
+        return;
+    }
+    draft->query = bytes_from_string("comp=blocklist");
+    if (ask->op == PATH_GET_BLOCK_LIST) {
+        set_method(draft, METHOD_GET, "GET");
+        draft->query = bytes_from_string("comp=blocklist&blocklisttype=all");
+        return;
+    }
+    add_value(ask, arena, draft);
+    text_init(&body, arena, 512);
+    text_add_string(&body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>");
+    for (unsigned i = 0; i < ask->list_count; i++) {
+        const char *source = sources[ask->list[i].source];
+
+        block_name(ask->list[i].block, name);
+        text_printf(&body, "<%s>%s</%s>", source, name, source);
+    }
+    text_add_string(&body, "</BlockList>");
+    draft->body = text_bytes(&body);
+}
+
+static void write_delete(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    set_method(draft, METHOD_DELETE, "DELETE");
+    if (!ask->by_blob)
+        draft->query = bytes_from_string(ask->is_recursive ? "recursive=true" : "recursive=false");
+    else if (ask->snapshot[0])
+        draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
+    if (ask->with_snapshots)
+        add(draft, "x-ms-delete-snapshots", bytes_from_string("include"));
+}
+
 static void write_update(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     set_method(draft, METHOD_PATCH, "PATCH");
@@ -221,13 +265,15 @@ static void write_rename(const struct path_ask *ask, struct arena *arena, struct
     add(draft, "x-ms-rename-source", arena_printf(arena, "/fsys/%s", source));
 }
 
-static void write_read(const struct path_ask *ask, struct draft *draft)
+static void write_read(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     bool reads = ask->op == PATH_READ;
 
     set_method(draft, reads ? METHOD_GET : METHOD_HEAD, reads ? "GET" : "HEAD");
     if (ask->op == PATH_GET_ACCESS)
         draft->query = bytes_from_string("action=getAccessControl");
+    if (ask->snapshot[0])
+        draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
 }
 
 void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
@@ -263,15 +309,26 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
         write_rename(ask, arena, ret_draft);
         break;
     case PATH_DELETE:
-        set_method(ret_draft, METHOD_DELETE, "DELETE");
-        if (!ask->by_blob)
-            ret_draft->query =
-                bytes_from_string(ask->is_recursive ? "recursive=true" : "recursive=false");
+        write_delete(ask, arena, ret_draft);
+        break;
+    case PATH_PUT_BLOCK:
+    case PATH_PUT_BLOCK_LIST:
+    case PATH_GET_BLOCK_LIST:
+        write_blocks(ask, arena, ret_draft);
+        break;
+    case PATH_SNAPSHOT:
+        set_method(ret_draft, METHOD_PUT, "PUT");
+        ret_draft->query = bytes_from_string("comp=snapshot");
+        break;
+    case PATH_LIST_SNAPSHOTS:
+        set_method(ret_draft, METHOD_GET, "GET");
+        ret_draft->path = bytes_from_string(FILESYSTEM);
+        ret_draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
         break;
     case PATH_READ:
     case PATH_GET_PROPERTIES:
     case PATH_GET_ACCESS:
-        write_read(ask, ret_draft);
+        write_read(ask, arena, ret_draft);
         break;
     case PATH_LIST:
         write_list(ask, arena, ret_draft);

@@ -1,6 +1,8 @@
 /* See path_script.h: few names, so that renames, deletes and appends of many clients conflict. */
 #include "path_script.h"
 
+#include <string.h>
+
 #include "draws.h"
 #include "path_judge.h"
 #include "path_model.h"
@@ -16,11 +18,15 @@ static const unsigned weights[PATH_OPS] = {
     [PATH_SET_PROPERTIES] = 4,
     [PATH_SET_ACL] = 6,
     [PATH_LEASE] = 14,
+    [PATH_PUT_BLOCK] = 8,
+    [PATH_PUT_BLOCK_LIST] = 6,
+    [PATH_SNAPSHOT] = 4,
     [PATH_RENAME] = 24,
     [PATH_DELETE] = 8,
     [PATH_READ] = 14,
     [PATH_GET_PROPERTIES] = 8,
     [PATH_GET_ACCESS] = 3,
+    [PATH_GET_BLOCK_LIST] = 4,
     [PATH_LIST] = 14,
 };
 
@@ -77,9 +83,11 @@ static void draw_condition(struct draws *draws, const struct path_node *node, bo
 
 static void draw_conditions(struct draws *draws, struct path_ask *ask)
 {
-    bool is_read = ask->op >= PATH_READ, creates = ask->op <= PATH_PUT || ask->op == PATH_RENAME;
+    bool is_read = ask->op >= PATH_READ;
+    bool creates = ask->op <= PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST || ask->op == PATH_RENAME;
 
-    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST)
+    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST ||
+        ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST || ask->snapshot[0])
         return;
     if (draw(draws, ask->op == PATH_RENAME ? 3 : 4) == 0)
         draw_condition(draws, newest(ask->place), creates, &ask->condition);
@@ -133,7 +141,8 @@ static void draw_leases(struct draws *draws, struct path_ask *ask)
     bool flushes = ask->op == PATH_FLUSH || ask->flushes;
     const struct path_node *node = newest(ask->place);
 
-    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST)
+    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST ||
+        ask->snapshot[0])
         return;
     if (ask->op == PATH_RENAME && !ask->is_legacy && node && node->is_directory)
         node = NULL; /* it moves into the directory */
@@ -251,6 +260,55 @@ static void draw_list(struct draws *draws, unsigned client, struct path_ask *ask
     ask->max = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, 3);
 }
 
+/* Draws blocks that the file has, if it has any. */
+static void draw_block_list(struct draws *draws, struct path_ask *ask)
+{
+    const struct path_node *node = newest(ask->place);
+
+    ask->list_count = draw(draws, 8) == 0 ? 0 : 1 + draw(draws, PATH_LIST_BLOCKS);
+    for (unsigned i = 0; i < ask->list_count; i++) {
+        unsigned block = draw(draws, PATH_BLOCK_IDS), tries = PATH_BLOCK_IDS;
+
+        ask->list[i].source = (enum path_block_source)draw(draws, 3);
+        while (node && tries-- > 0 && node->blocks[block].block == 0)
+            block = (block + 1) % PATH_BLOCK_IDS;
+        if (node && node->blocks[block].block > 0 && draw(draws, 2) == 0)
+            ask->list[i].source = PATH_UNCOMMITTED;
+        if (node && node->part_count > 0 && node->parts[0].block > 0 && draw(draws, 3) == 0) {
+            block = node->parts[0].block - 1;
+            ask->list[i].source = PATH_COMMITTED;
+        }
+        ask->list[i].block = block;
+        for (unsigned j = 0; j < i; j++)
+            if (ask->list[j].block == block)
+                ask->list[i].source = ask->list[j].source; /* others are malformed */
+    }
+}
+
+static void draw_blocks(struct draws *draws, struct path_ask *ask)
+{
+    ask->by_blob = true;
+    if (draw(draws, 3) != 0)
+        ask->place = draw_existing(draws, false, 6);
+    if (ask->op == PATH_PUT_BLOCK) {
+        draw_content(draws, ask);
+        ask->content.block = 1 + draw(draws, PATH_BLOCK_IDS);
+    } else if (ask->op == PATH_PUT_BLOCK_LIST) {
+        draw_block_list(draws, ask);
+    }
+}
+
+/* Reads and deletes snapshots through the Blob endpoint. */
+static void draw_snapshot(struct draws *draws, struct path_ask *ask)
+{
+    const struct path_node *node = newest(ask->place);
+
+    if (!ask->by_blob || !node || node->snapshot_count == 0 || draw(draws, 2) != 0)
+        return;
+    memcpy(ask->snapshot, node->snapshots[draw(draws, node->snapshot_count)].time->text,
+           sizeof ask->snapshot);
+}
+
 static void draw_particular(struct draws *draws, unsigned client, struct path_ask *ask)
 {
     switch ((int)ask->op) {
@@ -274,6 +332,19 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
         ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
         ask->by_blob = draw(draws, 3) == 0;
         ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0 && !path_delete_is_doubtful();
+        draw_snapshot(draws, ask);
+        ask->with_snapshots = ask->by_blob && !ask->snapshot[0] && draw(draws, 3) == 0;
+        break;
+    case PATH_PUT_BLOCK:
+    case PATH_PUT_BLOCK_LIST:
+    case PATH_GET_BLOCK_LIST:
+        draw_blocks(draws, ask);
+        break;
+    case PATH_SNAPSHOT:
+        ask->place = draw_existing(draws, false, 6);
+        ask->by_blob = true;
+        if (newest(ask->place) && newest(ask->place)->snapshot_count >= PATH_SNAPSHOTS_MANY)
+            ask->op = PATH_READ;
         break;
     case PATH_SET_ACL:
         draw_acl(draws, ask);
@@ -290,12 +361,13 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
     case PATH_GET_PROPERTIES:
         ask->place = draw_existing(draws, draw(draws, 4) == 0, 2);
         ask->by_blob = draw(draws, 2) == 0;
+        draw_snapshot(draws, ask);
         break;
     default:
         break;
     }
-    if (ask->op == PATH_SET_PROPERTIES || ask->op == PATH_PUT || ask->op == PATH_CREATE_FILE ||
-        ask->op == PATH_CREATE_DIRECTORY)
+    if (ask->op == PATH_SET_PROPERTIES || ask->op == PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST ||
+        ask->op == PATH_CREATE_FILE || ask->op == PATH_CREATE_DIRECTORY)
         ask->value = 1 + draw(draws, 1000);
 }
 
@@ -306,7 +378,7 @@ static void draw_user(struct draws *draws, struct ask *ask)
     const struct path_node *node = newest(path->place);
 
     if (path->op == PATH_CREATE_FILESYSTEM || (world->plan.faults & FAULT_WIRE) ||
-        draw(draws, 3) != 0 || (path->op == PATH_DELETE && path->is_recursive))
+        draw(draws, 3) != 0 || (path->op == PATH_DELETE && path->is_recursive) || path->snapshot[0])
         return;
     path->user = 1 + draw(draws, PATH_USERS);
     if (path->op == PATH_SET_ACL && node && node->acl.owner != PATH_NO_USER)

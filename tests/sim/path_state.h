@@ -20,11 +20,18 @@ unsigned path_destination(const struct path_ask *ask, const struct path_state *s
 /* Executes the lease action of an append or flush. Returns NULL, or the error code. path_expect.c */
 const char *path_act_on_lease(struct model_lease *lease, const struct path_ask *ask, bool late,
                               const struct path_moment *moment);
+/* Returns whether a block list may name the block. path_blocks.c */
+bool path_has_block(const struct path_node *node, enum path_block_source source, unsigned block);
+/* Sets the content of a new file from the blocks of the previous one. path_blocks.c */
+void path_put_block_list(struct path_node *node, const struct path_ask *ask,
+                         const struct path_node *was);
 /* Executes a change of a list. Returns false if it would give default entries to a file. path_access.c */
 bool path_change_acl(struct path_acl *acl, const struct path_ask *ask, bool is_directory);
 /* Sets the list of a new file or directory. path_access.c */
 void path_inherit_acl(const struct path_acl *parent, unsigned owner, bool is_directory,
                       struct path_acl *ret_acl);
+/* Returns whether the node has had the same list since the request started. path_access.c */
+bool path_acl_is_stable(const struct path_node *node, const struct path_moment *moment);
 bool path_acls_are_equal(const struct path_acl *left, const struct path_acl *right);
 /* Like path_find_doubts(), for PATH_REFUSED and PATH_SOURCE_REFUSED. Returns the possible ones. path_access.c */
 unsigned path_find_refusals(const struct path_ask *ask, const struct path_state *state,

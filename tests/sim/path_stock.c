@@ -9,8 +9,9 @@
 #include "path_model.h"
 #include "world.h"
 
-/* A list; and of each path the content, the access control list, and whether a lease has an id. */
-#define OF_PATH   (2 + PATH_LEASE_IDS)
+/* Lists of all paths and snapshots; and of each path the content, the blocks, the access control list, and whether a
+ * lease has an id. */
+#define OF_PATH   (3 + PATH_LEASE_IDS)
 #define STOCK_MAX (OF_PATH * PATH_PLACES)
 
 struct stock {
@@ -18,9 +19,12 @@ struct stock {
     struct reply answer;
 };
 
-/* Instead of the content of the root, the list of all paths. */
+/* Instead of the content and the blocks of the root, the lists. */
 static void list_stock(struct stock stock[STOCK_MAX])
 {
+    static const enum path_op ops[2][2] = { { PATH_READ, PATH_GET_BLOCK_LIST },
+                                            { PATH_LIST, PATH_LIST_SNAPSHOTS } };
+
     memset(stock, 0, STOCK_MAX * sizeof *stock);
     for (unsigned i = 0; i < STOCK_MAX; i++) {
         struct path_ask *ask = &stock[i].ask.path;
@@ -28,12 +32,14 @@ static void list_stock(struct stock stock[STOCK_MAX])
 
         stock[i].ask.op = OPS;
         ask->place = i / OF_PATH;
-        ask->op = what == 0 && ask->place == 0 ? PATH_LIST
-                  : what == 0                  ? PATH_READ
-                                               : PATH_GET_ACCESS;
+        if (what < 2)
+            ask->op = ops[ask->place == 0][what];
+        else
+            ask->op = PATH_GET_ACCESS;
+        ask->by_blob = ask->op == PATH_GET_BLOCK_LIST || ask->op == PATH_LIST_SNAPSHOTS;
         ask->is_recursive = ask->op == PATH_LIST;
-        if (what > 1)
-            ask->lease.id = what - 1;
+        if (what > 2)
+            ask->lease.id = what - 2;
     }
 }
 
@@ -98,6 +104,8 @@ static void adopt(const struct stock *stock, uint64_t commit)
 
     if (stock->ask.path.op == PATH_READ && stock->answer.status == 200 && node)
         path_fill(node, &stock->answer);
+    if (stock->ask.path.op == PATH_LIST_SNAPSHOTS && stock->answer.status == 200)
+        path_take_snapshots(&stock->answer, commit);
 }
 
 bool path_judge_take_stock(struct server *server, bool may_fail)

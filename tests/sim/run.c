@@ -23,6 +23,7 @@
 #include "fleet.h"
 #include "judge.h"
 #include "request.h"
+#include "recorded.h"
 #include "restored.h"
 #include "roles.h"
 #include "scheduler.h"
@@ -104,6 +105,8 @@ static void *client(void *argument)
         request_send(server, slot, &wish->ask, &answer);
         if (answer.was_cut && !may_fail())
             world_fail("an answer is broken off after %zu bytes", answer.body_size);
+        if (answer.came)
+            recorded_answered();
         judge(slot, &answer);
         wish->is_waiting = false;
         answer_release(&answer);
@@ -198,6 +201,7 @@ static void check_end(void)
         world_end(OUTCOME_FINAL);
     if (sim_service()->check_end)
         sim_service()->check_end(server);
+    recorded_end();
     check_budgets(0);
     faults_begin(true); /* no crash takes back what the model does not know: days pass */
     census_take(server);

@@ -108,6 +108,7 @@ struct world {
     struct queue_clock *queue_clock;
     struct fleet *fleet; /* where plan.fronts is set */
     struct net *net;
+    struct recorded *recorded;                     /* of Storage Analytics */
     unsigned next_request[48];                     /* of each client */
     struct commit_order orders[CLUSTER_CELLS + 1]; /* by cell, which begin at 1 */
     struct commit_place *places;                   /* by commit, if there are several cells */

@@ -21,9 +21,9 @@ const { values: options } = parseArgs({
 /* ---- the tables ---- */
 
 const SECTIONS = [
-    ['shareModes', 'Share modes', 'Response of each operation while an SMB client has the file open for reading, by the share ' +
+    ['shareModes', 'Share modes', 'Response to each operation while an SMB client has the file open for reading, by the share ' +
         'mode of its handle (R: read, W: write, D: delete).'],
-    ['accesses', 'Access rights', 'Response of operations that check the access rights of open handles, by the rights of a handle with all ' +
+    ['accesses', 'Access rights', 'Response to operations that check the access rights of open handles, by the rights of a handle with all ' +
         'share modes. "none" means that the handle can only read attributes.'],
     ['opens', 'Opens over SMB', 'Result of an SMB open with all share modes, by the requested access (R: read, W: write, D: delete) and by the ' +
         'state of the file. REST has set the leases and the read-only attribute.'],

@@ -153,6 +153,7 @@ static enum error read_recursive(struct call *call,
                                  struct set_access_control_recursive_parameters *p)
 {
     struct bytes continuation = call_query(call, "continuation");
+    struct bytes forced = call_query(call, "forceflag");
     enum error e = read_how(call, &p->how);
 
     if (!e)
@@ -162,7 +163,10 @@ static enum error read_recursive(struct call *call,
     demand_letters(call, false, true);
     if (!posix_entries_parse(call_header(call, "x-ms-acl"), p->how, &p->entries))
         return E_InvaldAccessControlList;
-    p->is_forced = bytes_is_nocase(call_query(call, "forceflag"), "true");
+    p->is_forced = bytes_is_nocase(forced, "true");
+    if (forced.len > 0 && !p->is_forced && !bytes_is_nocase(forced, "false"))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "forceFlag", forced,
+                               "Neither true nor false.");
     if (continuation.len > 0) {
         p->from = base64_decode(call->arena, continuation);
         if (p->from.len == 0 || p->from.len > ACL_NAME_MAX || !bytes_is_utf8(p->from))

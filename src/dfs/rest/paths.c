@@ -94,6 +94,8 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
     e = dfs_refuse_unbuilt(call, DFS_CREATE | (p->is_directory ? DFS_CREATE_DIRECTORY : 0u));
     if (!e)
+        e = dfs_check_mode(call);
+    if (!e)
         e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &create->http);
     if (!e)
         e = dfs_read_properties(call, &has, &create->metadata);
@@ -145,8 +147,12 @@ void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
 enum error get_path_properties_check(struct call *call, struct get_blob_properties_parameters *p)
 {
     struct bytes action = call_query(call, "action");
+    bool upn; /* there are no names of users to show */
+    enum error e = dfs_query_flag(call, "upn", &upn);
 
     (void)p;
+    if (e)
+        return e;
     if (action.len > 0 && !bytes_is_nocase(action, "getStatus"))
         return call_fail_query(call, E_InvalidQueryParameterValue, "action", action,
                                "Not an action of this operation.");

@@ -55,6 +55,17 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
                : OK;
 }
 
+/* The date belongs to a write, so it must be valid. decision: 848 */
+static enum error check_date(struct call *call, const char *name)
+{
+    struct bytes text = call_header(call, name);
+    instant date;
+
+    if (text.len == 0 || instant_parse_http(text, &date))
+        return OK;
+    return call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
 static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
 {
     const struct condition_headers headers = {
@@ -64,8 +75,12 @@ static enum error read_source_conditions(struct call *call, struct conditions *r
         .if_modified_since = call_header(call, "x-ms-source-if-modified-since"),
         .if_unmodified_since = call_header(call, "x-ms-source-if-unmodified-since"),
     };
-    enum error e = conditions_parse(call->arena, &headers, ret_conditions);
+    enum error e = check_date(call, "x-ms-source-if-modified-since");
 
+    if (!e)
+        e = check_date(call, "x-ms-source-if-unmodified-since");
+    if (!e)
+        e = conditions_parse(call->arena, &headers, ret_conditions);
     if (!e)
         e = conditions_allowed(CONDITIONS_OF_WRITE, IF_HTTP4, ret_conditions);
     return e;
@@ -74,13 +89,16 @@ static enum error read_source_conditions(struct call *call, struct conditions *r
 enum error rename_path_check(struct call *call, struct rename_path_parameters *p)
 {
     struct bytes lease = call_header(call, "x-ms-source-lease-id");
-    struct bytes mode = call_query(call, "mode");
+    struct bytes mode = call_query(call, "mode"), resource = call_query(call, "resource");
     struct guid *id = arena_alloc(call->arena, sizeof *id);
     enum error e = dfs_refuse_unbuilt(call, DFS_RENAME);
 
-    if (!e && mode.len > 0 && !bytes_is_nocase(mode, "legacy") && !bytes_is_nocase(mode, "posix"))
-        e = call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
-                            "Neither legacy nor posix.");
+    if (!e)
+        e = dfs_check_mode(call);
+    if (!e && resource.len > 0 && !bytes_is_nocase(resource, "file") &&
+        !bytes_is_nocase(resource, "directory"))
+        e = call_fail_query(call, E_InvalidQueryParameterValue, "resource", resource,
+                            "Neither file nor directory.");
     p->moves_into = !bytes_is_nocase(mode, "legacy");
     if (!e && lease.len > 0 && !guid_parse(lease, id))
         e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-source-lease-id", lease);

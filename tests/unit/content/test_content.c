@@ -270,6 +270,40 @@ static void all_holders_at_once(void **state)
     assert_int_equal(fixture_piece_bytes(f), 0);
 }
 
+/* Appends a body like a flush of the Data Lake endpoint, which moves staged bytes to the content. */
+static void append_staged(struct fixture *f, struct content *content, size_t length,
+                          uint32_t piece_length)
+{
+    struct bytes data = fixture_random_bytes(f, length);
+    struct body body = fixture_body(f, data, piece_length);
+    struct content_block block;
+
+    fixture_begin(f);
+    block = content_block_from_body(f->changes, clock_now(), &body);
+    content_append_blocks(f->changes, clock_now(), content, &block, 1);
+    fixture_commit(f);
+}
+
+/* The last holder deletes everything that was appended since it began to share the content, also runs, of which the
+ * content had none then. rest: Path-Update "flush", Snapshot-Blob */
+static void appended_after_sharing(void **state)
+{
+    struct fixture *f = *state;
+    struct content base = { .id = 0 }, snapshot;
+
+    append_staged(f, &base, 22, 0);
+    content_expect_runs(&base);
+    hold(f, &base);
+    snapshot = base;
+    append_staged(f, &base, 19000, 4000);
+    assert_true(base.has_runs);
+    give_up(f, &base, 1);
+    assert_int_equal(fixture_piece_bytes(f), 19000);
+    give_up(f, &snapshot, 1);
+    assert_int_equal(fixture_record_count(f), 0);
+    assert_int_equal(fixture_piece_bytes(f), 0);
+}
+
 /* A block that the new list takes over from the old content keeps its piece; what is not taken over
  * is freed. rest: Put-Block-List, "Committed" */
 static void blocks_taken_over(void **state)
@@ -337,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(blocks_of_no_bytes, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(sharing, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(all_holders_at_once, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(appended_after_sharing, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(blocks_taken_over, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(reading_while_overwritten, fixture_set_up,
                                         fixture_tear_down),
