@@ -39,7 +39,7 @@ import-test: build ## lagra import from versions of Azurite (ARGS="versions --al
 	@tools/prepare import
 	@LAGRA_BINARY=$(CURDIR)/$(BUILD)/lagra tools/node tests/import/run.mjs $(ARGS)
 
-works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
+works-with: ## clients that others have written (docs/works-with.md): installs them, 2.5 GiB
 	@tools/prepare works-with
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs

@@ -3,8 +3,10 @@ import type { BlobClient, BlobGetPropertiesResponse } from '@azure/storage-blob'
 import { useState } from 'preact/hooks';
 import { Lease } from './access.tsx';
 import { containerOf } from './clients.ts';
+import { AccessControl, AccessFacts, Rename } from './directory.tsx';
 import { bytes, time } from './format.ts';
 import { Name } from './names.tsx';
+import { accessOf } from './paths.ts';
 import { Preview } from './preview.tsx';
 import { Sas } from './sas.tsx';
 import { codeOf, ownUrl, type Session, signatureOf } from './server.ts';
@@ -28,16 +30,17 @@ export function pairsOf(lines: string): Record<string, string> {
     return pairs;
 }
 
-async function load(account: string, container: string, name: string) {
+async function load(account: string, container: string, name: string, isTree: boolean) {
     const of = await containerOf(account, container);
     const client = of.getBlobClient(name);
+    const access = isTree ? await accessOf(account, container, name) : undefined;
     const [properties, states] = await Promise.all([client.getProperties().catch((problem: unknown) => problem as Error), statesOf(of, name)]);
 
     if (!(properties instanceof Error))
-        return { client, properties, tags: (await client.getTags()).tags, states };
+        return { client, properties, access, tags: isTree ? {} : (await client.getTags()).tags, states };
     if (codeOf(properties) !== 'BlobNotFound' || states.every(({ isDeleted }) => isDeleted))
         throw properties;
-    return { client, properties: undefined, tags: {}, states };
+    return { client, properties: undefined, access, tags: {}, states };
 }
 
 function Properties({ of }: { of: BlobGetPropertiesResponse }) {
@@ -66,13 +69,13 @@ function Content({ of: { client, properties }, shown }: { of: { client: BlobClie
     </>;
 }
 
-type Dialogs = 'metadata' | 'tags' | 'headers' | 'tier' | 'copy' | 'sas' | 'delete';
+type Dialogs = 'rename' | 'access' | 'metadata' | 'tags' | 'headers' | 'tier' | 'copy' | 'sas' | 'delete';
 
 /** The dialogs. Each changes the blob only if it is unchanged since it was loaded. */
-function Editors({ dialog, session, account, container, name, loaded, onClose, onDone, onGone }: {
+function Editors({ dialog, session, account, container, name, loaded, onClose, onDone, onGone, onMoved }: {
     dialog: Dialogs | undefined; session: Session; account: string; container: string; name: string;
     loaded: { client: BlobClient; properties: BlobGetPropertiesResponse; tags: Record<string, string> };
-    onClose: () => void; onDone: () => void; onGone: () => void;
+    onClose: () => void; onDone: () => void; onGone: () => void; onMoved: (path: string) => void;
 }) {
     const { client, properties } = loaded;
     const conditions = { ifMatch: properties.etag };
@@ -83,6 +86,10 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     };
 
     switch (dialog) {
+    case 'rename':
+        return <Rename account={account} container={container} path={name} isDirectory={false} onClose={onClose} onDone={onMoved} />;
+    case 'access':
+        return <AccessControl account={account} container={container} path={name} onClose={onClose} onDone={onDone} />;
     case 'metadata':
         return <Form {...form} title="Metadata" onDone={then((data) => client.setMetadata(pairsOf(String(data.get('pairs'))), { conditions }))}>
             <Field label="One name = value per line" name="pairs" rows={8} value={linesOf(properties.metadata)} />
@@ -128,17 +135,22 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     }
 }
 
-const EDITORS: [Dialogs, string][] = [['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'SAS link…'], ['delete', 'Delete…']];
+const EDITORS: [Dialogs, string][] = [['rename', 'Rename…'], ['access', 'Access control…'], ['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'SAS link…'], ['delete', 'Delete…']];
 
 const Titled = ({ title, of }: { title: string; of: Record<string, string> | undefined }) => <>
     <h3>{title}</h3>
     {Object.keys(of ?? {}).length > 0 ? <Pairs of={of} /> : <p class="empty">None.</p>}
 </>;
 
-export function Blob({ session, account, container, name, onClose, onGone }: {
-    session: Session; account: string; container: string; name: string; onClose: () => void; onGone: () => void;
+/** The dialogs that a blob has: index tags only without a hierarchical namespace, a new path and access only with one. */
+const editorsOf = ({ blobType }: BlobGetPropertiesResponse, isTree: boolean) => EDITORS.filter(([id]) =>
+    (id !== 'tier' || blobType === 'BlockBlob') && (id !== 'tags' || !isTree) && ((id !== 'rename' && id !== 'access') || isTree));
+
+/** isTree: of an account with a hierarchical namespace. */
+export function Blob({ session, account, container, name, isTree, onClose, onGone, onMoved }: {
+    session: Session; account: string; container: string; name: string; isTree: boolean; onClose: () => void; onGone: () => void; onMoved: (path: string) => void;
 }) {
-    const loaded = useLoad(() => load(account, container, name), [account, container, name]);
+    const loaded = useLoad(() => load(account, container, name, isTree), [account, container, name]);
     const [dialog, setDialog] = useState<Dialogs>();
     const [shown, setShown] = useState<State>();
     const [promoted, setPromoted] = useState<State>();
@@ -160,7 +172,7 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
         <Problem of={problem} />
         <div class="buttons">
             {client && (properties ?? shown) && <a class="button" href={client.url} download={name.split('/').at(-1)}>Download</a>}
-            {properties && EDITORS.filter(([id]) => id !== 'tier' || properties.blobType === 'BlockBlob')
+            {properties && editorsOf(properties, isTree)
                 .map(([id, text]) => <button key={id} type="button" onClick={() => setDialog(id)}>{text}</button>)}
             {properties && <button type="button" onClick={() => void attempt(() => value.client.createSnapshot())}>Snapshot</button>}
             <Lease state={properties?.leaseState} name={name} onBreak={() => act(() => value!.client.getBlobLeaseClient().breakLease(0))} />
@@ -170,8 +182,9 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
         {value && <>
             {properties ? <>
                 <Properties of={properties} />
+                <AccessFacts of={value.access} />
                 <Titled title="Metadata" of={properties.metadata} />
-                <Titled title="Tags" of={value.tags} />
+                {!isTree && <Titled title="Tags" of={value.tags} />}
             </> : <p>The blob was deleted. Its versions remain.</p>}
             <States kind="snapshot" {...statesAre} />
             <States kind="version" {...statesAre} />
@@ -179,7 +192,7 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
                 <p class="buttons"><button type="button" onClick={() => void attempt(() => value.client.undelete())}>Undelete snapshots</button></p>}
             <Content of={value} shown={shown} />
             {properties && <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={{ ...value, properties }}
-                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />}
+                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} onMoved={onMoved} />}
             {promoted && <Form title={`Promote the ${promoted.kind}?`} action="Promote" danger onClose={() => setPromoted(undefined)} onDone={() => act(async () => {
                 const source = await sourceOf(session, account, container, name, promoted);
                 const conditions = properties ? { ifMatch: properties.etag } : { ifNoneMatch: '*' };

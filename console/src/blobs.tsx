@@ -14,6 +14,8 @@ import { DropZone } from './picker.tsx';
 import { type Item, RemoveMarked } from './remove.tsx';
 import { Scroller } from './scroller.tsx';
 import { Crumbs, Field, Problem, useAction } from './ui.tsx';
+import { Directory } from './directory.tsx';
+import { hasDirectories, removeDirectory } from './paths.ts';
 import { Sas } from './sas.tsx';
 import { Uploads } from './upload.tsx';
 import { addUploads } from './uploads.ts';
@@ -22,6 +24,7 @@ const PAGE = 1000;
 
 /** The folders above a prefix: ["a/", "a/b/"] of "a/b/". */
 const foldersOf = (prefix: string) => prefix.split('/').slice(0, -1).map((_, i, all) => `${all.slice(0, i + 1).join('/')}/`);
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 const lastOf = (folder: string) => folder.split('/').at(-2) ?? folder;
 
 // ---- marks ----
@@ -52,23 +55,29 @@ function marksWords({ isAll, of }: Marks): string {
     return isAll ? `everything listed here${some && ` except ${some}`}` : some;
 }
 
-/** All blobs that are marked, those in marked folders too. */
-async function* walkMarked(account: string, container: string, listed: string, { isAll, of }: Marks, signal: AbortSignal): AsyncGenerator<Item> {
-    const all = isAll ? walkBlobs(account, container, listed, { isFlat: false, signal }) : of.values();
+/** The entries of the list that are marked. */
+async function* markedRows(account: string, container: string, listed: string, { isAll, of }: Marks, signal: AbortSignal): AsyncGenerator<Listed> {
+    for await (const row of isAll ? walkBlobs(account, container, listed, { isFlat: false, signal }) : of.values())
+        if (!isAll || !of.has(keyOf(row)))
+            yield row;
+}
 
-    for await (const row of all) {
-        if (isAll && of.has(keyOf(row)))
-            continue;
-        if (row.isFolder)
-            yield* walkBlobs(account, container, row.name, { signal }) as AsyncGenerator<Item>;
-        else
+/** All blobs that are marked, those in marked folders too; of a tree, also the folders. */
+async function* walkMarked(account: string, container: string, rows: AsyncIterable<Listed>, isTree: boolean, signal: AbortSignal): AsyncGenerator<Item> {
+    for await (const row of rows) {
+        if (!row.isFolder) {
             yield { name: row.name, size: row.size, modified: row.modified };
+            continue;
+        }
+        yield* walkBlobs(account, container, row.name, { signal }) as AsyncGenerator<Item>;
+        if (isTree)
+            yield { name: row.name, isFolder: true };
     }
 }
 
 // ---- the list ----
 
-function List({ account, container, prefix, chosen }: { account: string; container: string; prefix: string; chosen: string | null }) {
+function List({ account, container, prefix, chosen, isTree }: { account: string; container: string; prefix: string; chosen: string | null; isTree: boolean }) {
     const [search, setSearch] = useState('');
     const [marks, setMarks] = useState(NO_MARKS);
     const [deletes, setDeletes] = useState<Marks>();
@@ -125,9 +134,11 @@ function List({ account, container, prefix, chosen }: { account: string; contain
         <Scroller<Listed> label="Blobs" columns={columns} empty="There are no blobs here." group={({ isFolder }) => (isFolder ? 0 : 1)}
             of={[account, container, prefix, search, withDeleted, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE, withDeleted })} />
         {deletes && <RemoveMarked title={`Delete ${marksWords(deletes)}?`} one="blob" onClose={() => setDeletes(undefined)} onDone={reload}
-            walk={(signal) => walkMarked(account, container, prefix + search, deletes, signal)}
-            remove={async ({ name }, newest) => (await containerOf(account, container)).deleteBlob(name, { deleteSnapshots: 'include', conditions: { ifUnmodifiedSince: newest } })}>
-            <p>Their snapshots are deleted too. Blobs that are changed after this count are not deleted.</p>
+            walk={(signal) => walkMarked(account, container, markedRows(account, container, prefix + search, deletes, signal), isTree, signal)}
+            {...(isTree && { parts: (signal: AbortSignal) => markedRows(account, container, prefix + search, deletes, signal) })}
+            remove={async ({ name, isFolder }, newest) => (isFolder ? removeDirectory(account, container, name.replace(/\/$/, ''))
+                : (await containerOf(account, container)).deleteBlob(name, { deleteSnapshots: 'include', conditions: { ifUnmodifiedSince: newest } }))}>
+            <p>Their snapshots are deleted too. Blobs that are changed after this count are not deleted{isTree && ', except in folders, each of which is deleted in one step'}.</p>
         </RemoveMarked>}
     </DropZone>;
 }
@@ -139,7 +150,10 @@ export default function Blobs({ session, account, route }: PageProps) {
     const [dialog, setDialog] = useState<'access' | 'sas'>();
 
     if (!container)
-        return <Containers key={account} account={account} />;
+        return <Containers key={account} account={account} isTree={session.hierarchical.includes(account)} />;
+    const isTree = hasDirectories(session, account);
+    const directory = prefix.replace(/\/$/, '');
+    const showDirectory = (path: string) => go(hrefOf('blobs', [account, container, path && `${path}/`]));
     const about = aboutContainer(container);
     return <>
         <Crumbs of={[['Containers', hrefOf('blobs', [account])], [container, hrefOf('blobs', [account, container])],
@@ -150,14 +164,19 @@ export default function Blobs({ session, account, route }: PageProps) {
             <button type="button" onClick={() => setDialog('access')}>Access policies…</button>
             <button type="button" onClick={() => setDialog('sas')}>Create a SAS link…</button>
         </p>
+        {isTree && !about && <Directory key={directory} account={account} container={container} path={directory} onMoved={showDirectory}
+            onGone={() => showDirectory(parentOf(directory))} onChanged={() => setGone(gone + 1)} />}
         {dialog === 'access' && <ContainerAccess account={account} container={container} onClose={() => setDialog(undefined)} />}
         {dialog === 'sas' && <Sas session={session} account={account} container={container} onClose={() => setDialog(undefined)} />}
         <div class={blob === null ? '' : 'columns'}>
-            <List key={`${account}/${container}/${prefix}/${gone}`} account={account} container={container} prefix={prefix} chosen={blob} />
-            {blob !== null && <Blob key={`${container}/${blob}`} session={session} account={account} container={container} name={blob}
+            <List key={`${account}/${container}/${prefix}/${gone}`} account={account} container={container} prefix={prefix} chosen={blob} isTree={isTree} />
+            {blob !== null && <Blob key={`${container}/${blob}`} session={session} account={account} container={container} name={blob} isTree={isTree}
                 onClose={() => go(hrefOf('blobs', [account, container, prefix]))} onGone={() => {
                     setGone(gone + 1);
                     go(hrefOf('blobs', [account, container, prefix]));
+                }} onMoved={(path) => {
+                    setGone(gone + 1);
+                    go(hrefOf('blobs', [account, container, parentOf(path) && `${parentOf(path)}/`], { blob: path }));
                 }} />}
         </div>
     </>;

@@ -65,7 +65,7 @@ const COLUMNS = (account: string): Column<ContainerItem>[] => [
     { title: 'Lease', by: ({ properties }) => properties.leaseState, cell: ({ properties }) => properties.leaseState },
 ];
 
-export function Containers({ account }: { account: string }) {
+export function Containers({ account, isTree }: { account: string; isTree: boolean }) {
     const [prefix, setPrefix] = useState('');
     const columns = COLUMNS(account);
     const list = useList<ContainerItem>(async (mark) => pageOf((await blobService(account)).listContainers({ prefix: prefix || undefined, includeDeleted: true, includeSystem: true })
@@ -73,7 +73,7 @@ export function Containers({ account }: { account: string }) {
     const [accessOf, setAccessOf] = useState<string>();
     const [protection, setProtectionShown] = useState(false);
 
-    return <><Listing title="Containers" one="container" list={list} rows={list.rows.filter((item) => !item.deleted)} columns={columns}
+    return <><Listing title="Containers" one="container" list={list} about={isTree && 'This account has a hierarchical namespace (Data Lake Storage).'} rows={list.rows.filter((item) => !item.deleted)} columns={columns}
         search={<>
             <form role="search" onSubmit={(event) => {
                 event.preventDefault();

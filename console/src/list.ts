@@ -18,7 +18,7 @@ const plain = (text: string) => text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+))
     decimal ? String.fromCodePoint(Number(decimal)) : hex ? String.fromCodePoint(parseInt(hex, 16)) : ENTITIES[word ?? ''] ?? all);
 
 const elementOf = (name: string) => new RegExp(`<${name}( Encoded="true")?>([^<]*)</${name}>`);
-const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'HasVersionsOnly', 'NextMarker', 'Code', 'Message']
+const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'HasVersionsOnly', 'ResourceType', 'NextMarker', 'Code', 'Message']
     .map((name) => [name, elementOf(name)]));
 
 /** The text of an element without child elements; a name that XML cannot express is percent-encoded. */
@@ -33,7 +33,7 @@ function blobOf(xml: string): Listed {
     const modified = textOf(xml, 'Last-Modified'), size = textOf(xml, 'Content-Length'), daysKept = textOf(xml, 'RemainingRetentionDays');
 
     return {
-        name: textOf(xml, 'Name') ?? '', isFolder: false, size: size === undefined ? undefined : Number(size),
+        name: textOf(xml, 'Name') ?? '', isFolder: textOf(xml, 'ResourceType') === 'directory', size: size === undefined ? undefined : Number(size),
         type: textOf(xml, 'BlobType')?.replace('Blob', '').toLowerCase(), tier: textOf(xml, 'AccessTier'), modified: modified ? new Date(modified) : undefined,
         daysKept: daysKept === undefined ? undefined : Number(daysKept), hasVersionsOnly: textOf(xml, 'HasVersionsOnly') === 'true',
     };

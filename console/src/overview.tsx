@@ -20,7 +20,7 @@ interface Figures {
 type StorageSample = [at: number, stored: number, free: number];
 
 const KEPT = 360;
-const SERVICES = ['blob', 'queue', 'table', 'file'];
+const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 const HOUR: [number, number] = [120, 3600];
 const WEEK: [number, number] = [120, 7 * 86400];
 const STORAGE_POLL_MS = 60000;

@@ -105,9 +105,9 @@ function failuresError(failures: { name: string; error: unknown }[], done: numbe
 }
 
 /** Counts what was marked, asks, and deletes it while it shows the progress. remove: deletes an item unless it was changed
- *  after `newest`, the time of the last change that the count has seen. */
-export function RemoveMarked({ title, one, walk, remove, onClose, onDone, children }: {
-    title: ComponentChildren; one: string; walk: Walk; remove: (item: Item, newest: Date | undefined) => Promise<unknown>; onClose: () => void; onDone: () => void; children?: ComponentChildren;
+ *  after `newest`, the time of the last change that the count has seen. parts: the items that are deleted with others in them. */
+export function RemoveMarked({ title, one, walk, parts, remove, onClose, onDone, children }: {
+    title: ComponentChildren; one: string; walk: Walk; parts?: Walk; remove: (item: Item, newest: Date | undefined) => Promise<unknown>; onClose: () => void; onDone: () => void; children?: ComponentChildren;
 }) {
     const { count, problem, retry } = useCount(walk);
     const [done, setDone] = useState<number>();
@@ -118,7 +118,7 @@ export function RemoveMarked({ title, one, walk, remove, onClose, onDone, childr
     return <Form title={title} action={count.isWhole ? `Delete ${number(all)}` : 'Delete'} danger isReady={count.isWhole && all > 0} onClose={onClose} onDone={async () => {
         let last = 0;
         setDone(0);
-        const failures = await removeAll(walk, (item) => remove(item, count.newest), stop.current.signal, (number) => {
+        const failures = await removeAll(parts ?? walk, (item) => remove(item, count.newest), stop.current.signal, (number) => {
             last = number;
             setDone(number);
         });
@@ -129,7 +129,7 @@ export function RemoveMarked({ title, one, walk, remove, onClose, onDone, childr
         <p role="status" class="amount">{countWords(count, one)}</p>
         <Problem of={problem} retry={retry} />
         {children}
-        {done !== undefined && <p>{number(done)} of {number(all)} deleted <progress aria-label="Deleted" max={Math.max(1, all)} value={done} /></p>}
+        {done !== undefined && !parts && <p>{number(done)} of {number(all)} deleted <progress aria-label="Deleted" max={Math.max(1, all)} value={done} /></p>}
     </Form>;
 }
 

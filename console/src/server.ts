@@ -5,11 +5,12 @@ export interface Session {
     operator: boolean;
     version: string;
     accounts: string[];
+    hierarchical: string[]; // those of the accounts with a hierarchical namespace
     services: Partial<Record<Service, number>>;
     secure: boolean;
     faults: boolean;
 }
-export type Service = 'blob' | 'queue' | 'table' | 'file';
+export type Service = 'blob' | 'queue' | 'table' | 'file' | 'dfs';
 
 /** An error response, with the server's message. */
 export class Refusal extends Error {

@@ -80,8 +80,8 @@ export async function pageOf<S extends { continuationToken?: string }, T>(pages:
 }
 
 /** The containers, queues, tables or shares of an account, with dialogs to create and delete one. */
-export function Listing<T extends { name: string }>({ title, one, list, rows = list.rows, columns, search, fields, create, removal, actions, canDelete = () => true }: {
-    title: string; one: string; list: List<T>; rows?: T[]; columns: Column<T>[]; search?: ComponentChildren; fields: ComponentChildren;
+export function Listing<T extends { name: string }>({ title, about, one, list, rows = list.rows, columns, search, fields, create, removal, actions, canDelete = () => true }: {
+    title: string; about?: ComponentChildren; one: string; list: List<T>; rows?: T[]; columns: Column<T>[]; search?: ComponentChildren; fields: ComponentChildren;
     create: (form: FormData, name: string) => Promise<unknown>; removal: (name: string, close: () => void, done: () => void) => ComponentChildren;
     actions?: (row: T) => ComponentChildren; canDelete?: (row: T) => boolean;
 }) {
@@ -94,6 +94,7 @@ export function Listing<T extends { name: string }>({ title, one, list, rows = l
 
     return <>
         <h1>{title}</h1>
+        {about && <p class="about">{about}</p>}
         <div class="tools">
             {search}
             <button type="button" class="primary" onClick={() => setDialog({})}>New {one}</button>

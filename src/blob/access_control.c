@@ -193,7 +193,8 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
 {
     const struct blob_state *state = blob_state(d);
     const struct blob_node *node = state->node;
-    bool exists = node->part != NULL, is_root = tree_place_is_root(&node->place);
+    bool exists = node->part != NULL && !state->has_expired,
+         is_root = tree_place_is_root(&node->place);
     const struct posix_requirement *required = &posix_requirements[POSIX_SHOWS_STATUS];
     enum posix_operation operation;
     struct posix_acl parent, own;

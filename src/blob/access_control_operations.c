@@ -215,6 +215,8 @@ static enum error walk(struct recursion *r, struct tree_records *records, struct
         if (!blob_decode(record.value, &blob))
             return decision_fail_store(r->d, STORE_CORRUPT);
         r->now.from = name;
+        if (blob_has_expired(&blob, r->d->now))
+            continue;
         e = change_one(r, records, name, &blob);
         if (e || (r->now.failures > 0 && !r->p->is_forced))
             return e;

@@ -162,6 +162,12 @@ struct blob_deletion {
     instant expires; /* from then on it is hidden, and a task deletes it */
 };
 
+/* When a file of a hierarchical container expires: see expiry.h. */
+struct blob_expiry {
+    instant at;       /* 0: never */
+    struct guid task; /* that deletes it then */
+};
+
 struct blob {
     enum blob_type type;
     /* has only uncommitted blocks: visible only with include=uncommittedblobs */
@@ -193,6 +199,7 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
+    struct blob_expiry expiry; /* base only */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -219,6 +226,12 @@ static inline bool blob_is_anchor(const struct blob *blob)
     return blob->uncommitted && blob->nothing_staged;
 }
 
+/* Returns true for a file that has expired, which no client sees. */
+static inline bool blob_has_expired(const struct blob *blob, instant now)
+{
+    return blob->expiry.at > 0 && blob->expiry.at <= now;
+}
+
 /* Reads a blob; the base may be uncommitted, and the current version is the base. Returns
  * STORE_NOT_FOUND if it is soft-deleted; *ret_blob may be changed then.
  *
@@ -233,7 +246,8 @@ enum store_result blob_read_kept(struct read_view *before, struct arena *arena, 
 enum store_result blob_read_dated(struct read_view *before, struct arena *arena, instant at,
                                   struct blob *ret_blob);
 /* Replaces the record *was by *now; either may be NULL. All blobs, snapshots and versions change
- * through this function; the index of tags follows (tag_index.h). */
+ * through this function; the index of tags (tag_index.h) and the task of an expiry (expiry.h)
+ * follow. */
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now);
 /* Writes a record and nothing else. Only for blob_change(), new directories, access control lists,
  * and tests. */
@@ -255,11 +269,17 @@ extern const struct bytes blob_snapshot_prefix;
 /* Scans the records of snapshots and versions in order, from that date on; 0: all. Marks are not
  * applied. */
 struct scan *blob_scan_snapshots(struct read_view *before, instant from);
-/* Returns true if uncommitted blocks have expired, a week after the blob's last Put Block: they are
- * hidden, and a deferred task deletes them. rest: Put-Block, "Remarks" */
-bool blocks_expired(instant last_put, instant now);
-/* Returns the time at which they expire. */
-instant blocks_expire_at(instant last_put);
+/* Returns the time at which uncommitted blocks expire, a week after the blob's last Put Block.
+ * rest: Put-Block, "Remarks" */
+static inline instant blocks_expire_at(instant last_put)
+{
+    return last_put + 7 * TICKS_PER_DAY + 1;
+}
+/* Returns true if they have expired: they are hidden, and a deferred task deletes them. */
+static inline bool blocks_expired(instant last_put, instant now)
+{
+    return now >= blocks_expire_at(last_put);
+}
 /* Advances the decision's clock beyond the version ids of the blob, which may be ahead of it
  * (keep_blob.h). */
 void blob_keep_above(struct decision *d, const struct blob *base);
@@ -280,6 +300,7 @@ struct blob_state {
     struct blob_node *node; /* at blob level of a hierarchical container (namespace.h); or NULL */
     bool found;             /* `blob` holds the record, which may be uncommitted */
     bool is_kept;           /* not found, but `blob` holds a soft-deleted one */
+    bool has_expired;       /* not found, but `blob` holds a file that has expired */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)

@@ -111,6 +111,21 @@ enum error set_blob_metadata_decide(struct decision *d,
     return OK;
 }
 
+/* ---- expiry ---- */
+
+/* ETag and Last-Modified are unchanged, as recorded. rest: Set-Blob-Expiry; decision: 1293 */
+enum error set_blob_expiry_decide(struct decision *d, const struct set_blob_expiry_parameters *p,
+                                  struct set_blob_expiry_result *r)
+{
+    struct blob blob = blob_state(d)->blob;
+    enum error e = expiry_set(d, &p->expiry, &blob);
+
+    (void)r;
+    if (!e && blob.expiry.at != blob_state(d)->blob.expiry.at)
+        blob_change(d, &blob_state(d)->blob, &blob);
+    return e;
+}
+
 /* Get Blob: a blob or snapshot, or a range of it. The bytes are read while they are sent, from the
  * snapshot of the partition on which the decision was made (promise 4). */
 

@@ -4,6 +4,7 @@
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
 #include "blob/blob.h"
+#include "blob/expiry.h"
 #include "blob/tier.h"
 #include "service/read_range.h"
 #include "service/request_body.h"
@@ -221,6 +222,13 @@ OPERATION_DECLARE(delete_blob_permanently);
 OPERATION_NO_PARAMETERS(undelete_blob);
 OPERATION_NO_RESULT(undelete_blob);
 OPERATION_DECLARE(undelete_blob);
+
+struct set_blob_expiry_parameters {
+    struct parameters base;
+    struct expiry_request expiry;
+};
+OPERATION_NO_RESULT(set_blob_expiry);
+OPERATION_DECLARE(set_blob_expiry);
 
 struct set_blob_tier_parameters {
     struct parameters base;

@@ -11,7 +11,8 @@
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires |
- *   newest version, and of an uncommitted base last length
+ *   newest version, and of an uncommitted base last length | access control list (bytes) |
+ *   expiry of a base: time, id of the task 16 bytes
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -56,17 +57,15 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ACL = 262144, /* an access control list follows */
-    EXTRA_ALL = 524287,
+    EXTRA_ACL = 262144,      /* an access control list follows */
+    EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
+    EXTRA_ALL = 1572863,     /* 524288 is unused */
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
 #define KEY_OF_BASE     0xFF
 
 const struct bytes blob_snapshot_prefix = BYTES("\x01");
-
-/* A week. */
-#define UNCOMMITTED_TICKS (7 * 24 * 3600 * TICKS_PER_SECOND)
 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref)
 {
@@ -219,7 +218,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
            (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
-           (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u);
+           (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
+           (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -264,6 +264,10 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_ACL)
         encode_bytes(out, blob->acl);
+    if (extras & EXTRA_EXPIRES) {
+        encode_u64(out, blob->expiry.at);
+        encode_fixed(out, blob->expiry.task.b, sizeof blob->expiry.task.b);
+    }
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -285,6 +289,15 @@ static void decode_deletion(struct decoder *in, struct blob *blob)
     blob->deletion.at = decode_u64(in);
     blob->deletion.expires = decode_u64(in);
     if (blob->deletion.at == 0 || blob->deletion.expires <= blob->deletion.at || blob->uncommitted)
+        in->bad = true;
+}
+
+/* Only a base expires. */
+static void decode_expiry(struct decoder *in, struct blob *blob)
+{
+    blob->expiry.at = decode_u64(in);
+    decode_fixed(in, blob->expiry.task.b, sizeof blob->expiry.task.b);
+    if (blob->expiry.at == 0 || !blob_ref_is_base(blob->ref))
         in->bad = true;
 }
 
@@ -315,7 +328,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     struct content *content = &blob->content;
     uint64_t extras = decode_u64(in);
 
-    if (extras > EXTRA_ALL) {
+    if ((extras & ~(uint64_t)EXTRA_ALL) != 0) {
         in->bad = true;
         return;
     }
@@ -358,6 +371,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     decode_version(in, extras, blob);
     if (extras & EXTRA_ACL)
         blob->acl = decode_bytes(in);
+    if (extras & EXTRA_EXPIRES)
+        decode_expiry(in, blob);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
@@ -465,16 +480,6 @@ struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
         encode_bytes(&out, value);
     }
     return text_bytes(&out);
-}
-
-bool blocks_expired(instant last_put, instant now)
-{
-    return now >= blocks_expire_at(last_put);
-}
-
-instant blocks_expire_at(instant last_put)
-{
-    return last_put + UNCOMMITTED_TICKS + 1;
 }
 
 const char *blob_type_text(enum blob_type type)

@@ -167,6 +167,8 @@ static bool put_owner(struct decision *d, const struct record *record, struct by
     return true;
 }
 
+/* The task of an expiry has another id after it was restored, and the old id may be that of the
+ * original file's task. */
 static struct bytes without_lease(struct arena *arena, enum record_family family,
                                   const struct record *record)
 {
@@ -174,9 +176,11 @@ static struct bytes without_lease(struct arena *arena, enum record_family family
     struct text out;
 
     if (family != RECORD_LISTED || !bytes_is(record->key, KEY_OF_BASE) ||
-        !blob_decode(record->value, &blob) || blob.lease.kind == no_lease.kind)
+        !blob_decode(record->value, &blob) ||
+        (blob.lease.kind == no_lease.kind && blob.expiry.at == 0))
         return record->value;
     blob.lease = no_lease;
+    memset(&blob.expiry.task, 0, sizeof blob.expiry.task);
     text_init(&out, arena, record->value.len);
     blob_encode(&out, &blob);
     return text_bytes(&out);

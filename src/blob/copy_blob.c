@@ -191,6 +191,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     blob.lease = target->lease;
     blob.nothing_staged = !state->found || state->blob.nothing_staged;
     blob.copy = copy_of(p, COPY_PENDING, d->now);
+    blob.expiry = (struct blob_expiry){ .at = 0 };
     e = version_begin(d, d->input->account, &blob);
     if (!e && state->is_kept)
         e = keep_undeleted(d, &blob, false, d->input->account);

@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "blob/blob_operations.h"
+#include "blob/expiry.h"
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
 
@@ -68,6 +69,9 @@ enum error path_delete_directory(struct decision *d, bool is_recursive)
         return e;
     if (is_empty)
         return blob_delete_for_good(d, SNAPSHOTS_REFUSED);
+    e = is_recursive ? OK : expired_files_only(d, &is_recursive);
+    if (e)
+        return e;
     return is_recursive ? hide(d) : E_PathDirectoryNotEmpty;
 }
 
@@ -116,7 +120,6 @@ static enum store_result drop_copy(struct decision *d, const struct blob *blob)
     return STORE_OK;
 }
 
-/* Deletes the blob of the subject's partition, and its name. */
 static enum error delete_leaf(struct decision *d)
 {
     struct blob_state *state = arena_alloc(d->arena, sizeof *state);
@@ -129,6 +132,19 @@ static enum error delete_leaf(struct decision *d)
     return result ? decision_fail_content(d, result) : blob_delete_for_good(d, SNAPSHOTS_INCLUDED);
 }
 
+enum store_result blob_delete_in_task(struct decision *d)
+{
+    enum error e;
+
+    decision_keep_above(d);
+    e = delete_leaf(d);
+    if (e)
+        return e == DECIDE_AGAIN ? STORE_CONFLICT : STORE_BUSY;
+    if (d->leaves_more)
+        decision_defer_collection(d);
+    return STORE_OK;
+}
+
 enum store_result delete_directory_task(struct decision *d, const struct deferred_task *task,
                                         const struct endpoint *endpoint)
 {
@@ -139,7 +155,6 @@ enum store_result delete_directory_task(struct decision *d, const struct deferre
     uint64_t leaf = directory;
     enum store_result result;
     enum tree_result opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
-    enum error e;
 
     (void)task;
     (void)endpoint;
@@ -157,11 +172,5 @@ enum store_result delete_directory_task(struct decision *d, const struct deferre
         top->changes = changes_new(d->arena);
         changes_defer(top->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
     }
-    decision_keep_above(d);
-    e = delete_leaf(d);
-    if (e)
-        return e == DECIDE_AGAIN ? STORE_CONFLICT : STORE_BUSY;
-    if (d->leaves_more)
-        decision_defer_collection(d);
-    return STORE_OK;
+    return blob_delete_in_task(d);
 }

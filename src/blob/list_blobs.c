@@ -95,6 +95,8 @@ static bool is_shown(const struct page *page, const struct blob *blob)
         return false;
     if (blob_has_versions_only(blob) && page->asked->versions_only)
         return true;
+    if (blob_has_expired(blob, page->d->now))
+        return false;
     if (blob->deletion.at > 0)
         return page->asked->deleted && blob->deletion.expires > page->d->now;
     if (!blob->uncommitted)

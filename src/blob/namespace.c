@@ -259,17 +259,7 @@ enum store_result namespace_remove(struct decision *d)
     return store_result_of(&node->tree, tree_delete(&node->tree, &node->place, &node->part));
 }
 
-/* ---- operations that a blob permits ---- */
-
-/* Checks an operation on a directory. decision: 1222 */
-static enum error enter_directory(struct decision *d, unsigned needs)
-{
-    if (needs & NEEDS_CREATE)
-        return E_PathConflict;
-    if ((needs & (NEEDS_CONTENT | NEEDS_TIER | NEEDS_SNAPSHOT)) || d->input->is_source)
-        return E_OperationNotSupportedOnDirectory;
-    return OK;
-}
+/* ---- directories as blobs ---- */
 
 bool blob_metadata_is_directory(struct bytes metadata)
 {
@@ -285,22 +275,4 @@ bool put_blob_is_of_directory(struct decision *d, const struct put_blob_paramete
 {
     return blob_state(d)->node && d->input->body.length == 0 &&
            blob_metadata_is_directory(p->create.metadata);
-}
-
-enum error blob_enter(struct decision *d)
-{
-    const unsigned needs = decision_passes(d);
-    const struct blob_state *state = blob_state(d);
-
-    if (needs == 0 || !state->node)
-        return OK;
-    if (needs & NEEDS_TAGS)
-        return E_BlobOperationNotSupported; /* decision: 1223 */
-    if ((needs & NEEDS_PUT) &&
-        put_blob_is_of_directory(d,
-                                 (const struct put_blob_parameters *)(const void *)d->parameters))
-        return OK;
-    if (blob_is_directory(d))
-        return enter_directory(d, needs);
-    return state->node->part || !(needs & NEEDS_CREATE) ? OK : namespace_make(d, TREE_FILE);
 }

@@ -33,6 +33,10 @@ enum error path_delete_directory(struct decision *d, bool is_recursive);
  * soft-deleted stays so. Also for tasks. */
 enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
 
+/* Deletes the blob of the subject's partition, with its snapshots and its name; for tasks. Returns
+ * STORE_OK, STORE_BUSY, STORE_CONFLICT, or an error of the store. */
+enum store_result blob_delete_in_task(struct decision *d);
+
 /* Deletes the contents of a deleted directory. Stored, see uncommitted.h. */
 enum { TASK_DELETE_DIRECTORY = 0x150 };
 task_fn delete_directory_task;

@@ -37,7 +37,7 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     read = blob_read(part->before, d->arena, blob_base, &source->blob);
     if (read)
         return decision_fail_content(d, read);
-    if (source->blob.uncommitted)
+    if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))
         return E_SourcePathNotFound;
     node->rename_source = source;
     return OK;

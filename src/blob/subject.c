@@ -209,12 +209,15 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
     d->lease_resource = LEASE_OF_BLOB;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
-    state->found = state->is_kept = false;
+    state->found = state->is_kept = state->has_expired = false;
     if (result == STORE_NOT_FOUND)
         return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
     blob_keep_above(d, &state->blob);
+    state->has_expired = blob_has_expired(&state->blob, d->now);
+    if (state->has_expired)
+        return OK;
     state->is_kept = state->blob.deletion.at > 0;
     state->found = !state->is_kept;
     if (state->is_kept)

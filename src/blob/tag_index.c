@@ -1,6 +1,7 @@
 /* See tag_index.h. */
 #include "blob/tag_index.h"
 
+#include "blob/expiry.h"
 #include "blob/tag_operations.h"
 
 #define SEPARATOR "\x01"
@@ -86,6 +87,7 @@ static struct bytes indexed_tags(const struct blob *blob)
 void blob_change(struct decision *d, const struct blob *was, const struct blob *now)
 {
     tag_index_update(d->changes, d->arena, indexed_tags(was), indexed_tags(now));
+    now = expiry_follow(d, was, now);
     if (now)
         blob_write(d->changes, d->arena, now);
     else

@@ -54,7 +54,7 @@ static enum error open_blob(struct decision *d, struct bytes name)
         return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
     if (result)
         return decision_fail_store(d, result);
-    if (blob->uncommitted)
+    if (blob->uncommitted || blob_has_expired(blob, d->now))
         return E_WebContentNotFound;
     d->subject = (struct subject){ .exists = true, .etag = blob->etag, .modified = blob->modified };
     return OK;

@@ -32,34 +32,43 @@ static void begin_answer(struct api_call *call)
 struct names {
     struct json_writer *out;
     size_t count;
+    bool hierarchical_only;
 };
 
 static void write_name(const struct account *account, void *context)
 {
     struct names *names = context;
 
-    if (account_is_disabled(account))
+    if (account_is_disabled(account) ||
+        (names->hierarchical_only && !account_is_hierarchical(account)))
         return;
     if (names->count++ > 0)
         text_add_char(names->out->to, ',');
     json_write_string(names->out->to, account_name(account));
 }
 
-/* Returns the session, and the accounts it may see. */
-static enum http_step show_session(struct api_call *call)
+/* Writes a list of the accounts that the session may see. */
+static void write_accounts(struct api_call *call, const char *name, bool hierarchical_only)
 {
-    const struct console_options *options = &call->console->options;
-    struct names names = { .out = &call->out };
+    struct names names = { .out = &call->out, .hierarchical_only = hierarchical_only };
 
-    json_write_bool(&call->out, "operator", !call->session.account);
-    json_write_member(&call->out, "version", bytes_from_string(LAGRA_VERSION));
-    json_write_name(&call->out, "accounts");
+    json_write_name(&call->out, name);
     json_write_begin(&call->out, '[');
     if (call->session.account)
         write_name(call->session.account, &names);
     else
-        accounts_each(options->accounts, write_name, &names);
+        accounts_each(call->console->options.accounts, write_name, &names);
     json_write_end(&call->out, ']');
+}
+
+static enum http_step show_session(struct api_call *call)
+{
+    const struct console_options *options = &call->console->options;
+
+    json_write_bool(&call->out, "operator", !call->session.account);
+    json_write_member(&call->out, "version", bytes_from_string(LAGRA_VERSION));
+    write_accounts(call, "accounts", false);
+    write_accounts(call, "hierarchical", true);
     json_write_name(&call->out, "services");
     json_write_begin(&call->out, '{');
     for (size_t i = 0; i < options->endpoints->count; i++) {

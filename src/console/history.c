@@ -13,6 +13,7 @@ static const char *const figure_names[SAMPLED_FIGURES] = {
     [SAMPLED_QUEUE] = "queue",
     [SAMPLED_TABLE] = "table",
     [SAMPLED_FILE] = "file",
+    [SAMPLED_DFS] = "dfs",
     [SAMPLED_REFUSED] = "refused",
     [SAMPLED_RECEIVED] = "received",
     [SAMPLED_SENT] = "sent",
@@ -81,7 +82,7 @@ void history_measure(const struct console_options *options, struct sample *ret_s
     uint64_t syncs[METRIC_BUCKETS];
     struct store_figures store;
 
-    for (unsigned i = SAMPLED_BLOB; i <= SAMPLED_FILE && i < options->endpoints->count; i++) {
+    for (unsigned i = SAMPLED_BLOB; i <= SAMPLED_DFS && i < options->endpoints->count; i++) {
         char labels[64];
 
         snprintf(labels, sizeof labels, "service=\"%s\"",

@@ -19,6 +19,7 @@ enum figure_name {
     SAMPLED_QUEUE,
     SAMPLED_TABLE,
     SAMPLED_FILE,
+    SAMPLED_DFS,
     SAMPLED_REFUSED,  /* failed requests */
     SAMPLED_RECEIVED, /* bytes of bodies */
     SAMPLED_SENT,

@@ -106,6 +106,8 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
     result = blob_read(d->before, d->arena, blob_base, ret_blob);
     if (result)
         return decision_fail_store(d, result);
+    if (blob_has_expired(ret_blob, d->now))
+        return E_BlobNotFound;
     e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
     if (!e && !is_empty)
         return decision_fail_store(d,
@@ -143,6 +145,66 @@ static enum error list_alone(struct decision *d, const struct list_blobs_paramet
     return e;
 }
 
+/* ---- lists that start after the last name ---- */
+
+struct probe {
+    struct blob_sink sink;
+    bool has_entry;
+};
+
+static void begin_probe(struct blob_sink *sink, instant now)
+{
+    (void)now;
+    sink->full = false;
+}
+
+static void find_entry(struct blob_sink *sink)
+{
+    struct probe *probe = (struct probe *)(void *)sink;
+
+    probe->has_entry = sink->full = true;
+}
+
+static void add_to_probe(struct blob_sink *sink, struct bytes name, const struct blob *blob)
+{
+    (void)name;
+    (void)blob;
+    find_entry(sink);
+}
+
+static void add_group_to_probe(struct blob_sink *sink, struct bytes prefix)
+{
+    (void)prefix;
+    find_entry(sink);
+}
+
+/* Returns true if a directory of a tree has names that were not listed: those of uncommitted
+ * blobs. */
+static bool has_names(struct decision *d, const struct list_blobs_result *listed)
+{
+    return blob_state(d)->container.hierarchical && listed->has_records;
+}
+
+/* Finds out whether there are entries before the name at which the list starts. */
+static enum error find_earlier(struct decision *d, struct list_blobs_parameters list,
+                               bool *ret_found)
+{
+    struct probe probe = {
+        .sink = { .begin = begin_probe, .add = add_to_probe, .add_group = add_group_to_probe }
+    };
+    struct list_blobs_result listed = { .base.now = 0 };
+    enum error e = OK;
+
+    if (list.start_from.ptr) {
+        list.start_from = bytes_of(NULL, 0);
+        list.listing.max = 1;
+        list.sink = &probe.sink;
+        e = list_blobs_decide(d, &list, &listed);
+    }
+    *ret_found = probe.has_entry || listed.next.name.ptr || has_names(d, &listed);
+    return e;
+}
+
 enum error list_paths_decide(struct decision *d, const struct list_paths_parameters *p,
                              struct list_paths_result *r)
 {
@@ -154,6 +216,7 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     };
     struct list_blobs_parameters list = p->list;
     struct list_blobs_result listed = { .base.now = 0 };
+    bool has_earlier;
     enum error e;
 
     text_init(&page.newest, d->arena, 256);
@@ -175,7 +238,8 @@ enum error list_paths_decide(struct decision *d, const struct list_paths_paramet
     if (page.has_entry || listed.next.name.ptr || list.listing.prefix.len == 0 ||
         p->from.at.name.ptr)
         return OK;
-    if (blob_state(d)->container.hierarchical && listed.has_records)
-        return OK; /* a directory that contains only uncommitted blobs */
-    return list_alone(d, &list, page.to);
+    if (has_names(d, &listed))
+        return OK;
+    e = find_earlier(d, list, &has_earlier);
+    return e || has_earlier ? e : list_alone(d, &list, page.to);
 }

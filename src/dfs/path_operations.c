@@ -79,6 +79,8 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     if (e)
         return e;
     e = access_control_give(d, &p->creation, &blob);
+    if (!e && p->expiry)
+        e = expiry_set(d, p->expiry, &blob);
     if (!e)
         e = acquire(d, p->lease, &blob.lease);
     if (e)

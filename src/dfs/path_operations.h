@@ -6,6 +6,7 @@
 #include "blob/access_control_operations.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
+#include "blob/expiry.h"
 #include "blob/path_operations.h"
 
 /* Returns true if the blob is a directory: that of a tree or, in a flat container, an empty block
@@ -20,7 +21,8 @@ struct create_path_parameters {
     bool is_directory;
     bool has_permissions; /* only a hierarchical account has them: */
     struct posix_creation creation;
-    const struct lease_request *lease; /* acquired on the new file, or NULL */
+    const struct lease_request *lease;   /* acquired on the new file, or NULL */
+    const struct expiry_request *expiry; /* of the new file, or NULL */
 };
 OPERATION_NO_RESULT(create_path);
 OPERATION_DECLARE(create_path);

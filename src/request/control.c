@@ -65,6 +65,22 @@ static void control_clock(struct exchange *exchange, struct bytes seconds)
     say(exchange, 200, bytes_from_string("ok\n"));
 }
 
+#define TASKS_AWAIT_MS 10000
+
+/* Responds when all deferred tasks that are due have run. */
+static void control_tasks(struct exchange *exchange)
+{
+    const struct endpoint *endpoint = exchange->request.listener_tag;
+    struct task_runner *tasks = endpoint->all ? endpoint->all->tasks : NULL;
+    const instant now = clock_now();
+    bool have_run;
+
+    if (tasks)
+        task_runner_look(tasks);
+    have_run = !tasks || task_runner_await(tasks, now, TASKS_AWAIT_MS);
+    say(exchange, have_run ? 200 : 503, bytes_from_string(have_run ? "ok\n" : "tasks are left\n"));
+}
+
 static void control_renewals(struct exchange *exchange, struct bytes argument)
 {
     gate_hold_renewals(bytes_is(argument, "hold"));
@@ -126,6 +142,8 @@ bool control_request(struct exchange *exchange)
         control_job(exchange, argument);
     else if (bytes_is(what, "clock"))
         control_clock(exchange, argument);
+    else if (bytes_is(what, "tasks"))
+        control_tasks(exchange);
     else if (bytes_is(what, "renewals"))
         control_renewals(exchange, argument);
     else if (bytes_is(what, "waiting"))

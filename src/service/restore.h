@@ -22,8 +22,8 @@ struct restore_functions {
      * contents in `space`. Returns false if the record is malformed. */
     bool (*put_owner)(struct decision *d, const struct record *record, struct bytes name,
                       struct guid space);
-    /* Returns the value of a content record without its lease, in the arena, or the unchanged
-     * value. NULL if no record has a lease. */
+    /* Returns the value of a content record without its lease and the id of its task, in the arena,
+     * or the unchanged value. NULL if no record has either. */
     struct bytes (*without_lease)(struct arena *arena, enum record_family family,
                                   const struct record *record);
 };

@@ -166,6 +166,8 @@ testKinds('filesystem: paths are listed recursively, by page, from a name', asyn
     const names = (paths) => paths.map(({ name }) => name);
     assert.deepEqual(names(await collect(filesystem.listPaths({ recursive: true }))), expected);
     assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd' }))), ['d/1', 'd/2', 'd/e']);
+    assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd', startFrom: '2' }))), ['d/2', 'd/e']);
+    assert.deepEqual(names(await collect(filesystem.listPaths({ path: 'd', startFrom: 'z' }))), []);
     const paged = [];
     let page;
     do { // a new iterator for each page
@@ -353,11 +355,12 @@ testKinds('file: uploads and downloads in chunks', async ({ service }) => {
     assert.equal((await empty.getProperties()).contentLength, 0);
 });
 
-testKinds('file: query and expiry', async ({ service }) => {
+testKinds('file: query and expiry', async ({ service, isTree }) => {
     const filesystem = await newFilesystem(service);
     const file = await newFile(filesystem, 'f');
     await refused(file.query('SELECT * FROM BlobStorage'), 501, 'NotImplemented');
-    await refused(file.setExpiry('RelativeToNow', { timeToExpireInMs: 60_000 }), 501, 'NotImplemented');
+    const expiry = file.setExpiry('RelativeToNow', { timeToExpireInMs: 60_000 });
+    await (isTree ? expiry : refused(expiry, 400, 'HierarchicalNamespaceNotEnabled'));
 });
 
 testKinds('filesystem: deleted paths', async ({ service }) => {

@@ -25,6 +25,31 @@ const encodePath = (path) => path.split('/').map(encodeURIComponent).join('/');
 const parentOf = (path) => path.slice(0, path.lastIndexOf('/')) || '/';
 const nameOf = (path) => path.slice(path.lastIndexOf('/') + 1);
 
+/** CRC-64 as a Java long: hadoop-azure's CRC64. */
+function crc64(bytes) {
+    const MASK = (1n << 64n) - 1n;
+    let value = MASK;
+    for (const byte of bytes) {
+        value ^= BigInt(byte);
+        for (let bit = 0; bit < 8; bit++)
+            value = (value & 1n) ? (value >> 1n) ^ 0x9a6c9329ac4bc9b5n : value >> 1n;
+    }
+    return BigInt.asIntN(64, value ^ MASK);
+}
+
+/** The continuation with which listStatus(path, startFrom) begins on a hierarchical account: generateContinuationTokenForXns. */
+export const treeToken = (name) =>
+    Buffer.from(`${crc64(Buffer.from(`${name}#$0`))} 0 ${name}`).toString('base64');
+
+/** The same on a flat account: generateContinuationTokenForNonXns. directory: without a slash at the start */
+export function flatToken(directory, name) {
+    const counted = (text) => `${String(text.length).padStart(6, '0')}!${text}!`;
+    const start = directory === '' || directory === '/' ? name : `${directory}/${name}`;
+    const text = Buffer.from([directory, start, new Date().toUTCString()].map(counted).join('')).toString('base64');
+    const other = { '/': '_', '+': '*', '=': '-' };
+    return `2!${text.length}!${text.replace(/[/+=]/g, (letter) => other[letter])}`;
+}
+
 /** The requests, one per method; paths start with '/'. */
 export class AbfsClient {
     #connection = null;
@@ -297,9 +322,9 @@ export class HadoopFileSystem {
         return (await this.#tryGetFileStatus(path)) !== null;
     }
 
-    async listStatus(path, { pageSize, startFrom = '' } = {}) {
+    async listStatus(path, { pageSize, startFrom } = {}) {
         const all = [];
-        let continuation = startFrom;
+        let continuation = startFrom === undefined ? '' : treeToken(startFrom);
 
         do {
             const answer = await this.client.listPath(path, false, { maxResults: pageSize, continuation });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Server } from '../lib/server.mjs';
-import { HadoopFileSystem } from './hadoop.mjs';
+import { flatToken, HadoopFileSystem, treeToken } from './hadoop.mjs';
 
 let server;
 let fs;
@@ -193,6 +193,53 @@ test('listStatus: one level in order, by pages, of an empty and a missing direct
     assert.deepEqual((await fs.listStatus(`${dir}/a`)).map((entry) => entry.path), [`${dir}/a`]);
     const etag = (await fs.getFileStatus(`${dir}/a`)).etag.replaceAll('"', '');
     assert.equal(entries[0].etag.replaceAll('"', ''), etag);
+});
+
+test('listStatus from a name that exists or not, by pages', async () => {
+    // AzureBlobFileSystemStore.listStatus(path, startFrom), whose first continuation is created by the driver
+    const dir = await base();
+    const names = ['a', 'b', 'c dir', 'd!e', 'ü', '😀'];
+    for (const name of names.filter((one) => one !== 'c dir'))
+        await fs.write(`${dir}/${name}`, name);
+    await fs.write(`${dir}/c dir/below`, 'x');
+    const expect = async (startFrom, expected) => {
+        for (const pageSize of [1, 2, 5000])
+            assert.deepEqual(await namesIn(dir, { startFrom, pageSize }), expected, `from ${startFrom} by ${pageSize}`);
+    };
+
+    for (const [i, name] of names.entries())
+        await expect(name, names.slice(i));
+    await expect('A', names);
+    await expect('b0', names.slice(2));
+    await expect('c dir0', names.slice(3));
+    await expect('\u{10FFFF}', []);
+    for (const continuation of [treeToken('a').slice(4), Buffer.from('1 0 a').toString('base64'), flatToken('', 'a')])
+        await fails(fs.client.listPath(dir, false, { continuation }), 400, 'InvalidQueryParameterValue');
+});
+
+test('listStatus from a name, of a flat account', async (t) => {
+    const flat = await Server.start();
+    const client = new HadoopFileSystem({ host: flat.host, port: flat.ports.dfs }, 'flat').client;
+    t.after(() => {
+        client.close();
+        return flat.stop();
+    });
+    await client.createFilesystem();
+    for (const name of ['/d', '/d/a', '/d/b!c', '/d/e/f', '/d/ü', '/d/😀', '/g'])
+        await client.createPath(name, name !== '/d');
+    const list = async (directory, continuation) =>
+        JSON.parse((await client.listPath(directory, false, { continuation })).text).paths.map(({ name }) => name);
+
+    assert.deepEqual(await list('/d', flatToken('d', 'b!c')), ['d/b!c', 'd/e', 'd/ü', 'd/😀']);
+    assert.deepEqual(await list('/d', flatToken('d', 'c')), ['d/e', 'd/ü', 'd/😀']);
+    assert.deepEqual(await list('/d', flatToken('d', 'ü')), ['d/ü', 'd/😀']);
+    assert.deepEqual(await list('/d', flatToken('d', '😀')), ['d/😀']);
+    assert.deepEqual(await list('/d', flatToken('d', '\u{10FFFF}')), []);
+    assert.deepEqual(await list('/', flatToken('', 'e')), ['g']);
+    assert.deepEqual(await list('/', flatToken('/', 'e')), ['g']); // older versions of the driver
+    const token = flatToken('d', 'a');
+    for (const continuation of [flatToken('', 'a'), flatToken('g', 'a'), treeToken('a'), token.replace('2!', '1!'), `${token}-`, `2!4!AAAA`])
+        await fails(list('/d', continuation), 400, 'InvalidQueryParameterValue');
 });
 
 test('delete: files, empty directories, directories that are not empty, what is missing', async () => {

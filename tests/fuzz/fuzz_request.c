@@ -1,11 +1,12 @@
 /* Whole requests against the services on a memory store: routing, checks, decide, commit. The input
- * is a request's head and body as on the wire, with "queue ", "table " or "file " before it when it is
- * for that service; signatures are not asked for. No input may end the process, and what a row promises
+ * is a request's head and body as on the wire, with "queue ", "table ", "file " or "dfs " before it when
+ * it is for that service, and "flat dfs " for an account without a hierarchical namespace; signatures are not asked for. No input may end the process, and what a row promises
  * is asserted on every run (service/operation.c). */
 #include <string.h>
 
 #include "../unit/blob/fixture.h"
 #include "fuzz.h"
+#include "dfs/dfs.h"
 #include "file/file.h"
 #include "queue/queue.h"
 #include "table/table.h"
@@ -108,14 +109,41 @@ static void prepare_share(struct fixture *f)
     ask(f, "PUT /sha/g", "x-ms-type: file\nx-ms-content-length: 0", NULL);
 }
 
+/* Directories and files, one with an appended body that was not flushed and one with a lease. */
+static void add_paths(struct fixture *f)
+{
+    fixture_serve(f, &dfs_service);
+    ask(f, "PUT /box/d?resource=directory", NULL, NULL);
+    ask(f, "PUT /box/d/f?resource=file", "x-ms-properties: a=MQ==", NULL);
+    ask(f, "PATCH /box/d/f?action=append&position=0", NULL, "content");
+    ask(f, "PATCH /box/d/f?action=flush&position=7", NULL, NULL);
+    ask(f, "PATCH /box/d/f?action=append&position=7", NULL, "more");
+    ask(f, "PUT /box/d/e/g?resource=file", NULL, NULL);
+    ask(f, "POST /box/d/e/g",
+        "x-ms-lease-action: acquire\nx-ms-lease-duration: 15\n"
+        "x-ms-proposed-lease-id: aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa",
+        NULL);
+}
+
+static void prepare_paths(struct fixture *f)
+{
+    fixture_make_hierarchical(f);
+    ask(f, "DELETE /box?restype=container", NULL, NULL);
+    ask(f, "PUT /box?restype=container", NULL, NULL);
+    add_paths(f);
+    ask(f, "PATCH /box/d?action=setAccessControl",
+        "x-ms-acl: user::rwx,user:u:r-x,group::r-x,mask::r-x,other::---,default:user::rwx,"
+        "default:group::r-x,default:other::---",
+        NULL);
+}
+
 /* Which service an input is for: its name and a blank before the request. */
 static const struct {
     struct bytes name;
     void (*prepare)(struct fixture *f);
-} services[] = { { BYTES("queue "), prepare_queue },
-                 { BYTES("table "), prepare_table },
-                 { BYTES("file "), prepare_share },
-                 { BYTES(""), prepare } };
+} services[] = { { BYTES("queue "), prepare_queue }, { BYTES("table "), prepare_table },
+                 { BYTES("file "), prepare_share },  { BYTES("dfs "), prepare_paths },
+                 { BYTES("flat dfs "), add_paths },  { BYTES(""), prepare } };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

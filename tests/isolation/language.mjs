@@ -5,7 +5,7 @@ import { SMB_ACTIONS } from './smb.mjs';
 import { TABLE_PATH } from './tables.mjs';
 
 const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'MERGE', 'DELETE', 'OPTIONS']);
-const KEYWORDS = new Set(['setup', 'session', 'step', 'always', 'permutation']);
+const KEYWORDS = new Set(['hierarchical', 'setup', 'session', 'step', 'always', 'permutation']);
 /* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` says comp=lease. */
 const SHORTHANDS = new Map([
     ['lease', 'x-ms-lease-action'], ['lease-id', 'x-ms-lease-id'],
@@ -236,7 +236,7 @@ function parseActions(reader) {
             actions.push(parseRequest(reader));
         else if (reader.word(/^SMB$/))
             actions.push(parseSmb(reader, line));
-        else if (reader.word(/^(finish|collect)$/))
+        else if (reader.word(/^(finish|collect|tasks)$/))
             actions.push({ [text]: true, line });
         else if (reader.word(/^copied$/)) {
             const path = reader.take('word', 'a path');
@@ -339,7 +339,7 @@ function needs(spec, turns) {
 
     if (holdsSyncer(turns) || actions.some((action) => action.clock || action.hold || action.job || setsService(action)))
         return 'alone';
-    if (turns.some((turn) => turn.gate && turn.gate !== SENT) || actions.some((action) => action.collect))
+    if (turns.some((turn) => turn.gate && turn.gate !== SENT) || actions.some((action) => action.collect || action.tasks))
         return 'gates';
     return 'nothing';
 }
@@ -370,14 +370,16 @@ function permutations(spec, declared) {
 /** Parses a spec's text. */
 export function parseSpec(text) {
     const reader = new Reader(tokenize(text));
-    const spec = { setup: [], sessions: new Map(), steps: new Map(), always: [] };
+    const spec = { hierarchical: false, setup: [], sessions: new Map(), steps: new Map(), always: [] };
     const declared = [];
     let session = null;
 
     while (reader.next.kind !== 'end') {
         const { line } = reader;
-        const keyword = reader.take('word', 'setup, session, step, always or permutation');
-        if (keyword === 'setup')
+        const keyword = reader.take('word', 'hierarchical, setup, session, step, always or permutation');
+        if (keyword === 'hierarchical')
+            spec.hierarchical = true;
+        else if (keyword === 'setup')
             spec.setup = parseActions(reader);
         else if (keyword === 'always')
             spec.always = parseActions(reader);

@@ -77,10 +77,10 @@ async function run(job, target) {
         await target.repair({ usedGates: job.permutation.needs !== 'nothing' });
 }
 
-/** Where another server has its SMB, if it has, is not known. */
+/** Where another server has its SMB, and which kind of account, is not known. */
 function canRun(job, settings) {
     return (!job.permutation.holdsSyncer || !settings['server-arg'].some((word) => WITHOUT_SYNCER.includes(word))) &&
-        (!job.permutation.usesSmb || !settings.url);
+        ((!job.permutation.usesSmb && !job.spec.hierarchical) || !settings.url);
 }
 
 const isOfHalf = ({ at }, { half }) => half === undefined || HALVES[at % 2] === half;
@@ -103,6 +103,16 @@ async function runAll(jobs, target, lanes) {
     await Promise.all(queues.map((queue) => lane(queue, target)));
     if (target.hasGates)
         await lane(needing('alone'), target);
+}
+
+/** Runs the jobs of specs for a hierarchical account on a server of their own. Returns its complaints. */
+async function runHierarchical(jobs, settings, lanes) {
+    if (jobs.length === 0)
+        return [];
+    const target = await Target.own(settings.server, [...settings['server-arg'], '--hierarchical']);
+
+    await runAll(jobs, target, lanes);
+    return [...target.complaints, ...(await target.close())];
 }
 
 /** The blocks of an expected file: "permutation: ..." -> its lines. */
@@ -181,7 +191,9 @@ async function main() {
     const target = settings.url ? await Target.foreign(settings.url)
         : await Target.own(settings.server, settings['server-arg']);
     const lanes = Math.max(1, Number(settings.jobs));
-    await runAll(jobs.filter((job) => canRun(job, settings)), target, lanes);
+    const runnable = jobs.filter((job) => canRun(job, settings));
+    await runAll(runnable.filter(({ spec }) => !spec.hierarchical), target, lanes);
+    const complaints = await runHierarchical(runnable.filter(({ spec }) => spec.hierarchical), settings, lanes);
     if (settings.update)
         specs.forEach(update);
     for (const spec of specs) {
@@ -192,7 +204,7 @@ async function main() {
     const left = jobs.filter((job) => !job.lines).length;
     if (left > 0)
         console.log(`${left} left out: for want of ${target.hasGates ? 'a syncer, or of SMB' : 'gates'}`);
-    for (const complaint of [...target.complaints, ...(await target.close())]) {
+    for (const complaint of [...complaints, ...target.complaints, ...(await target.close())]) {
         console.log(complaint);
         count.failed++;
     }

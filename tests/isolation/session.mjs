@@ -119,6 +119,8 @@ export class Session {
         try {
             if (action.clock)
                 return await this.#clock(action.clock);
+            if (action.tasks)
+                return await this.#tasks();
             if (action.collect)
                 return await this.#collect();
             if (action.hold)
@@ -143,6 +145,12 @@ export class Session {
         await this.#target.control.clock(seconds);
         this.#target.offset.ms += seconds * 1000;
         return () => `clock +${seconds} s`;
+    }
+
+    /** Waits until the deferred tasks that are due have run. */
+    async #tasks() {
+        await this.#target.control.tasks();
+        return () => 'tasks have run';
     }
 
     /** Gives back what nobody refers to any more. */

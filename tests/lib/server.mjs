@@ -312,6 +312,11 @@ export class Control {
         await this.#ask('POST', `/$lagra/clock/${seconds}`);
     }
 
+    /** Waits until the deferred tasks that are due have run. */
+    async tasks() {
+        return this.#ask('POST', '/$lagra/tasks');
+    }
+
     /** Collects what can be collected; answers the usage as "name=value" lines. */
     async collect() {
         return this.#ask('POST', '/$lagra/collect');

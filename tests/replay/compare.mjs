@@ -11,7 +11,7 @@ const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', '
     'x-ms-version-id',
     'x-ms-lease-id', 'x-ms-copy-id', 'x-ms-copy-completion-time', 'x-ms-client-request-id',
     'x-ms-access-tier-change-time', 'x-ms-popreceipt', 'x-ms-time-next-visible', 'x-ms-file-id',
-    'x-ms-file-parent-id', 'x-ms-file-permission-key', 'x-ms-continuation', 'x-ms-deletion-id']);
+    'x-ms-file-parent-id', 'x-ms-file-permission-key', 'x-ms-continuation', 'x-ms-deletion-id', 'x-ms-expiry-time']);
 /** Values of the moment, where they are not given by a request: then they are of another time. */
 const TIME_HEADERS = new Set(['x-ms-file-creation-time', 'x-ms-file-last-write-time', 'x-ms-file-change-time']);
 const MOMENT_MS = 3600000;

@@ -277,7 +277,7 @@ class Given {
             return this.#values.get(value);
         if (name === 'x-ms-undelete-source')
             return value.replace(/(?<=deletionid=)\d+/, (id) => this.#values.get(id) ?? id);
-        if (!/^(x-ms-source-)?if-(un)?modified-since$/.test(name) || Number.isNaN(Date.parse(value)))
+        if (!/^((x-ms-source-)?if-(un)?modified-since|x-ms-expiry-time)$/.test(name) || /^\d+$/.test(value) || Number.isNaN(Date.parse(value)))
             return value;
         const date = Date.parse(value);
         const [recorded, ours] = this.#changes.find(([changed]) => Math.abs(date - changed) <= CLOSE_MS) ?? [at, nowMs];

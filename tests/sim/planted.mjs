@@ -366,7 +366,7 @@ const DEFECTS = [
     { name: 'appended-beside-blocks', service: 'path', file: 'src/dfs/append_data.c',
         change: [['ret_total->id_length != UNCOMMITTED_AT_POSITIONS ? refused : OK', 'ret_total->id_length == 0 ? refused : OK']] },
     { name: 'empty-list-of-uncommitted-blobs', service: 'path', file: 'src/dfs/list_paths.c',
-        change: [['container.hierarchical && listed.has_records)', 'container.hierarchical && !d)']] },
+        change: [['container.hierarchical && listed->has_records;', 'container.hierarchical && !d;']] },
     { name: 'renamed-over-a-file-with-snapshots', service: 'path', file: 'src/blob/rename.c',
         change: [['    if (!result && has_snapshots)\n        return E_SnapshotsPresent;\n', '']] },
     { name: 'deleted-with-its-snapshots', service: 'path', file: 'src/blob/delete_blob.c',

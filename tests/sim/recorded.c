@@ -1,11 +1,11 @@
 /* See recorded.h. */
-#include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analytics/analytics_private.h"
-#include "base/lock.h"
+#include "observe/observed_request.h"
 #include "recorded.h"
 #include "recorded_sink.h"
 #include "scheduler.h"
@@ -17,6 +17,8 @@
 /* The log thread hands events over this much later, at most. */
 #define LATE_MS    20u
 #define LINES_MAX  (4 * LINES_BYTES_MAX)
+
+#define UNSURE     UINT_MAX
 
 /* What the settings of the service say, in place of those in the store. */
 struct settings {
@@ -47,6 +49,7 @@ static size_t answered; /* requests */
 static pthread_t handing, changing;
 static struct arena *scratch;
 static _Thread_local struct queued *filling;
+static _Thread_local unsigned described_epoch; /* UNSURE for the parts of a batch */
 
 bool recorded_is_used(void)
 {
@@ -125,6 +128,13 @@ enum store_result __wrap_service_properties_read(struct read_view *snapshot, str
 
 /* ---- events ---- */
 
+__typeof__(analytics_log) __real_analytics_log, __wrap_analytics_log;
+void __wrap_analytics_log(const struct observed_request *request, uint64_t now_ns)
+{
+    described_epoch = epoch;
+    __real_analytics_log(request, now_ns);
+}
+
 __typeof__(event_log_hand) __wrap_event_log_hand;
 void __wrap_event_log_hand(enum event_log log, event_take *take)
 {
@@ -154,13 +164,15 @@ static bool is_of_interest(const struct analytics_event *event)
            event->status >= 500 || event->status == 304;
 }
 
-/* Compares with the settings, unless they are being changed. */
+/* Compares with the settings, unless they were changed while the event was described. The parts of
+ * a batch were described before. */
 static void check_event(const struct analytics_event *event)
 {
     bool is_logged = in_force.logging.kinds & event->kind && is_of_interest(event);
     bool is_counted = in_force.hour.enabled || in_force.minute.enabled;
 
-    if (epoch % 2 == 0 && (event->is_logged != is_logged || event->is_counted != is_counted))
+    if (epoch % 2 == 0 && epoch == described_epoch &&
+        (event->is_logged != is_logged || event->is_counted != is_counted))
         world_fail("a request is%s logged and%s counted", event->is_logged ? "" : " not",
                    event->is_counted ? "" : " not");
 }
@@ -173,6 +185,7 @@ void __wrap_event_finish(void)
     struct text lines;
 
     check_event(event);
+    described_epoch = UNSURE;
     text_init(&lines, scratch, 4096);
     if (event->is_logged)
         line_write(event, in_force.logging.version, &lines);

@@ -19,6 +19,7 @@
 #define THREADS_MAX 480
 #define POINT_NS    200
 #define FOREVER     UINT64_MAX
+#define LATE_MS     3000u
 
 struct thread {
     atomic_int go;
@@ -33,8 +34,9 @@ struct thread {
     void *argument;
     void *result;
     pthread_t id;
-    unsigned front; /* whose process it is of; 0: of the clients', or there is one process */
-    bool is_free;   /* its process has ended */
+    unsigned front;      /* whose process it is of; 0: of the clients', or there is one process */
+    bool is_free;        /* its process has ended */
+    uint64_t resumes_ns; /* after a pause of its process */
 };
 
 #define LAST_SWITCHES 16u
@@ -207,6 +209,8 @@ static unsigned pick(void)
 
             if (from_ns < s->resumes_ns[t->front] && from_ns != FOREVER)
                 from_ns = s->resumes_ns[t->front];
+            if (from_ns < t->resumes_ns && from_ns != FOREVER)
+                from_ns = t->resumes_ns;
             if (from_ns <= world->now_ns)
                 able[count++] = i;
             else if (from_ns < next)
@@ -456,7 +460,15 @@ void sched_enter_process(unsigned thread)
 
 void sched_pause_process(unsigned of_front, uint64_t until_ns)
 {
+    bool is_even = world_draw(STREAM_FAULTS, 2) == 0;
+
     s->resumes_ns[of_front] = until_ns;
+    for (unsigned i = 0; i < s->thread_count && !is_even; i++) {
+        struct thread *t = &s->threads[i];
+
+        if (t->front == of_front && !t->is_free && world_draw(STREAM_FAULTS, 3) == 0)
+            t->resumes_ns = until_ns + world_draw(STREAM_FAULTS, LATE_MS) * UINT64_C(1000000);
+    }
 }
 
 bool sched_is_inside(unsigned of_front)

@@ -62,7 +62,7 @@ void sched_stop(void);
 unsigned sched_add_process(unsigned front);
 /* In the child. Waits for the baton. */
 void sched_enter_process(unsigned thread);
-/* None of its threads runs before that time. */
+/* None of its threads runs before that time; in every second pause, some resume up to 3 s later. */
 void sched_pause_process(unsigned front, uint64_t until_ns);
 /* Has one of its threads called sched_hold()? */
 bool sched_is_inside(unsigned front);

@@ -1,40 +1,9 @@
-"""Commands of azure-cli, one after the other in one process, whose start takes seconds: of shares, directories and
-files, and of blobs."""
-import contextlib
+"""Commands of azure-cli: of shares, directories and files, and of blobs."""
 import filecmp
-import io
 import os
-import tempfile
 import uuid
 
-from azure.cli.core import get_default_cli
-
-
-def az(*args, fails=None):
-    """What `az storage ...` returns; fails: the code that it is refused with."""
-    said = io.StringIO()
-    cli = get_default_cli()
-    with contextlib.redirect_stderr(said):
-        status = cli.invoke(["storage", *args], out_file=io.StringIO())
-    if fails:
-        assert status != 0 and fails in str(cli.result.error), f"az storage {' '.join(args)}: {cli.result.error}"
-        return None
-    assert status == 0, f"az storage {' '.join(args)}: {cli.result.error} {said.getvalue()}"
-    return cli.result.result
-
-
-def write(folder, name, data):
-    path = os.path.join(folder, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(data)
-
-
-def same(one, other):
-    compared = filecmp.dircmp(one, other)
-    assert not compared.left_only and not compared.right_only and not compared.diff_files, compared.report()
-    for folder in compared.common_dirs:
-        same(os.path.join(one, folder), os.path.join(other, folder))
+from azure_commands import az, folders, same
 
 
 def names(entries):
@@ -113,12 +82,6 @@ def blobs(tree, down, container):
     az("container", "delete", "-n", container)
 
 
-with tempfile.TemporaryDirectory() as work:
-    os.environ["AZURE_CONFIG_DIR"] = os.path.join(work, "config")
-    os.environ["AZURE_CORE_COLLECT_TELEMETRY"] = "no"
-    tree, down = os.path.join(work, "tree"), os.path.join(work, "down")
-    for name, data in {"empty": b"", "one": b"one", "sub/a b": b"x" * 3000, "näme": b"name", "big": os.urandom(5000000)}.items():
-        write(tree, name, data)
-    os.mkdir(down)
+with folders({"empty": b"", "one": b"one", "sub/a b": b"x" * 3000, "näme": b"name", "big": os.urandom(5000000)}) as (tree, down):
     shares(tree, down, "cli" + uuid.uuid4().hex)
     blobs(tree, down, "cli" + uuid.uuid4().hex)

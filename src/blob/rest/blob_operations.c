@@ -65,6 +65,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_type(a, blob);
     if (call_since(a->call, "2020-06-12")) /* recorded */
         answer_access_control(a, blob);
+    answer_expiry(a, blob);
     if (account_is_hierarchical(a->call->account) && call_since(a->call, "2020-10-02"))
         answer_string(a, "x-ms-resource-type", blob->is_directory ? "directory" : "file");
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))

@@ -101,6 +101,16 @@ static void add_incremental(struct text *out, const struct blob_view *view, cons
     add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
 }
 
+/* Adds an element without a value, except for an empty path of a hierarchical account that was
+ * created without bytes. decision: 43 */
+static void add_crc64(struct text *out, const struct blob_view *view, const struct blob *blob)
+{
+    bool has_value = view->paths && blob->content.length == 0 && !blob->http.has_md5;
+
+    text_add(out, has_value ? bytes_from_string("<Content-CRC64>AAAAAAAAAAA=</Content-CRC64>")
+                            : bytes_from_string("<Content-CRC64 />"));
+}
+
 /* Adds what a blob with only uncommitted blocks does not have. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
@@ -110,13 +120,15 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     if (view->creation_time)
         add_date(out, "<Creation-Time>", blob->created, "</Creation-Time>");
     add_date(out, "<Last-Modified>", blob->modified, "</Last-Modified>");
+    if (blob->expiry.at > 0)
+        add_date(out, "<Expiry-Time>", blob->expiry.at, "</Expiry-Time>");
     add_etag(out, blob->etag);
     xml_element_u64(out, "Content-Length", blob->content.length);
     xml_element(out, "Content-Type", http->content_type);
     xml_element(out, "Content-Encoding", http->content_encoding);
     xml_element(out, "Content-Language", http->content_language);
     if (view->crc64)
-        text_add(out, bytes_from_string("<Content-CRC64 />"));
+        add_crc64(out, view, blob);
     add_md5(out, http);
     xml_element(out, "Cache-Control", http->cache_control);
     xml_element(out, "Content-Disposition", http->content_disposition);

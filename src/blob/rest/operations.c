@@ -110,6 +110,7 @@ OPERATION_WITH_PARSE(set_blob_tags);
 OPERATION_MERGED(find_blobs, "");
 OPERATION(find_blobs_in_container);
 OPERATION(set_blob_tier);
+OPERATION(set_blob_expiry);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -260,7 +261,8 @@ static const struct operation operations[] = {
         T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202,
         blob_subject, LISTED(NEEDS(&set_blob_tier_functions, TIER))),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, NEEDS(&set_blob_expiry_functions, METADATA)),
     ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
         IF_UNMODIFIED_SINCE, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Delete Blob Immutability Policy", DELETE, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
@@ -350,6 +352,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
     { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
     { TASK_EXPIRE_CONTAINER, "delete for good a container that was kept", expire_container },
+    { TASK_EXPIRE_FILE, "delete an expired file", expire_file_task },
     { TASK_EXPIRE_DELETED, "delete for good what was soft-deleted", expire_deleted },
 };
 

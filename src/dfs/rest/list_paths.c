@@ -126,7 +126,7 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
         write_number(writer, "creationTime", dfs_filetime(blob->created));
     json_write_member(writer, "etag", tag);
     if (page->shows_owner && call_since(page->call, "2020-06-12"))
-        json_write_member(writer, "expiryTime", bytes_from_string("0"));
+        write_number(writer, "expiryTime", blob->expiry.at > 0 ? dfs_filetime(blob->expiry.at) : 0);
     if (page->shows_owner)
         json_write_member(writer, "group", acl.group);
     if (path_is_directory(blob))
@@ -170,6 +170,25 @@ static struct bytes read_prefix(struct call *call)
                              : bytes_of(NULL, 0);
 }
 
+/* Reads the continuation of an earlier page, or that of Hadoop's driver. */
+static enum error read_continuation(struct call *call, struct bytes text,
+                                    struct list_paths_parameters *p)
+{
+    struct bytes start;
+
+    if (continuation_decode(call->arena, text, &p->from))
+        return OK;
+    start = text.len > CONTINUATION_MAX
+                ? bytes_of(NULL, 0)
+                : dfs_read_start_token(call->arena, text, account_is_hierarchical(call->account),
+                                       p->list.listing.prefix);
+    if (!start.ptr)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "continuation", text,
+                               "Not a continuation of this list.");
+    p->list.start_from = start;
+    return OK;
+}
+
 enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
 {
     struct bytes continuation = listing_query(call, "continuation");
@@ -188,15 +207,14 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
         e = dfs_query_flag(call, "upn", &upn); /* there are no names of users to show */
     if (!e)
         e = listing_read_max(call, LISTING_MAX, &list->listing.max_given, &list->listing.max);
-    if (!e && continuation.ptr && !continuation_decode(call->arena, continuation, &p->from))
-        e = call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
-                            "Not a continuation of this list.");
     list->listing.prefix = read_prefix(call);
     if (!recursive)
         list->delimiter = bytes_from_string("/");
     if (begin.ptr)
         list->start_from = arena_printf(call->arena, "%.*s%.*s", BYTES_ARG(list->listing.prefix),
                                         BYTES_ARG(begin));
+    if (!e && continuation.ptr)
+        e = read_continuation(call, continuation, p);
     page->sink =
         (struct blob_sink){ .begin = begin_page, .add = add_path, .add_group = add_directory };
     page->call = call;

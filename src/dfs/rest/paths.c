@@ -85,6 +85,21 @@ static enum error read_new_lease(struct call *call, const struct lease_request *
     return e;
 }
 
+/* Reads the expiry of a new file. */
+static enum error read_new_expiry(struct call *call, const struct expiry_request **ret_expiry)
+{
+    struct expiry_request *expiry;
+    enum error e;
+
+    if (!call_header(call, "x-ms-expiry-option").ptr && !call_header(call, "x-ms-expiry-time").ptr)
+        return OK;
+    expiry = arena_alloc(call->arena, sizeof *expiry);
+    e = expiry_read_request(call, expiry);
+    if (!e)
+        *ret_expiry = expiry;
+    return e;
+}
+
 enum error create_path_check(struct call *call, struct create_path_parameters *p)
 {
     struct create_blob *create = &p->create;
@@ -104,6 +119,8 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     if (!create->http.content_type.ptr)
         create->http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
     e = read_creation(call, p);
+    if (!e)
+        e = read_new_expiry(call, &p->expiry);
     return e ? e : read_new_lease(call, &p->lease);
 }
 
@@ -123,6 +140,7 @@ static void answer_path(struct answer *a, const struct blob *blob)
     answer_string(a, "Accept-Ranges", "bytes");
     answer_string(a, "x-ms-resource-type", path_is_directory(blob) ? "directory" : "file");
     answer_access_control(a, blob);
+    answer_expiry(a, blob);
     dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");

@@ -58,6 +58,12 @@ bool dfs_is_for_blob(const struct request *request);
 enum error dfs_error_of(enum error e);
 bool dfs_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
+/* Returns the first name of the list that a continuation created by Hadoop's driver starts; ptr NULL
+ * if it is not such a continuation, or for another directory. is_tree: the account has a
+ * hierarchical namespace. prefix: the directory with a '/', or empty for the root */
+struct bytes dfs_read_start_token(struct arena *arena, struct bytes text, bool is_tree,
+                                  struct bytes prefix);
+
 /* Returns 100 ns ticks since 1601, as in creationTime. */
 uint64_t dfs_filetime(instant t);
 

@@ -31,6 +31,8 @@ static const struct field blob_fields[] = {
     VALUE(blob, is_sealed),
     TEXT(blob, tags),
     TEXT(blob, acl),
+    VALUE(blob, expiry.at),
+    VALUE(blob, expiry.task),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -73,6 +75,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .metadata = BYTES("metadata " #n), .tier_changed = n + 7, .rehydrated_at = n + 8,              \
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
+    .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },                                        \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
