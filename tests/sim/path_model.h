@@ -60,8 +60,8 @@ enum {
     PATH_SOURCE_LATE = 2, /* the same of the source of a rename */
     PATH_IS_MODIFIED = 4, /* an unknown date is after that of the condition */
     PATH_SOURCE_IS_MODIFIED = 8,
-    PATH_REFUSED = 16, /* lists do not permit it to the user */
-    PATH_SOURCE_REFUSED = 32,
+    PATH_REFUSED = 16,      /* lists do not permit it to the user */
+    PATH_MORE_REFUSED = 32, /* nor the source of a rename, or the contents of a deleted directory */
     PATH_DOUBTS = 64
 };
 struct path_moment {
@@ -110,5 +110,10 @@ const struct path_node *path_named(const struct path_ask *ask, const struct path
 void path_widen(uint64_t commit, uint64_t other);
 /* acknowledged: the newest commit that no crash may undo */
 void path_roll_back(uint64_t commit, uint64_t acknowledged);
+/* Removes the states that a crash of the calling process's cell has lost, if there are several cells. Returns whether the
+ * filesystem exists and is in this cell. */
+bool path_roll_back_cell(uint64_t survivor);
+/* Returns the cell of the filesystem, or 0 if it does not exist or is between two cells. */
+unsigned path_cell(void);
 
 #endif

@@ -12,6 +12,7 @@ struct path_request {
     bool is_recursive, lists_deleted;
     const struct path_rename *rename;
     uint32_t max;
+    bool one_level;
     char *out;
     size_t size;
     size_t begun; /* length of the text before the page */
@@ -110,6 +111,7 @@ static enum error run_list(struct decision *d, const struct path_request *reques
                                                 .listing.prefix = bytes_of("", 0),
                                                 .deleted = request->lists_deleted,
                                                 .from = request->from,
+                                                .one_level = request->one_level,
                                                 .sink = &page.sink };
     struct list_blobs_result result = { .next.name.ptr = NULL };
     enum error e = list_blobs_decide(d, &parameters, &result);
@@ -223,13 +225,15 @@ enum error undelete_path(struct fixture *f, const char *path)
     return run(f, path, &undeletes, &request);
 }
 
-enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size)
+static enum error list(struct fixture *f, uint32_t max, bool one_level, bool lists_deleted,
+                       char *out, size_t size)
 {
     struct arena *arena = arena_new((size_t)64 << 20);
     struct listing_place next;
     struct path_request request = { .run = run_list,
                                     .lists_deleted = lists_deleted,
                                     .max = max,
+                                    .one_level = one_level,
                                     .out = out,
                                     .size = size,
                                     .next = &next };
@@ -243,6 +247,16 @@ enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char 
     } while (!e && next.name.ptr);
     arena_free(arena);
     return e;
+}
+
+enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size)
+{
+    return list(f, max, false, lists_deleted, out, size);
+}
+
+enum error list_root(struct fixture *f, char *out, size_t size)
+{
+    return list(f, 100, true, false, out, size);
 }
 
 enum error create_directory(struct fixture *f, const char *path)
