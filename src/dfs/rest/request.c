@@ -102,7 +102,8 @@ static const struct unbuilt {
 } unbuilt[] = {
     { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
-    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, NULL },
+    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, "2021-04-10" },
     { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-properties"), DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-permissions"), DFS_RENAME, NULL },
