@@ -190,6 +190,14 @@ enum error authenticate(const struct request *request, const struct auth_target 
                         instant now, struct arena *arena, struct identity *ret_identity,
                         struct bytes *ret_detail);
 
+/* Authenticates the source of an operation, which a header names together with the query of a SAS.
+ *
+ * target   the source; its path is not used
+ * returns  like authenticate() for a request with this query. Thread-safe. */
+enum error authenticate_source(const struct request *request, struct bytes query,
+                               const struct auth_target *target, instant now, struct arena *arena,
+                               struct identity *ret_identity, struct bytes *ret_detail);
+
 /* Returns the string to sign for Shared Key in the service's form (clients may also use the other
  * forms of auth_private.h). For tests and tools. */
 struct bytes shared_key_string(struct arena *arena, const struct request *request,

@@ -275,3 +275,13 @@ enum error authenticate(const struct request *request, const struct auth_target 
         *ret_identity = identity;
     return e;
 }
+
+enum error authenticate_source(const struct request *request, struct bytes query,
+                               const struct auth_target *target, instant now, struct arena *arena,
+                               struct identity *ret_identity, struct bytes *ret_detail)
+{
+    struct request of_source = *request;
+
+    of_source.query = query;
+    return sas_authenticate(&of_source, target, NULL, now, arena, ret_identity, ret_detail);
+}

@@ -50,8 +50,7 @@ struct sas {
     bool encrypts;                         /* names an encryption scope (ses) */
     struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL if not set */
     struct sas_entities entities;
-    bool is_of_blob;        /* sr=b, bs or bv: for one blob */
-    struct bytes directory; /* sr=d: its path in the container; ptr NULL for other SAS */
+    bool is_of_blob;     /* sr=b, bs or bv: for one blob */
     struct bytes agent;  /* object id that acts by a user delegation SAS (saoid, suoid), or empty */
     bool agent_is_ruled; /* suoid: access control lists must permit the agent */
 };

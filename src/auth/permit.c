@@ -239,12 +239,17 @@ static enum error permit_principal(const struct rights *needed, const struct dem
                : e;
 }
 
-/* rest: Create-user-delegation-SAS "signedUnauthorizedObjectId" */
-static enum error permit_agent(const struct sas *sas, const struct permit_facts *facts)
+/* The owner of the key must be a superuser to name an agent. Lists must permit a ruled agent.
+ * rest: Create-user-delegation-SAS "Specify a signed user object ID"; decision: 1323 */
+static enum error permit_agent(const struct identity *identity, const struct permit_facts *facts)
 {
-    return sas->agent_is_ruled && facts->known && facts->acl_of_agent != ACL_PERMITS
-               ? E_AuthorizationPermissionMismatch
-               : OK;
+    const struct sas *sas = identity->sas;
+    bool is_permitted = !facts->known || facts->acl_of_agent == ACL_PERMITS ||
+                        (facts->acl_of_agent == ACL_NONE && !sas->agent_is_ruled);
+
+    return sas->agent.len == 0 || (is_permitted && (identity->actions & ACTION_BLOB_SUPER_USER))
+               ? OK
+               : E_AuthorizationPermissionMismatch;
 }
 
 enum error permit(const struct rights *needed, const struct demands *demands,
@@ -264,7 +269,7 @@ enum error permit(const struct rights *needed, const struct demands *demands,
         e = permit_sas(needed, demands, identity, facts, arena, ret_detail);
         if (!e && identity->sas->kind == SAS_DELEGATION)
             e = permit_principal(needed, demands, identity, facts);
-        return e ? e : permit_agent(identity->sas, facts);
+        return e ? e : permit_agent(identity, facts);
     case IDENTITY_BEARER:
         return permit_principal(needed, demands, identity, facts);
     case IDENTITY_ANONYMOUS:

@@ -137,19 +137,21 @@ static bool has_parameter(struct arena *arena, const struct request *request, co
     return bytes_is(sas_parameter(arena, request->query, bytes_from_string(name)), value);
 }
 
-/* Returns the decoded prefix of a List Blobs request, or the directory of a Path List request; ptr
- * NULL for other requests. A list of a directory never shows its siblings. */
+/* Returns the decoded prefix of a List Blobs request, or the directory of a Path List request, empty
+ * if absent; ptr NULL for other requests. A list of a directory never shows its siblings. */
 static struct bytes listed_prefix(struct arena *arena, const struct request *request,
                                   bool *ret_is_directory)
 {
     bool of_container = has_parameter(arena, request, "restype", "container");
+    struct bytes prefix;
 
-    *ret_is_directory = !of_container && has_parameter(arena, request, "resource", "filesystem");
-    if (*ret_is_directory)
-        return sas_parameter(arena, request->query, bytes_from_string("directory"));
-    return of_container && has_parameter(arena, request, "comp", "list")
-               ? sas_parameter(arena, request->query, bytes_from_string("prefix"))
-               : bytes_of(NULL, 0);
+    *ret_is_directory = !of_container && has_parameter(arena, request, "resource", "filesystem") &&
+                        request->method == METHOD_GET;
+    if (!*ret_is_directory && !(of_container && has_parameter(arena, request, "comp", "list")))
+        return bytes_of(NULL, 0);
+    prefix = sas_parameter(arena, request->query,
+                           bytes_from_string(*ret_is_directory ? "directory" : "prefix"));
+    return prefix.ptr ? prefix : bytes_of("", 0);
 }
 
 void sas_directory_find(struct arena *arena, const struct request *request,
@@ -161,11 +163,13 @@ void sas_directory_find(struct arena *arena, const struct request *request,
     size_t length;
 
     if (!sas_is_of_directory(fields, target) ||
-        !bytes_parse_u64(fields->is[SAS_DEPTH], DEPTH_MAX, &depth) || depth == 0)
+        !bytes_parse_u64(fields->is[SAS_DEPTH], DEPTH_MAX, &depth))
         return;
     if (!path.ptr)
         path = listed_prefix(arena, request, &may_be_itself);
-    length = directory_length(path, depth, may_be_itself);
+    if (depth == 0 && path.ptr && account_is_hierarchical(target->account))
+        fields->directory = bytes_of("", 0); /* the root: "/blob/account/container/" is signed */
+    length = depth > 0 ? directory_length(path, depth, may_be_itself) : 0;
     if (length > 0)
         fields->directory = bytes_of(path.ptr, length);
 }

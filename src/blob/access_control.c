@@ -14,6 +14,12 @@ static unsigned granted_by(unsigned actions)
            (actions & ACTION_BLOB_WRITE ? POSIX_WRITE : 0u);
 }
 
+/* The letter o permits acting as the owner where a sticky bit is set. */
+static bool acts_as_owner(const struct sas *sas)
+{
+    return sas->permissions.len > 0 && memchr(sas->permissions.ptr, 'o', sas->permissions.len);
+}
+
 /* Finds the callers whose roles do not permit this action. */
 static bool find_callers(const struct decision *d, unsigned action, struct acl_callers *ret_callers)
 {
@@ -21,21 +27,27 @@ static bool find_callers(const struct decision *d, unsigned action, struct acl_c
     bool is_delegated = identity->kind == IDENTITY_SAS && identity->sas->kind == SAS_DELEGATION;
     struct acl_callers callers = { .granted = granted_by(identity->actions) };
 
+    *ret_callers = callers;
     if (!d->operation || (identity->kind != IDENTITY_BEARER && !is_delegated))
         return false;
     callers.is_subject[ACL_USER] = (action & ~identity->actions) != 0;
+    callers.is_sticky[ACL_USER] = callers.is_subject[ACL_USER];
     callers.of[ACL_USER] = (struct posix_caller){ .oid = identity->oid,
                                                   .groups = identity->groups,
                                                   .group_count = identity->group_count };
-    callers.is_subject[ACL_AGENT] = is_delegated && identity->sas->agent_is_ruled;
-    if (callers.is_subject[ACL_AGENT])
+    if (is_delegated) {
+        callers.is_subject[ACL_AGENT] = identity->sas->agent_is_ruled;
+        callers.is_sticky[ACL_AGENT] =
+            identity->sas->agent.len > 0 && !acts_as_owner(identity->sas);
         callers.of[ACL_AGENT].oid = identity->sas->agent;
+    }
     *ret_callers = callers;
     return callers.is_subject[ACL_USER] || callers.is_subject[ACL_AGENT];
 }
 
 bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
 {
+    *ret_callers = (struct acl_callers){ .granted = 0 };
     return d->operation && find_callers(d, decision_action(d), ret_callers);
 }
 
@@ -77,7 +89,7 @@ void acl_callers_require_unlink(struct acl_callers *callers, const struct posix_
                                 const struct posix_acl *child)
 {
     for (unsigned i = 0; i < ACL_CALLERS; i++)
-        if (callers->is_subject[i] && !posix_acl_may_unlink(directory, child, &callers->of[i]))
+        if (callers->is_sticky[i] && !posix_acl_may_unlink(directory, child, &callers->of[i]))
             callers->is_refused[i] = true;
 }
 
@@ -211,7 +223,7 @@ enum error access_control_check_source(struct decision *d, const struct tree_pla
     struct posix_acl parent, own;
     enum store_result result;
 
-    if (!acl_callers_find(d, &callers))
+    if (!acl_callers_find(d, &callers) && !callers.is_sticky[ACL_AGENT])
         return OK;
     result = check_path(d, place, &callers, posix_requirements[POSIX_DELETES].parent, &parent);
     if (!result)
@@ -224,9 +236,9 @@ enum error access_control_check_source(struct decision *d, const struct tree_pla
 
 static enum acl_result result_for(const struct acl_callers *callers, unsigned i)
 {
-    if (!callers->is_subject[i])
-        return ACL_NONE;
-    return callers->is_refused[i] ? ACL_REFUSES : ACL_PERMITS;
+    if (callers->is_refused[i])
+        return ACL_REFUSES;
+    return callers->is_subject[i] ? ACL_PERMITS : ACL_NONE;
 }
 
 enum error access_control_facts(struct decision *d, struct permit_facts *facts)
@@ -235,7 +247,9 @@ enum error access_control_facts(struct decision *d, struct permit_facts *facts)
     struct acl_callers callers;
     enum store_result result = STORE_OK;
 
-    if (!blob_state(d)->container.hierarchical || needs == 0 || !acl_callers_find(d, &callers))
+    if (!blob_state(d)->container.hierarchical || needs == 0 ||
+        (!acl_callers_find(d, &callers) &&
+         !(callers.is_sticky[ACL_AGENT] && (needs & NEEDS_DESTROY))))
         return OK;
     /* A list checks each directory that it reads (list_tree.h). */
     if (blob_state(d)->node)
@@ -275,6 +289,14 @@ void access_control_inherit(const struct decision *d, const struct posix_acl *pa
     blob->acl = posix_acl_encode(d->arena, &acl, is_directory);
 }
 
+bool access_control_may_give(const struct decision *d, struct bytes owner)
+{
+    const struct identity *identity = &d->input->identity;
+
+    return identity->kind != IDENTITY_SAS || identity->sas->agent.len == 0 ||
+           bytes_equal(owner, identity->sas->agent);
+}
+
 /* Only the superuser selects another owner. An owner selects the group, of which it must be a
  * member, and the entries.
  *
@@ -284,6 +306,8 @@ static bool may_set(const struct decision *d, const struct posix_creation *creat
 {
     struct acl_callers callers;
 
+    if (creation->owner.len > 0 && !access_control_may_give(d, creation->owner))
+        return false;
     if (!find_callers(d, ACTION_BLOB_SUPER_USER, &callers))
         return true;
     if (own && !acl_callers_own(&callers, own))

@@ -15,6 +15,7 @@
 enum { ACL_USER, ACL_AGENT, ACL_CALLERS };
 struct acl_callers {
     bool is_subject[ACL_CALLERS];
+    bool is_sticky[ACL_CALLERS]; /* subject to sticky bits: also an agent that is not ruled */
     bool is_refused[ACL_CALLERS];
     struct posix_caller of[ACL_CALLERS];
     unsigned granted; /* permissions that the user's roles grant */
@@ -58,6 +59,8 @@ void access_control_put(struct decision *d, const struct posix_acl *acl, bool is
 enum store_result access_control_read(struct decision *d, uint64_t id, struct read_view *of,
                                       struct posix_acl *ret_acl);
 
+/* Returns false if a SAS names an agent other than this owner of a file or directory. */
+bool access_control_may_give(const struct decision *d, struct bytes owner);
 /* Returns the owner of files and directories that the decision creates; POSIX_SUPERUSER if it names
  * no user. */
 struct bytes access_control_creator(const struct decision *d);

@@ -80,6 +80,8 @@ enum error set_access_control_decide(struct decision *d,
         return E_InvaldAccessControlList;
     if (p->has_mode)
         posix_acl_set_mode(&acl, p->mode);
+    if (p->owner.ptr && !access_control_may_give(d, p->owner))
+        return E_AuthorizationPermissionMismatch;
     if (p->owner.ptr)
         acl.owner = p->owner;
     if (p->group.ptr && !bytes_equal(p->group, acl.group) && !may_set_group(d, p->group))

@@ -48,7 +48,8 @@ struct tree_records {
     struct read_view *of;    /* records of the current name, or NULL */
     struct bytes record_key; /* where to continue in them */
     struct scan *scan;
-    bool is_read; /* the base has been read */
+    bool is_read;  /* the base has been read */
+    bool has_lost; /* a name was deleted, or replaced, after its directory was read */
     struct acl_callers callers;
     bool is_ruled;     /* by lists, which must grant: */
     unsigned required; /* permissions on each directory */
@@ -289,18 +290,23 @@ static bool is_of_blob(struct bytes key)
 static enum store_result next_of_name(struct tree_records *records, struct record *ret_record)
 {
     struct arena *arena = records->d->arena;
+    bool is_first = !records->is_read;
     enum store_result result;
 
-    if (records->has_bases_only && records->is_read)
+    if (records->has_bases_only && !is_first)
         return STORE_NOT_FOUND;
     records->is_read = true;
-    if (records->has_bases_only)
-        return read_view_get(records->of, RECORD_LISTED, base_key, arena, ret_record);
+    if (records->has_bases_only) {
+        result = read_view_get(records->of, RECORD_LISTED, base_key, arena, ret_record);
+        records->has_lost |= result == STORE_NOT_FOUND;
+        return result;
+    }
     if (!records->scan)
         records->scan = scan_open(records->of, RECORD_LISTED, bytes_of("", 0), records->record_key);
     do
         result = scan_next(records->scan, arena, ret_record);
     while (!result && !is_of_blob(ret_record->key));
+    records->has_lost |= is_first && result == STORE_NOT_FOUND;
     return result;
 }
 
@@ -355,7 +361,7 @@ enum store_result tree_records_confirm(const struct tree_records *records)
     const struct reading *reading = records->readings;
     bool is_same = true;
 
-    if (!reading || !reading->earlier || d->attempts >= ATTEMPTS_MAX)
+    if (!reading || (!reading->earlier && !records->has_lost) || d->attempts >= ATTEMPTS_MAX)
         return STORE_OK;
     for (; reading && is_same; reading = reading->earlier) {
         struct decision_part *now = decision_open(d, reading->partition, NULL);

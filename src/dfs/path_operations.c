@@ -145,14 +145,44 @@ static struct bytes last_name(struct bytes path)
     return slash ? bytes_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
 
+/* Checks that the SAS of the source permits to move it. decision: 1322 */
+static enum error check_source_permission(struct decision *d, const struct identity *source)
+{
+    static const struct rights rights = { .effect = WRITES,
+                                          .type = "o",
+                                          .account = "d",
+                                          .service = "md",
+                                          .create = "",
+                                          .action = ACTION_BLOB_WRITE };
+    static const struct demands none = { .letters = NULL };
+    const struct identity *identity = &d->input->identity;
+    struct permit_facts facts = { .known = true, .exists = true };
+    struct bytes detail = { NULL, 0 };
+
+    if (!source)
+        return OK;
+    /* path_rename() checks the lists for the agent of the request's SAS */
+    if (source->sas->agent_is_ruled && identity->sas->agent_is_ruled &&
+        bytes_equal(source->sas->agent, identity->sas->agent))
+        facts.acl_of_agent = ACL_PERMITS;
+    if (source->sas->policy.ptr &&
+        !policies_decode(blob_state(d)->container.policies, &facts.policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return permit(&rights, &none, source, &facts, d->arena, &detail)
+               ? E_AuthorizationPermissionMismatch
+               : OK;
+}
+
 /* decision: 1260 */
 enum error rename_path_subject(struct decision *d)
 {
     const struct rename_path_parameters *p =
         (const struct rename_path_parameters *)(const void *)d->parameters;
     struct blob_node *node = blob_state(d)->node;
-    enum error e = create_path_subject(d);
+    enum error e = check_source_permission(d, p->source_identity);
 
+    if (!e)
+        e = create_path_subject(d);
     if (!e && blob_is_directory(d) && (p->moves_into || node->name.len == 0)) {
         node->name =
             arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),

@@ -32,7 +32,9 @@ struct rename_path_parameters {
     struct parameters base;
     struct path_rename rename;
     struct bytes filesystem; /* of the source */
-    bool moves_into;         /* a destination that is a directory receives the source */
+    /* of the SAS in x-ms-rename-source; NULL if the request has no SAS, so its caller counts */
+    const struct identity *source_identity;
+    bool moves_into; /* a destination that is a directory receives the source */
 };
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);

@@ -127,6 +127,7 @@ test('refused headers', async () => {
         await rawDfsRefused(put(filesystem, 'f', { ...headers, 'x-ms-rename-source': `/${filesystem.name}/g` }, ''), 400, 'UnsupportedHeader');
     }
     await rawDfsRefused(rawDfs('HEAD', `/${filesystem.name}/f`, {}, '', { base }), 404, 'PathNotFound');
+    assert.equal((await put(filesystem, 'f', { 'x-ms-owner': 'ann' }, 'resource=file', { version: '2020-12-06' })).status, 201);
 });
 
 test('an encryption context is stored with a file and shown', async () => {

@@ -27,6 +27,12 @@ test('the kind of a blob since 2020-10-02 (recorded)', async () => {
         (await ask('blob', 'GET', '/data?restype=container&comp=list', version)).text.includes('<ResourceType>file</ResourceType>'));
 });
 
+test('owner, group and permissions of a blob since 2020-06-12 (recorded)', async () => {
+    for (const name of ['owner', 'group', 'permissions'])
+        await sinceDate('2020-04-08', '2020-06-12', async (version) =>
+            (await ask('blob', 'HEAD', '/data/f', version)).headers.get(`x-ms-${name}`) !== undefined);
+});
+
 test('members of a list of paths: creationTime since 2020-02-10, expiryTime since 2020-06-12 (recorded)', async () => {
     const list = async (version) => JSON.parse((await ask('dfs', 'GET', '/data?resource=filesystem&recursive=true', version)).text).paths[0];
     await sinceDate('2019-12-12', '2020-02-10', async (version) => 'creationTime' in await list(version));

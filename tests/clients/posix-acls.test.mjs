@@ -214,7 +214,8 @@ test('a SAS needs the letters o and p for an owner, group and list of a new path
     assert.equal(await put('cw', { saoid: ANN }, 'x', ACL), 403);
     assert.equal(await put('cw', { saoid: ANN }, 'x', BOBS), 403);
     assert.equal(await put('cwp', { saoid: ANN }, 'x', ACL), 201);
-    assert.equal(await put('cwo', { saoid: ANN }, 'y', BOBS), 201);
+    assert.equal(await put('cwo', { saoid: ANN }, 'y', BOBS), 403); // the owner is the one that the SAS names
+    assert.equal(await put('cwo', { saoid: BOB }, 'y', BOBS), 201);
     assert.equal(await put('cwo', { suoid: ANN }, 'z', BOBS), 403);
     assert.equal(await put('cwp', { suoid: ANN }, 'z', ACL), 201);
 });

@@ -4,7 +4,7 @@
 import { SMB_ACTIONS } from './smb.mjs';
 import { TABLE_PATH } from './tables.mjs';
 
-const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'MERGE', 'DELETE', 'OPTIONS']);
+const METHODS = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'POST', 'MERGE', 'DELETE', 'OPTIONS']);
 const KEYWORDS = new Set(['hierarchical', 'setup', 'session', 'step', 'always', 'permutation']);
 /* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` says comp=lease. */
 const SHORTHANDS = new Map([
@@ -154,13 +154,13 @@ function parseValue(reader) {
 function serviceOf(path) {
     if (TABLE_PATH.test(path))
         return 'table';
-    if (!/^\/([cqs]\d*(\/|$)|$)/.test(path))
+    if (!/^\/([cfqs]\d*(\/|$)|$)/.test(path))
         return null;
-    return { q: 'queue', s: 'file' }[path[1]] ?? 'blob';
+    return { f: 'dfs', q: 'queue', s: 'file' }[path[1]] ?? 'blob';
 }
 
 const newRequest = (method, path, line) => ({
-    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, moved: null,
+    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, moved: null, renamed: null,
     service: serviceOf(path), line,
 });
 
@@ -168,7 +168,7 @@ function parseRequest(reader) {
     const request = newRequest(reader.take('word', 'a method'), reader.take('word', 'a path'), reader.line);
 
     if (request.service === null)
-        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.., /s.., /t.. or is /`);
+        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /f.., /q.., /s.., /t.. or is /`);
     if (request.path === '/$batch')
         request.parts = parseActions(reader);
     for (;;) {
@@ -188,6 +188,8 @@ function parseRequest(reader) {
             request.from = word.slice(5);
         else if ((word = reader.word(/^moved=\/s\d*\/./)) !== null)
             request.moved = word.slice(6);
+        else if ((word = reader.word(/^renamed=\/f\d*\/./)) !== null)
+            request.renamed = word.slice(8);
         else if (reader.word(/^where$/))
             request.query += `&$filter=${encodeURIComponent(reader.take('string', 'a filter'))}`;
         else if ((word = reader.word(/^block=/)) !== null)

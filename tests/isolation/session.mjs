@@ -214,12 +214,12 @@ export class Session {
         const { host, ports, base, credentials, offset } = this.#target;
         const { container } = this.#shared;
         const path = action.service === 'table' ? tablePath(this.#expand(action.path), container)
-            : this.#expand(action.path.replace(/^\/[cqs]/, `/${container}`));
+            : this.#expand(action.path.replace(/^\/[cfqs]/, `/${container}`));
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
         let target = base + path + (query ? `?${query}` : '');
-        const putsBlob = action.method === 'PUT' && /^\/c\d*\/./.test(action.path) &&
-            !/comp=/.test(query) && action.from === null;
+        const putsBlob = action.method === 'PUT' && /^\/[cf]\d*\/./.test(action.path) &&
+            !/comp=|resource=/.test(query) && action.from === null && action.renamed === null;
         const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
         const headers = [['Host', `${host}:${ports[action.service]}`], ...extra];
 
@@ -236,6 +236,8 @@ export class Session {
         if (action.moved !== null)
             headers.push(['x-ms-file-rename-source',
                 `http://${host}:${ports.file}${base}${this.#expand(action.moved.replace(/^\/s/, `/${container}`))}`]);
+        if (action.renamed !== null)
+            headers.push(['x-ms-rename-source', this.#expand(action.renamed.replace(/^\/f/, `/${container}`))]);
         const request = { method: action.method, target, headers: [...headers, ...given] };
         if (action.as !== null) {
             request.headers.push(['x-ms-version', '2026-10-06']);

@@ -143,8 +143,19 @@ function showMessages(xml) {
     return `[${messages.join(' ')}]`;
 }
 
+/** Paths of a filesystem, files with their lengths. */
+function showPaths(json) {
+    const paths = JSON.parse(json).paths.map(({ name, isDirectory, contentLength }) =>
+        name + (isDirectory === 'true' ? '/' : `:${contentLength}`));
+
+    return `[${paths.join(' ')}]`;
+}
+
 function showBody(answer, names) {
     const text = answer.body.toString('utf8').replace(/^\ufeff/, '');
+
+    if (text.startsWith('{"paths":'))
+        return showPaths(text);
 
     if (/<QueueMessagesList/.test(text))
         return showMessages(text);
@@ -244,6 +255,8 @@ export function showAnswer(action, answer, names) {
     if (answer.status >= 300)
         return parts.join(' ');
     parts.push(...showHeaders(answer, names));
+    if (/getAccessControl/.test(action.query))
+        parts.push(answer.headers.get('x-ms-acl'));
     if (action.method === 'GET')
         parts.push(showBody(answer, names));
     return parts.join(' ');

@@ -97,6 +97,8 @@ static enum service_index own_service(void)
         return SERVICE_TABLE;
     case SIM_FILE:
         return SERVICE_FILE;
+    case SIM_PATH:
+        return SERVICE_DFS;
     default:
         return SERVICE_BLOB;
     }

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "commits.h"
+#include "moves.h"
 #include "world.h"
 
 static struct path_model {
@@ -415,4 +417,16 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged)
         model->newest->nodes[i] = doubtful = new_node(node);
         doubtful->is_doubtful = true;
     }
+}
+
+bool path_roll_back_cell(uint64_t survivor)
+{
+    while (commits_is_lost(model->newest->since, survivor) && model->newest->older)
+        model->newest = model->newest->older;
+    return model->newest->exists && moves_are_here_at(0, model->newest->since, survivor);
+}
+
+unsigned path_cell(void)
+{
+    return model->newest->exists ? moves_cell_of(0, model->newest->since) : 0;
 }

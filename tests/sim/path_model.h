@@ -110,5 +110,10 @@ const struct path_node *path_named(const struct path_ask *ask, const struct path
 void path_widen(uint64_t commit, uint64_t other);
 /* acknowledged: the newest commit that no crash may undo */
 void path_roll_back(uint64_t commit, uint64_t acknowledged);
+/* Removes the states that a crash of the calling process's cell has lost, if there are several cells. Returns whether the
+ * filesystem exists and is in this cell. */
+bool path_roll_back_cell(uint64_t survivor);
+/* Returns the cell of the filesystem, or 0 if it does not exist or is between two cells. */
+unsigned path_cell(void);
 
 #endif

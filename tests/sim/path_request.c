@@ -10,12 +10,14 @@
 
 #include "base/dates.h"
 #include "draft.h"
+#include "world.h"
 
 #define FILESYSTEM "/devstoreaccount1/fsys"
 
+/* Front ends have one port each, where the Data Lake endpoint recognizes requests for the Blob service (decision 1200). */
 bool path_request_is_by_blob(const struct ask *ask)
 {
-    return ask->path.by_blob;
+    return ask->path.by_blob && world->plan.fronts == 0;
 }
 
 void path_request_format(const struct ask *ask, char *to, size_t size)
@@ -336,6 +338,8 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_OPS:
         assert(false);
     }
+    if (ask->by_blob && world->plan.fronts > 0)
+        add(ret_draft, "accept", bytes_from_string("application/xml"));
     add_condition(&ask->condition, false, arena, ret_draft);
     add_condition(&ask->source_condition, true, arena, ret_draft);
     add_leases(ask, arena, ret_draft);

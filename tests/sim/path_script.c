@@ -378,7 +378,8 @@ static void draw_user(struct draws *draws, struct ask *ask)
     const struct path_node *node = newest(path->place);
 
     if (path->op == PATH_CREATE_FILESYSTEM || (world->plan.faults & FAULT_WIRE) ||
-        draw(draws, 3) != 0 || (path->op == PATH_DELETE && path->is_recursive) || path->snapshot[0])
+        world->plan.fronts > 0 || draw(draws, 3) != 0 ||
+        (path->op == PATH_DELETE && path->is_recursive) || path->snapshot[0])
         return;
     path->user = 1 + draw(draws, PATH_USERS);
     if (path->op == PATH_SET_ACL && node && node->acl.owner != PATH_NO_USER)

@@ -1,5 +1,6 @@
 /* After a start: reads all paths, and finds the state that they match (path_judge.h). */
 #include <inttypes.h>
+#include <stdnoreturn.h>
 #include <string.h>
 
 #include "commits.h"
@@ -65,23 +66,27 @@ static unsigned find_difference(const struct stock *stock, uint64_t commit)
     return i;
 }
 
+static noreturn void fail(const struct stock *stock, uint64_t commit)
+{
+    char asked[800];
+
+    ask_format(&stock->ask, asked, sizeof asked);
+    world_fail("after a %s the state is not that after any commit from %" PRIu64
+               ", the newest acknowledged, to %" PRIu64 "\n  %s: %d %s %.500s\n  %s",
+               world->power_lost ? "power cut" : "kill", commits_acknowledged(), world->commits,
+               asked, stock->answer.status, stock->answer.code,
+               stock->answer.body ? (const char *)stock->answer.body : "", compare(stock, commit));
+}
+
 /* Returns the newest commit that may have survived the crash and whose state matches. */
 static uint64_t find_survivor(const struct stock *stock)
 {
-    char asked[800];
     uint64_t commit = commits_newest();
     unsigned i;
 
     while ((i = find_difference(stock, commit)) < STOCK_MAX) {
-        if (commit <= commits_acknowledged()) {
-            ask_format(&stock[i].ask, asked, sizeof asked);
-            world_fail("after a %s the state is not that after any commit from %" PRIu64
-                       ", the newest acknowledged, to %" PRIu64 "\n  %s: %d %s %.500s\n  %s",
-                       world->power_lost ? "power cut" : "kill", commits_acknowledged(),
-                       world->commits, asked, stock[i].answer.status, stock[i].answer.code,
-                       stock[i].answer.body ? (const char *)stock[i].answer.body : "",
-                       compare(&stock[i], commit));
-        }
+        if (commit <= commits_acknowledged())
+            fail(&stock[i], commit);
         commit = commits_previous(commit);
     }
     return commit;
@@ -108,6 +113,27 @@ static void adopt(const struct stock *stock, uint64_t commit)
         path_take_snapshots(&stock->answer, commit);
 }
 
+static void end_stock(struct stock *stock, uint64_t survivor, bool is_here)
+{
+    for (unsigned i = 0; i < STOCK_MAX; i++) {
+        if (is_here)
+            adopt(&stock[i], world->commits);
+        answer_release(&stock[i].answer);
+    }
+    commits_roll_back(survivor);
+}
+
+/* Of several cells: the survivor is known, and the filesystem may be in another cell. */
+static void end_stock_of_cell(struct stock *stock, uint64_t survivor)
+{
+    bool is_here = path_roll_back_cell(survivor);
+    unsigned i = is_here ? find_difference(stock, world->commits) : STOCK_MAX;
+
+    if (i < STOCK_MAX)
+        fail(&stock[i], world->commits);
+    end_stock(stock, survivor, is_here);
+}
+
 bool path_judge_take_stock(struct server *server, bool may_fail)
 {
     static struct stock stock[STOCK_MAX];
@@ -125,15 +151,15 @@ bool path_judge_take_stock(struct server *server, bool may_fail)
         if (judge_reports_damage(&stock[i].answer))
             world->damage_told = 1;
     }
-    survivor = find_survivor(stock);
+    survivor = commits_are_divided() ? commits_survivor() : find_survivor(stock);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
               world->commits, commits_acknowledged());
+    if (commits_are_divided()) {
+        end_stock_of_cell(stock, survivor);
+        return true;
+    }
     widen_leases(stock, survivor);
     path_roll_back(survivor, commits_acknowledged());
-    for (unsigned i = 0; i < STOCK_MAX; i++) {
-        adopt(&stock[i], survivor);
-        answer_release(&stock[i].answer);
-    }
-    commits_roll_back(survivor);
+    end_stock(stock, survivor, true);
     return true;
 }

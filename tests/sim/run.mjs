@@ -149,6 +149,7 @@ function campaigns() {
         'three front ends': campaign(14e8, '--requests', requests / 10, '--fronts', 3),
         'files behind two front ends': campaign(16e8, '--requests', requests / 20, '--fronts', 2, '--service', 'file'),
         'files behind three front ends': campaign(17e8, '--requests', requests / 20, '--fronts', 3, '--service', 'file'),
+        'paths behind three front ends': campaign(20e8, '--requests', requests / 20, '--fronts', 3, '--service', 'path'),
         'four front ends': campaign(15e8, '--requests', requests / 20, '--fronts', 4),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };

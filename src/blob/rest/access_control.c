@@ -65,6 +65,15 @@ static enum error for_kind(const struct call *call, enum error e)
                : e;
 }
 
+/* An account SAS has other letters. decision: 1322 */
+static void demand_letters(struct call *call, bool sets_owner, bool sets_list)
+{
+    const struct identity *identity = &call->input.identity;
+
+    if (identity->kind == IDENTITY_SAS && identity->sas->kind != SAS_ACCOUNT)
+        call->input.demands.letters = !sets_owner ? "p" : sets_list ? "op" : "o";
+}
+
 static enum error read_access_control(struct call *call, struct set_access_control_parameters *p)
 {
     struct bytes acl = call_header(call, "x-ms-acl");
@@ -85,8 +94,12 @@ static enum error read_access_control(struct call *call, struct set_access_contr
         return E_InvaldAccessControlList;
     if (mode.ptr && !posix_mode_parse(mode, &p->mode))
         return E_InvalidPermission;
+    demand_letters(call, p->owner.ptr || p->group.ptr, p->has_entries || p->has_mode);
     if (p->owner.ptr)
-        call->input.demands = (struct demands){ .letters = "o", .actions = ACTION_BLOB_SUPER_USER };
+        call->input.demands = (struct demands){
+            .letters = call->input.demands.letters ? call->input.demands.letters : "o",
+            .actions = ACTION_BLOB_SUPER_USER,
+        };
     return OK;
 }
 
@@ -140,15 +153,20 @@ static enum error read_recursive(struct call *call,
                                  struct set_access_control_recursive_parameters *p)
 {
     struct bytes continuation = call_query(call, "continuation");
+    struct bytes forced = call_query(call, "forceflag");
     enum error e = read_how(call, &p->how);
 
     if (!e)
         e = read_max(call, &p->max);
     if (e)
         return e;
+    demand_letters(call, false, true);
     if (!posix_entries_parse(call_header(call, "x-ms-acl"), p->how, &p->entries))
         return E_InvaldAccessControlList;
-    p->is_forced = bytes_is_nocase(call_query(call, "forceflag"), "true");
+    p->is_forced = bytes_is_nocase(forced, "true");
+    if (forced.len > 0 && !p->is_forced && !bytes_is_nocase(forced, "false"))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "forceFlag", forced,
+                               "Neither true nor false.");
     if (continuation.len > 0) {
         p->from = base64_decode(call->arena, continuation);
         if (p->from.len == 0 || p->from.len > ACL_NAME_MAX || !bytes_is_utf8(p->from))

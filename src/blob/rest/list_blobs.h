@@ -19,7 +19,8 @@ struct blob_view {
     bool creation_time; /* since 2017-11-09 */
     bool tier;          /* since 2017-04-17 */
     bool snapshot_tier; /* since 2019-12-12 */
-    bool crc64;         /* empty element, since 2019-02-02; decision: 43 */
+    bool crc64;         /* since 2019-02-02; decision: 43 */
+    bool paths;         /* of a hierarchical account */
     bool or_metadata;   /* empty element, since 2019-12-12; decision: 43 */
     bool deleted_lease; /* empty LeaseStatus of deleted blobs, up to 2019-02-02; decision: 43 */
     bool sealed;        /* since 2019-12-12 */

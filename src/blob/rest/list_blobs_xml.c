@@ -101,6 +101,16 @@ static void add_incremental(struct text *out, const struct blob_view *view, cons
     add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
 }
 
+/* Adds an element without a value, except for an empty path of a hierarchical account that was
+ * created without bytes. decision: 43 */
+static void add_crc64(struct text *out, const struct blob_view *view, const struct blob *blob)
+{
+    bool has_value = view->paths && blob->content.length == 0 && !blob->http.has_md5;
+
+    text_add(out, has_value ? bytes_from_string("<Content-CRC64>AAAAAAAAAAA=</Content-CRC64>")
+                            : bytes_from_string("<Content-CRC64 />"));
+}
+
 /* Adds what a blob with only uncommitted blocks does not have. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
@@ -118,7 +128,7 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     xml_element(out, "Content-Encoding", http->content_encoding);
     xml_element(out, "Content-Language", http->content_language);
     if (view->crc64)
-        text_add(out, bytes_from_string("<Content-CRC64 />"));
+        add_crc64(out, view, blob);
     add_md5(out, http);
     xml_element(out, "Cache-Control", http->cache_control);
     xml_element(out, "Content-Disposition", http->content_disposition);

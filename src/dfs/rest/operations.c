@@ -73,7 +73,7 @@ static const struct operation operations[] = {
 
     /* ---- paths ---- */
     ROW("Path Rename", PUT, BLOB, "", "x-ms-rename-source",
-        WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
+        WRITES, MAY("o", "w", "mw", "c", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4, CREATE, WHEN_LEASED, RETURNED, REFUSED, 0, 201, 0,
         rename_path_subject, NEEDS(&rename_path_functions, NAME | NEEDS_DESTROY)),
     ROW("Path Create", PUT, BLOB, "", "?resource=file",
@@ -118,7 +118,7 @@ static const struct operation operations[] = {
         HTTP4, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         blob_subject_readable, NEEDS(&get_path_properties_functions, STATUS)),
     ROW("Path Get Properties", HEAD, BLOB, "", NULL,
-        READS, MAY("o", "r", "re", "", BLOB_READ, BLOB), "2018-11-09",
+        READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2018-11-09",
         HTTP4, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         blob_subject_readable, NEEDS(&get_path_properties_functions, READ)),
     ROW("Path Read", GET, BLOB, "", NULL,

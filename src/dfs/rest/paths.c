@@ -125,6 +125,8 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
     e = dfs_refuse_unbuilt(call, DFS_CREATE | (p->is_directory ? DFS_CREATE_DIRECTORY : 0u));
     if (!e)
+        e = dfs_check_mode(call);
+    if (!e)
         e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &create->http);
     if (!e)
         e = dfs_read_properties(call, &has, &create->metadata);
@@ -147,91 +149,6 @@ void create_path_answer(struct answer *a, const struct create_path_parameters *p
     (void)r;
     answer_string(a, "x-ms-request-server-encrypted", "true");
 }
-
-/* ---- Path Create with x-ms-rename-source ---- */
-
-static enum error fail_source(struct call *call)
-{
-    return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source",
-                            call_header(call, "x-ms-rename-source"));
-}
-
-static bool is_below(struct bytes path, struct bytes directory)
-{
-    return bytes_has_prefix(path, directory) && path.len > directory.len &&
-           path.ptr[directory.len] == '/';
-}
-
-/* Checks that the SAS of the request, if any, covers the source: that of one path covers no other,
- * and that of a directory only what is in the directory. decision: 1335 */
-static enum error check_source_scope(struct call *call, const struct blob_resource *source)
-{
-    const struct identity *identity = &call->input.identity;
-    const struct sas *sas = identity->kind == IDENTITY_SAS ? identity->sas : NULL;
-
-    if (!sas || sas->kind == SAS_ACCOUNT)
-        return OK;
-    if (!sas->is_of_blob &&
-        bytes_equal(source->container, blob_resource(call->input.resource)->container) &&
-        (!sas->directory.ptr || is_below(source->blob, sas->directory)))
-        return OK;
-    return call_fail(call, E_AuthorizationPermissionMismatch,
-                     "The source is not covered by the request's shared access signature.");
-}
-
-/* Reads "/filesystem/path", percent-encoded; the query of a SAS is ignored, since the request's own
- * permissions must cover the source. */
-static enum error read_source(struct call *call, struct rename_path_parameters *p)
-{
-    struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
-    struct blob_resource source = { .base.level = LEVEL_SERVICE };
-
-    bytes_cut(text, '?', &path, &query);
-    if (path.len < 2 || path.ptr[0] != '/' ||
-        dfs_read_path(call->arena, bytes_from(path, 1), &source) || source.base.level != LEVEL_BLOB)
-        return fail_source(call);
-    p->filesystem = source.container;
-    p->rename.source = source.blob;
-    return check_source_scope(call, &source);
-}
-
-static enum error read_source_conditions(struct call *call, struct conditions *ret_conditions)
-{
-    const struct condition_headers headers = {
-        .form = call->service->etags,
-        .if_match = call_header(call, "x-ms-source-if-match"),
-        .if_none_match = call_header(call, "x-ms-source-if-none-match"),
-        .if_modified_since = call_header(call, "x-ms-source-if-modified-since"),
-        .if_unmodified_since = call_header(call, "x-ms-source-if-unmodified-since"),
-    };
-    enum error e = conditions_parse(call->arena, &headers, ret_conditions);
-
-    if (!e)
-        e = conditions_allowed(CONDITIONS_OF_WRITE, IF_HTTP4, ret_conditions);
-    return e;
-}
-
-enum error rename_path_check(struct call *call, struct rename_path_parameters *p)
-{
-    struct bytes lease = call_header(call, "x-ms-source-lease-id");
-    struct bytes mode = call_query(call, "mode");
-    struct guid *id = arena_alloc(call->arena, sizeof *id);
-    enum error e = dfs_refuse_unbuilt(call, DFS_RENAME);
-
-    if (!e && mode.len > 0 && !bytes_is_nocase(mode, "legacy") && !bytes_is_nocase(mode, "posix"))
-        e = call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
-                            "Neither legacy nor posix.");
-    p->moves_into = !bytes_is_nocase(mode, "legacy");
-    if (!e && lease.len > 0 && !guid_parse(lease, id))
-        e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-source-lease-id", lease);
-    if (!e && lease.len > 0)
-        p->rename.source_lease = id;
-    if (!e)
-        e = read_source_conditions(call, &p->rename.source_conditions);
-    return e ? e : read_source(call, p);
-}
-
-OPERATION_ANSWERS_NOTHING(rename_path)
 
 /* ---- Path Read, Path Get Properties ---- */
 
@@ -268,8 +185,12 @@ void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
 enum error get_path_properties_check(struct call *call, struct get_blob_properties_parameters *p)
 {
     struct bytes action = call_query(call, "action");
+    bool upn; /* there are no names of users to show */
+    enum error e = dfs_query_flag(call, "upn", &upn);
 
     (void)p;
+    if (e)
+        return e;
     if (action.len > 0 && !bytes_is_nocase(action, "getStatus"))
         return call_fail_query(call, E_InvalidQueryParameterValue, "action", action,
                                "Not an action of this operation.");

@@ -100,19 +100,25 @@ static const struct unbuilt {
     unsigned kinds;    /* of dfs_request_kind */
     const char *until; /* supported since this version, or NULL */
 } unbuilt[] = {
-    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
-    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE, NULL },
+    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_RENAME,
+      NULL },
     { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, "2021-04-10" },
     { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-properties"), DFS_RENAME, NULL },
-    { HEADER, BYTES("x-ms-permissions"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-cache-control"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-content-type"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-content-encoding"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-content-language"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-content-disposition"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-permissions"), DFS_RENAME | DFS_SET_PROPERTIES, NULL },
     { HEADER, BYTES("x-ms-umask"), DFS_RENAME, NULL },
-    { HEADER, BYTES("x-ms-owner"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-owner"), DFS_RENAME | DFS_SET_PROPERTIES, NULL },
     { HEADER, BYTES("x-ms-owner"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { HEADER, BYTES("x-ms-group"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-group"), DFS_RENAME | DFS_SET_PROPERTIES, NULL },
     { HEADER, BYTES("x-ms-group"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { HEADER, BYTES("x-ms-acl"), DFS_RENAME, NULL },
+    { HEADER, BYTES("x-ms-acl"), DFS_RENAME | DFS_SET_PROPERTIES, NULL },
     { HEADER, BYTES("x-ms-acl"), DFS_CREATE, CREATE_OPTIONS_SINCE },
     { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE, CREATE_OPTIONS_SINCE },
@@ -134,6 +140,12 @@ static const struct unbuilt {
     { PARAMETER, BYTES("versionid"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_DELETE | DFS_LEASE,
       NULL },
     { PARAMETER, BYTES("fsaction"), DFS_READ, NULL },
+    { PARAMETER, BYTES("mode"), DFS_SET_PROPERTIES, NULL },
+    { PARAMETER, BYTES("position"), DFS_SET_PROPERTIES, NULL },
+    { PARAMETER, BYTES("retainuncommitteddata"), DFS_SET_PROPERTIES, NULL },
+    { PARAMETER, BYTES("close"), DFS_SET_PROPERTIES, NULL },
+    { PARAMETER, BYTES("maxrecords"), DFS_SET_PROPERTIES, NULL },
+    { PARAMETER, BYTES("forceflag"), DFS_SET_PROPERTIES, NULL },
     { PARAMETER, BYTES("continuation"), DFS_CREATE | DFS_UPDATE | DFS_RENAME | DFS_LEASE, NULL },
 };
 
@@ -157,6 +169,16 @@ enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds)
 }
 
 /* ---- parameters ---- */
+
+enum error dfs_check_mode(struct call *call)
+{
+    struct bytes mode = call_query(call, "mode");
+
+    if (mode.len == 0 || bytes_is_nocase(mode, "legacy") || bytes_is_nocase(mode, "posix"))
+        return OK;
+    return call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
+                           "Neither legacy nor posix.");
+}
 
 enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag)
 {

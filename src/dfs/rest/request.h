@@ -27,11 +27,14 @@ enum dfs_request_kind {
     DFS_RENAME = 16,
     DFS_CREATE_DIRECTORY = 32,
     DFS_LEASE = 64,
+    DFS_SET_PROPERTIES = 128, /* in addition to DFS_UPDATE */
 };
 /* Refuses headers and parameters without effect (E_UnsupportedHeader,
  * E_UnsupportedQueryParameter), instead of ignoring them. kinds: of dfs_request_kind */
 enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds);
 
+/* Checks the mode of Path Create. */
+enum error dfs_check_mode(struct call *call);
 /* Reads a query parameter that is true or false; false if it is absent or empty. */
 enum error dfs_query_flag(struct call *call, const char *name, bool *ret_flag);
 /* Reads a required number. Returns OK, E_MissingRequiredQueryParameter,

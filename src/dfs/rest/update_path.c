@@ -11,6 +11,18 @@ static const char *const lease_words[] = {
     [PATH_LEASE_ACQUIRE_RELEASE] = "acquire-release",
 };
 
+/* Refuses the headers of an acquisition in a request that acquires nothing. */
+static enum error refuse_acquire(struct call *call)
+{
+    static const char *const names[] = { "x-ms-proposed-lease-id", "x-ms-lease-duration" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (call_header(call, names[i]).len > 0)
+            return call_fail_header(call, E_UnsupportedHeader, names[i],
+                                    call_header(call, names[i]));
+    return OK;
+}
+
 /* flushes: only such requests release */
 static enum error read_lease(struct call *call, bool flushes, enum path_lease *ret_action,
                              struct lease_request *ret_request)
@@ -21,7 +33,7 @@ static enum error read_lease(struct call *call, bool flushes, enum path_lease *r
 
     *ret_action = PATH_LEASE_NONE;
     if (text.len == 0)
-        return OK;
+        return refuse_acquire(call);
     while (action <= PATH_LEASE_ACQUIRE_RELEASE && !bytes_is_nocase(text, lease_words[action]))
         action++;
     if (action > PATH_LEASE_ACQUIRE_RELEASE || (action >= PATH_LEASE_RELEASE && !flushes))
@@ -108,7 +120,7 @@ void flush_data_answer(struct answer *a, const struct flush_data_parameters *p,
 
 enum error set_path_properties_check(struct call *call, struct set_path_properties_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_UPDATE);
+    enum error e = dfs_refuse_unbuilt(call, DFS_UPDATE | DFS_SET_PROPERTIES);
 
     if (!e)
         e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);

@@ -46,28 +46,30 @@ static void lists_permit_what_roles_do_not(void **state)
     }
 }
 
-/* The letters, the delegator and, with suoid, the agent must all be permitted. */
+/* The letters, the delegator and, with suoid, the agent must all be permitted; the delegator must be
+ * a superuser, and lists must not refuse an agent that they do not rule (sticky bits). */
 static void lists_rule_the_agent(void **state)
 {
     const struct demands none = { .actions = 0 };
 
     (void)state;
-    for (unsigned n = 0; n < 2 * 2 * 2 * 3 * 3; n++) {
-        bool has_letter = n & 1, has_role = n & 2, is_ruled = n & 4;
-        enum acl_result acl = (enum acl_result)(n / 8 % 3),
-                        of_agent = (enum acl_result)(n / 24 % 3);
+    for (unsigned n = 0; n < 2 * 2 * 2 * 2 * 3 * 3; n++) {
+        bool has_letter = n & 1, has_role = n & 2, is_ruled = n & 4, is_super = n & 8;
+        enum acl_result acl = (enum acl_result)(n / 16 % 3),
+                        of_agent = (enum acl_result)(n / 48 % 3);
         const struct sas sas = { .kind = SAS_DELEGATION,
                                  .permissions = bytes_from_string(has_letter ? "r" : "w"),
                                  .agent = BYTES("agent"),
                                  .agent_is_ruled = is_ruled };
         const struct identity identity = { .kind = IDENTITY_SAS,
                                            .sas = &sas,
-                                           .actions = has_role ? ACTION_BLOB_READ : 0 };
-        bool may = has_letter && (has_role || acl == ACL_PERMITS);
+                                           .actions = (has_role ? ACTION_BLOB_READ : 0u) |
+                                                      (is_super ? ACTION_BLOB_SUPER_USER : 0u) };
+        bool may = is_super && has_letter && (has_role || acl == ACL_PERMITS);
+        bool may_agent = is_ruled ? of_agent == ACL_PERMITS : of_agent != ACL_REFUSES;
 
-        assert_int_equal(
-            ask(&identity, &none, true, acl, of_agent),
-            may && (!is_ruled || of_agent == ACL_PERMITS) ? OK : E_AuthorizationPermissionMismatch);
+        assert_int_equal(ask(&identity, &none, true, acl, of_agent),
+                         may && may_agent ? OK : E_AuthorizationPermissionMismatch);
         /* The agent is not refused before the lists are known. */
         assert_int_equal(ask(&identity, &none, false, acl, ACL_NONE),
                          may ? OK : E_AuthorizationPermissionMismatch);

@@ -12,6 +12,7 @@ struct path_request {
     bool is_recursive;
     const struct path_rename *rename;
     uint32_t max;
+    bool one_level;
     char *out;
     size_t size;
     size_t begun; /* length of the text before the page */
@@ -97,6 +98,7 @@ static enum error run_list(struct decision *d, const struct path_request *reques
     struct list_blobs_parameters parameters = { .listing.max = request->max,
                                                 .listing.prefix = bytes_of("", 0),
                                                 .from = request->from,
+                                                .one_level = request->one_level,
                                                 .sink = &page.sink };
     struct list_blobs_result result = { .next.name.ptr = NULL };
     enum error e = list_blobs_decide(d, &parameters, &result);
@@ -199,12 +201,12 @@ enum error read_path(struct fixture *f, const char *path, char *out, size_t size
     return run(f, path, &reads, &request);
 }
 
-enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size)
+static enum error list(struct fixture *f, uint32_t max, bool one_level, char *out, size_t size)
 {
     struct arena *arena = arena_new((size_t)64 << 20);
     struct listing_place next;
     struct path_request request = {
-        .run = run_list, .max = max, .out = out, .size = size, .next = &next
+        .run = run_list, .max = max, .one_level = one_level, .out = out, .size = size, .next = &next
     };
     enum error e;
 
@@ -216,6 +218,16 @@ enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size)
     } while (!e && next.name.ptr);
     arena_free(arena);
     return e;
+}
+
+enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size)
+{
+    return list(f, max, false, out, size);
+}
+
+enum error list_root(struct fixture *f, char *out, size_t size)
+{
+    return list(f, 100, true, out, size);
 }
 
 enum error create_directory(struct fixture *f, const char *path)

@@ -18,5 +18,7 @@ enum error delete_path(struct fixture *f, const char *path);
 enum error read_path(struct fixture *f, const char *path, char *out, size_t size);
 /* The same of all blobs, with blanks between, in pages of `max`. */
 enum error list_paths(struct fixture *f, uint32_t max, char *out, size_t size);
+/* The same of the entries of the root. */
+enum error list_root(struct fixture *f, char *out, size_t size);
 
 #endif

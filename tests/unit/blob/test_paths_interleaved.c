@@ -8,7 +8,7 @@
 
 #define TEXT_SIZE 512
 
-enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, READ };
+enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, LIST_ROOT, READ, SWAP };
 
 struct op {
     enum kind kind;
@@ -23,16 +23,18 @@ struct outcome {
 static const char *const files[] = { "a/b", "a/x/yy", "c" };
 
 static const struct op operations[] = {
-    { PUT, "a/b", NULL },     { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
-    { PUT, "d/n", NULL },     { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
-    { DELETE, "a/x", NULL },  { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
-    { REMOVE, "a", NULL },    { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
-    { RENAME, "a/x", "d" },   { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
-    { RENAME, "c", "a/x/n" }, { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
-    { READ, "a/b", NULL },    { READ, "d/b", NULL },    { READ, "c", NULL },
-    { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
+    { PUT, "a/b", NULL },      { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
+    { PUT, "d/n", NULL },      { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
+    { DELETE, "a/x", NULL },   { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
+    { REMOVE, "a", NULL },     { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
+    { RENAME, "a/x", "d" },    { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
+    { RENAME, "c", "a/x/n" },  { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
+    { LIST_ROOT, NULL, NULL }, { READ, "a/b", NULL },    { READ, "d/b", NULL },
+    { READ, "c", NULL },       { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
+/* Two requests, between which nothing else happens, so that one of the files always exists. Only executed inside others. */
+static const struct op swap = { SWAP, "c", "e" };
 #define POINTS_MAX 100 /* far above the reads of any request */
 
 static struct outcome run_op(struct fixture *f, const struct op *op, const char *text)
@@ -57,6 +59,14 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
         break;
     case LIST:
         outcome.e = list_paths(f, 100, outcome.saw, sizeof outcome.saw);
+        break;
+    case LIST_ROOT:
+        outcome.e = list_root(f, outcome.saw, sizeof outcome.saw);
+        break;
+    case SWAP:
+        outcome.e = put_path(f, op->to, text);
+        if (!outcome.e)
+            outcome.e = delete_path(f, op->path);
         break;
     case READ:
         outcome.e = read_path(f, op->path, outcome.saw, sizeof outcome.saw);
@@ -199,8 +209,8 @@ static void two_at_once(void **state)
 {
     (void)state;
     for (size_t a = 0; a < OPERATIONS; a++)
-        for (size_t b = 0; b < OPERATIONS; b++) {
-            const struct op *op = &operations[a], *with = &operations[b];
+        for (size_t b = 0; b <= OPERATIONS; b++) {
+            const struct op *op = &operations[a], *with = b < OPERATIONS ? &operations[b] : &swap;
             const struct history allowed[] = { one_after_the_other(op, with, false),
                                                one_after_the_other(op, with, true) };
 
