@@ -371,6 +371,8 @@ const DEFECTS = [
         change: [['    if (!result && has_snapshots)\n        return E_SnapshotsPresent;\n', '']] },
     { name: 'deleted-with-its-snapshots', service: 'path', file: 'src/blob/delete_blob.c',
         change: [['    if (p->snapshots == SNAPSHOTS_REFUSED)\n        e = refuse_if_snapshots(d);\n', '    if (p->snapshots == SNAPSHOTS_REFUSED && !blob_state(d)->node)\n        e = refuse_if_snapshots(d);\n']] },
+    { name: 'deleted-with-foreign-directories', service: 'path', file: 'src/dfs/delete_path.c',
+        change: [['    tree_records_rule(records, POSIX_DELETES_TREE);\n', '    tree_records_rule(records, POSIX_SHOWS_STATUS);\n']] },
     { name: 'shared-before-it-had-runs', service: 'path', file: 'src/content/content_holders.c',
         change: [['    content->has_runs |= content->is_appended;\n', '    (void)content;\n']] },
     { name: 'page-from-behind-its-marker', service: 'path', file: 'src/blob/list_tree.c',
