@@ -203,7 +203,8 @@ struct blob {
     /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h); ptr NULL for
      * other blobs */
     struct bytes deleted_path;
-    struct blob_expiry expiry; /* base only */
+    struct blob_expiry expiry;       /* base only */
+    struct bytes encryption_context; /* from Path Create, stored unencrypted; or ptr NULL */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -266,7 +267,7 @@ void blob_encode(struct text *out, const struct blob *blob);
 #define BLOB_DIRECTORY_MARK "hdi_isfolder"
 bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
 /* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
-struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob); /* namespace.c */
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */

@@ -34,6 +34,7 @@ static const struct field blob_fields[] = {
     TEXT(blob, deleted_path),
     VALUE(blob, expiry.at),
     VALUE(blob, expiry.task),
+    TEXT(blob, encryption_context),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -77,6 +78,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .deleted_path = BYTES("path " #n), .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },     \
+    .encryption_context = BYTES("context " #n),                                                    \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
