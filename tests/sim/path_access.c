@@ -185,6 +185,24 @@ static void require_deletion(struct verdict *verdict, const struct path_state *s
         require(verdict, parent, (struct check){ .child = node });
 }
 
+/* A recursive delete of a directory with entries checks all directories in it, and their sticky bits. decision: 1321 */
+static void require_tree_deletion(struct verdict *verdict, const struct path_state *state,
+                                  unsigned place)
+{
+    const struct check all = { .rights = PATH_READS | PATH_WRITE | PATH_EXECUTE };
+
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
+        const struct path_node *node = state->nodes[i];
+
+        if (!node || !path_is_below(i, place))
+            continue;
+        if (node->is_directory)
+            require(verdict, node, all);
+        if (i != place && state->nodes[path_parent(i)])
+            require(verdict, state->nodes[path_parent(i)], (struct check){ .child = node });
+    }
+}
+
 /* A recursive list checks the directories that it reads: all of them, if it has one page. */
 static void require_list(struct verdict *verdict, const struct path_ask *ask,
                          const struct path_state *state)
@@ -264,6 +282,8 @@ unsigned path_find_refusals(const struct path_ask *ask, const struct path_state 
     require_all(&all, ask, state);
     if (ask->op == PATH_RENAME && state->nodes[ask->from])
         require_deletion(&source, state, ask->from);
+    if (ask->op == PATH_DELETE && ask->is_recursive && path_has_entries(state, ask->place))
+        require_tree_deletion(&source, state, ask->place);
     *ret_certain =
         (all.may_permit ? 0u : PATH_REFUSED) | (source.may_permit ? 0u : PATH_SOURCE_REFUSED);
     return (all.may_refuse ? PATH_REFUSED : 0u) | (source.may_refuse ? PATH_SOURCE_REFUSED : 0u);

@@ -406,13 +406,16 @@ static struct path_expected expect_rename(const struct run *run)
     return success(201, to);
 }
 
-static struct path_expected expect_delete(const struct path_ask *ask,
-                                          const struct path_state *state)
+static struct path_expected expect_delete(const struct run *run)
 {
+    const struct path_ask *ask = run->ask;
+    const struct path_state *state = run->state;
     const struct path_node *node = state->nodes[ask->place];
 
     if (node->is_directory && ask->with_snapshots)
         return refusal(400, "OperationNotSupportedOnDirectory");
+    if (run->doubts & PATH_SOURCE_REFUSED)
+        return refusal(403, "AuthorizationPermissionMismatch");
     if (node->is_directory && !ask->is_recursive && path_has_entries(state, ask->place))
         return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
     if (node->snapshot_count > 0 && !ask->with_snapshots && !ask->snapshot[0])
@@ -457,7 +460,7 @@ static struct path_expected expect_of_node(const struct run *run)
         return node->is_directory ? refusal(400, "OperationNotSupportedOnDirectory")
                                   : success(201, ask->place);
     case PATH_DELETE:
-        return expect_delete(ask, run->state);
+        return expect_delete(run);
     default:
         return ask->op >= PATH_READ ? (struct path_expected){ .status = 200, .place = ask->place }
                                     : success(200, ask->place);

@@ -371,15 +371,14 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
         ask->value = 1 + draw(draws, 1000);
 }
 
-/* Users send no recursive deletes, which are not implemented for them (decision 1263). Lists are changed by owners. */
+/* Lists are changed by owners. */
 static void draw_user(struct draws *draws, struct ask *ask)
 {
     struct path_ask *path = &ask->path;
     const struct path_node *node = newest(path->place);
 
     if (path->op == PATH_CREATE_FILESYSTEM || (world->plan.faults & FAULT_WIRE) ||
-        world->plan.fronts > 0 || draw(draws, 3) != 0 ||
-        (path->op == PATH_DELETE && path->is_recursive) || path->snapshot[0])
+        world->plan.fronts > 0 || draw(draws, 3) != 0 || path->snapshot[0])
         return;
     path->user = 1 + draw(draws, PATH_USERS);
     if (path->op == PATH_SET_ACL && node && node->acl.owner != PATH_NO_USER)
