@@ -361,6 +361,8 @@ const DEFECTS = [
         change: [['    e = access_control_check_source(d, &source->place, &source->blob);\n', '']] },
     { name: 'sticky-directory-of-anybody', service: 'path', file: 'src/acl/posix_acl.c',
         change: [['    return !directory->is_sticky || posix_acl_is_owner(child, caller) ||', '    return child || posix_acl_is_owner(child, caller) ||']] },
+    { name: 'deleted-with-directories-of-others', service: 'path', file: 'src/dfs/delete_path.c',
+        change: [['acl_callers_find(d, &callers))', 'acl_callers_find(d, &callers) && !d)']] },
     { name: 'block-beside-appended-bytes', service: 'path', file: 'src/blob/block_list.c',
         change: [['    if (total.count > 0 && total.id_length == UNCOMMITTED_AT_POSITIONS)\n        return E_BlobOperationNotSupported; /* rest: Blob-Service-Error-Codes */\n', '']] },
     { name: 'appended-beside-blocks', service: 'path', file: 'src/dfs/append_data.c',
