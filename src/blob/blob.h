@@ -199,7 +199,8 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
-    struct blob_expiry expiry; /* base only */
+    struct blob_expiry expiry;       /* base only */
+    struct bytes encryption_context; /* from Path Create, stored unencrypted; or ptr NULL */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -261,7 +262,7 @@ void blob_encode(struct text *out, const struct blob *blob);
 #define BLOB_DIRECTORY_MARK "hdi_isfolder"
 bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
 /* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
-struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob);
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob); /* namespace.c */
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */

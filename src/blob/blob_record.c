@@ -12,7 +12,7 @@
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
- *   expiry of a base: time, id of the task 16 bytes
+ *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes)
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -21,7 +21,6 @@
 
 #include "base/endian.h"
 #include "blob/snapshot_marks.h"
-#include "service/metadata_run.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -59,7 +58,8 @@ enum {
     EXTRA_DIRECTORY = 131072,
     EXTRA_ACL = 262144,      /* an access control list follows */
     EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
-    EXTRA_ALL = 1572863,     /* 524288 is unused */
+    EXTRA_CONTEXT = 2097152, /* an encryption context follows */
+    EXTRA_ALL = 3670015,     /* 524288 is unused */
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -219,7 +219,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
            (blob->newest_version > 0 ? EXTRA_NEWEST : 0u) |
            (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
-           (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u);
+           (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
+           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -268,6 +269,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->expiry.at);
         encode_fixed(out, blob->expiry.task.b, sizeof blob->expiry.task.b);
     }
+    if (extras & EXTRA_CONTEXT)
+        encode_bytes(out, blob->encryption_context);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -373,6 +376,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         blob->acl = decode_bytes(in);
     if (extras & EXTRA_EXPIRES)
         decode_expiry(in, blob);
+    if (extras & EXTRA_CONTEXT)
+        blob->encryption_context = decode_bytes(in);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
@@ -460,27 +465,6 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
 }
 
 /* ---- helpers ---- */
-
-/* Recorded: test_directory.test_get_properties. Some clients also set it themselves. */
-struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
-{
-    static const char name[] = BLOB_DIRECTORY_MARK;
-    struct bytes rest = blob->metadata, key, value;
-    struct text out;
-
-    if (!blob->is_directory)
-        return blob->metadata;
-    text_init(&out, arena, blob->metadata.len + sizeof name + 8);
-    encode_bytes(&out, bytes_from_string(name));
-    encode_bytes(&out, bytes_from_string("true"));
-    while (metadata_next(&rest, &key, &value)) {
-        if (bytes_is_nocase(key, name))
-            continue;
-        encode_bytes(&out, key);
-        encode_bytes(&out, value);
-    }
-    return text_bytes(&out);
-}
 
 const char *blob_type_text(enum blob_type type)
 {

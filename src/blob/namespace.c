@@ -1,6 +1,7 @@
 /* See namespace.h. */
 #include "blob/namespace.h"
 
+#include "base/codec.h"
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
@@ -269,6 +270,27 @@ bool blob_metadata_is_directory(struct bytes metadata)
         if (bytes_is_nocase(name, BLOB_DIRECTORY_MARK))
             return bytes_is_nocase(value, "true");
     return false;
+}
+
+/* Recorded: test_directory.test_get_properties. Some clients also set it themselves. */
+struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob)
+{
+    static const char name[] = BLOB_DIRECTORY_MARK;
+    struct bytes rest = blob->metadata, key, value;
+    struct text out;
+
+    if (!blob->is_directory)
+        return blob->metadata;
+    text_init(&out, arena, blob->metadata.len + sizeof name + 8);
+    encode_bytes(&out, bytes_from_string(name));
+    encode_bytes(&out, bytes_from_string("true"));
+    while (metadata_next(&rest, &key, &value)) {
+        if (bytes_is_nocase(key, name))
+            continue;
+        encode_bytes(&out, key);
+        encode_bytes(&out, value);
+    }
+    return text_bytes(&out);
 }
 
 bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p)

@@ -66,7 +66,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     enum error e;
 
     (void)r;
-    e = p->has_permissions ? check_hierarchical(d) : OK;
+    e = p->has_permissions || p->encryption_context.ptr ? check_hierarchical(d) : OK;
     if (e)
         return e;
     if (p->is_directory && blob_state(d)->container.hierarchical)
@@ -81,6 +81,7 @@ enum error create_path_decide(struct decision *d, const struct create_path_param
     e = access_control_give(d, &p->creation, &blob);
     if (!e && p->expiry)
         e = expiry_set(d, p->expiry, &blob);
+    blob.encryption_context = p->encryption_context;
     if (!e)
         e = acquire(d, p->lease, &blob.lease);
     if (e)

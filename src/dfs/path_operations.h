@@ -23,6 +23,7 @@ struct create_path_parameters {
     struct posix_creation creation;
     const struct lease_request *lease;   /* acquired on the new file, or NULL */
     const struct expiry_request *expiry; /* of the new file, or NULL */
+    struct bytes encryption_context;     /* of the new file; or ptr NULL */
 };
 OPERATION_NO_RESULT(create_path);
 OPERATION_DECLARE(create_path);

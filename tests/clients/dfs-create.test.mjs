@@ -130,9 +130,34 @@ test('refused headers', async () => {
     assert.equal((await put(filesystem, 'f', { 'x-ms-owner': 'ann' }, 'resource=file', { version: '2020-12-06' })).status, 201);
 });
 
+test('an encryption context is stored with a file and shown', async () => {
+    const filesystem = await newFilesystem();
+    const context = 'key 7 of vault a';
+    await filesystem.getFileClient('d/f').create({ encryptionContext: context });
+    const path = `/${filesystem.name}/d/f`;
+    for (const [method, action] of [['HEAD', ''], ['GET', ''], ['HEAD', '?action=getStatus']])
+        assert.equal((await rawDfs(method, path + action, {}, '', { base })).headers.get('x-ms-encryption-context'), context);
+    const listed = JSON.parse((await rawDfs('GET', `/${filesystem.name}?resource=filesystem&recursive=true`, {}, '', { base })).text).paths;
+    assert.deepEqual(listed.map(({ EncryptionContext }) => EncryptionContext), [undefined, context]);
+    await filesystem.getFileClient('d/f').append('a', 0, 1);
+    await filesystem.getFileClient('d/f').flush(1);
+    await filesystem.getFileClient('d/f').setMetadata({ k: 'v' });
+    await filesystem.getFileClient('d/f').move('g');
+    const shown = async () => (await rawDfs('HEAD', `/${filesystem.name}/g`, {}, '', { base })).headers.get('x-ms-encryption-context');
+    assert.equal(await shown(), context);
+    await filesystem.getFileClient('g').create();
+    assert.equal(await shown(), undefined);
+    const longest = { 'x-ms-encryption-context': 'x'.repeat(1024) };
+    assert.equal((await put(filesystem, 'g', longest)).status, 201);
+    assert.equal(await shown(), longest['x-ms-encryption-context']);
+    await rawDfsRefused(put(filesystem, 'g', { 'x-ms-encryption-context': 'x'.repeat(1025) }), 400, 'InvalidHeaderValue');
+    await rawDfsRefused(put(filesystem, 'e', longest, 'resource=directory'), 400, 'UnsupportedHeader');
+    await rawDfsRefused(put(filesystem, 'g', longest, 'resource=file', { version: '2021-02-12' }), 400, 'UnsupportedHeader');
+});
+
 test('a flat account has leases, but neither owners nor lists', async (t) => {
     const { name } = await newFlat(t);
-    for (const headers of [{ 'x-ms-owner': 'ann' }, { 'x-ms-group': 'ann' }, { 'x-ms-acl': ACL }])
+    for (const headers of [{ 'x-ms-owner': 'ann' }, { 'x-ms-group': 'ann' }, { 'x-ms-acl': ACL }, { 'x-ms-encryption-context': 'a' }])
         await rawDfsRefused(rawDfs('PUT', `/${name}/f?resource=file`, headers), 400, 'HierarchicalNamespaceNotEnabled');
     const headers = { 'x-ms-proposed-lease-id': IDS[0], 'x-ms-lease-duration': '15' };
     assert.equal((await rawDfs('PUT', `/${name}/f?resource=file`, headers)).status, 201);

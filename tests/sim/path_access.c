@@ -185,20 +185,18 @@ static void require_deletion(struct verdict *verdict, const struct path_state *s
         require(verdict, parent, (struct check){ .child = node });
 }
 
-/* A recursive delete of a directory with entries checks all directories in it, and their sticky bits. decision: 1321 */
-static void require_tree_deletion(struct verdict *verdict, const struct path_state *state,
-                                  unsigned place)
+/* A directory is deleted with its contents only if it and all directories below grant everything. decision: 1321 */
+static void require_below(struct verdict *verdict, const struct path_state *state, unsigned place)
 {
-    const struct check all = { .rights = PATH_READS | PATH_WRITE | PATH_EXECUTE };
-
-    for (unsigned i = 0; i < PATH_PLACES; i++) {
+    for (unsigned i = place; i < PATH_PLACES; i++) {
         const struct path_node *node = state->nodes[i];
 
         if (!node || !path_is_below(i, place))
             continue;
         if (node->is_directory)
-            require(verdict, node, all);
-        if (i != place && state->nodes[path_parent(i)])
+            require(verdict, node,
+                    (struct check){ .rights = PATH_READS | PATH_WRITE | PATH_EXECUTE });
+        if (i != place)
             require(verdict, state->nodes[path_parent(i)], (struct check){ .child = node });
     }
 }
@@ -270,7 +268,7 @@ static void require_all(struct verdict *verdict, const struct path_ask *ask,
 unsigned path_find_refusals(const struct path_ask *ask, const struct path_state *state,
                             const struct path_moment *moment, unsigned *ret_certain)
 {
-    struct verdict all = { .moment = moment, .user = ask->user, .may_permit = true }, source = all;
+    struct verdict all = { .moment = moment, .user = ask->user, .may_permit = true }, more = all;
 
     *ret_certain = 0;
     if (ask->user == PATH_NO_USER)
@@ -281,10 +279,10 @@ unsigned path_find_refusals(const struct path_ask *ask, const struct path_state 
     }
     require_all(&all, ask, state);
     if (ask->op == PATH_RENAME && state->nodes[ask->from])
-        require_deletion(&source, state, ask->from);
+        require_deletion(&more, state, ask->from);
     if (ask->op == PATH_DELETE && ask->is_recursive && path_has_entries(state, ask->place))
-        require_tree_deletion(&source, state, ask->place);
+        require_below(&more, state, ask->place);
     *ret_certain =
-        (all.may_permit ? 0u : PATH_REFUSED) | (source.may_permit ? 0u : PATH_SOURCE_REFUSED);
-    return (all.may_refuse ? PATH_REFUSED : 0u) | (source.may_refuse ? PATH_SOURCE_REFUSED : 0u);
+        (all.may_permit ? 0u : PATH_REFUSED) | (more.may_permit ? 0u : PATH_MORE_REFUSED);
+    return (all.may_refuse ? PATH_REFUSED : 0u) | (more.may_refuse ? PATH_MORE_REFUSED : 0u);
 }

@@ -364,7 +364,7 @@ static struct path_expected check_source(const struct run *run, const struct pat
                                          moment->from_ns, moment->to_ns);
     const char *code = model_lease_use(&from->lease, now, ask->source_lease, true, false);
 
-    if (run->doubts & PATH_SOURCE_REFUSED)
+    if (run->doubts & PATH_MORE_REFUSED)
         return refusal(403, "AuthorizationPermissionMismatch");
     if (code)
         return refusal(412, code);
@@ -414,10 +414,10 @@ static struct path_expected expect_delete(const struct run *run)
 
     if (node->is_directory && ask->with_snapshots)
         return refusal(400, "OperationNotSupportedOnDirectory");
-    if (run->doubts & PATH_SOURCE_REFUSED)
-        return refusal(403, "AuthorizationPermissionMismatch");
     if (node->is_directory && !ask->is_recursive && path_has_entries(state, ask->place))
         return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
+    if (node->is_directory && (run->doubts & PATH_MORE_REFUSED))
+        return refusal(403, "AuthorizationPermissionMismatch");
     if (node->snapshot_count > 0 && !ask->with_snapshots && !ask->snapshot[0])
         return refusal(409, "SnapshotsPresent");
     return success(ask->by_blob ? 202 : 200, ask->place);

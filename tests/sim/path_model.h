@@ -60,8 +60,8 @@ enum {
     PATH_SOURCE_LATE = 2, /* the same of the source of a rename */
     PATH_IS_MODIFIED = 4, /* an unknown date is after that of the condition */
     PATH_SOURCE_IS_MODIFIED = 8,
-    PATH_REFUSED = 16,        /* lists do not permit it to the user */
-    PATH_SOURCE_REFUSED = 32, /* the same of the source of a rename, or below a deleted directory */
+    PATH_REFUSED = 16,      /* lists do not permit it to the user */
+    PATH_MORE_REFUSED = 32, /* nor the source of a rename, or the contents of a deleted directory */
     PATH_DOUBTS = 64
 };
 struct path_moment {

@@ -371,7 +371,7 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
         ask->value = 1 + draw(draws, 1000);
 }
 
-/* Lists are changed by owners. */
+/* Lists are mostly changed by owners. */
 static void draw_user(struct draws *draws, struct ask *ask)
 {
     struct path_ask *path = &ask->path;

@@ -33,7 +33,7 @@ void path_inherit_acl(const struct path_acl *parent, unsigned owner, bool is_dir
 /* Returns whether the node has had the same list since the request started. path_access.c */
 bool path_acl_is_stable(const struct path_node *node, const struct path_moment *moment);
 bool path_acls_are_equal(const struct path_acl *left, const struct path_acl *right);
-/* Like path_find_doubts(), for PATH_REFUSED and PATH_SOURCE_REFUSED. Returns the possible ones. path_access.c */
+/* Like path_find_doubts(), for PATH_REFUSED and PATH_MORE_REFUSED. Returns the possible ones. path_access.c */
 unsigned path_find_refusals(const struct path_ask *ask, const struct path_state *state,
                             const struct path_moment *moment, unsigned *ret_certain);
 

@@ -3,7 +3,7 @@
 // LanceDB, Polars.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -95,6 +95,26 @@ test('azcopy, BlobFS', async (t) => {
     const down = await newFolder(t);
     await azcopy('copy', at('/tree'), down, '--recursive', '--from-to=BlobFSLocal');
     await same(tree, path.join(down, 'tree'));
+    await writeFile(path.join(tree, 'one'), 'changed');
+    await rm(path.join(tree, 'big'));
+    await azcopy('sync', tree, at('/tree'), '--from-to=LocalBlobFS', '--delete-destination=true');
+    const synced = await newFolder(t);
+    await azcopy('sync', at('/tree'), synced, '--from-to=BlobFSLocal');
+    await same(tree, synced);
+
+    // Lists are those of the destination's parent, or of the source.
+    const acl = 'user::rwx,user:ann:r-x,group::r-x,mask::r-x,other::---';
+    const access = (name, method = 'HEAD', action = 'getAccessControl', headers = {}) =>
+        fetch(`${at(name)}&action=${action}`, { method, headers: { 'x-ms-version': '2023-11-03', ...headers } });
+    assert.equal((await access('/tree/sub', 'PATCH', 'setAccessControl', { 'x-ms-acl': acl })).status, 200);
+    await azcopy('copy', at('/tree/sub'), at('/plain'), '--recursive', '--from-to=BlobFSBlobFS');
+    await azcopy('copy', at('/tree/sub'), at('/same'), '--recursive', '--from-to=BlobFSBlobFS', '--preserve-permissions=true');
+    assert.equal((await access('/same/sub')).headers.get('x-ms-acl'), acl);
+    assert.ok(!(await access('/plain/sub')).headers.get('x-ms-acl').includes('ann'));
+    await azcopy('set-properties', at('/tree/one'), '--from-to=BlobFSNone', '--metadata=a=b');
+    assert.equal((await container.getBlobClient('tree/one').getProperties()).metadata.a, 'b');
+    for (const name of ['/plain', '/same'])
+        await azcopy('remove', at(name), '--recursive', '--from-to=BlobFSTrash');
     await azcopy('remove', at('/tree'), '--recursive', '--from-to=BlobFSTrash');
     assert.equal((await container.listBlobsFlat().next()).done, true);
 });

@@ -68,6 +68,9 @@ inner.set_access_control(owner="me", group="us")
 found = inner.get_access_control()
 assert (found["owner"], found["group"]) == ("me", "us"), found
 
+moved.set_file_expiry("RelativeToNow", 86400000)
+assert moved.get_file_properties().expiry_time > datetime.datetime.now(datetime.timezone.utc)
+
 lease = moved.acquire_lease()
 refused("LeaseIdMissing", moved.append_data, b"stolen", 4000000, 6)
 moved.append_data(b"leased", 4000000, 6, lease=lease)

@@ -66,6 +66,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     if (call_since(a->call, "2020-06-12")) /* recorded */
         answer_access_control(a, blob);
     answer_expiry(a, blob);
+    if (blob->encryption_context.ptr)
+        answer_header(a, "x-ms-encryption-context", blob->encryption_context);
     if (account_is_hierarchical(a->call->account) && call_since(a->call, "2020-10-02"))
         answer_string(a, "x-ms-resource-type", blob->is_directory ? "directory" : "file");
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))

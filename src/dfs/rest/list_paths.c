@@ -124,6 +124,8 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     write_number(writer, "contentLength", blob->content.length);
     if (call_since(page->call, "2020-02-10"))
         write_number(writer, "creationTime", dfs_filetime(blob->created));
+    if (blob->encryption_context.ptr)
+        json_write_member(writer, "EncryptionContext", blob->encryption_context);
     json_write_member(writer, "etag", tag);
     if (page->shows_owner && call_since(page->call, "2020-06-12"))
         write_number(writer, "expiryTime", blob->expiry.at > 0 ? dfs_filetime(blob->expiry.at) : 0);

@@ -85,6 +85,22 @@ static enum error read_new_lease(struct call *call, const struct lease_request *
     return e;
 }
 
+/* Length of an encryption context. rest: Path-Create */
+#define CONTEXT_MAX 1024u
+
+/* Reads the encryption context of a new file. decision: 1295 */
+static enum error read_context(struct call *call, struct bytes *ret_context)
+{
+    static const char name[] = "x-ms-encryption-context";
+    struct bytes context = call_header(call, name);
+
+    if (context.len > CONTEXT_MAX)
+        return call_fail_header(call, E_InvalidHeaderValue, name, context);
+    if (context.len > 0)
+        *ret_context = context;
+    return OK;
+}
+
 /* Reads the expiry of a new file. */
 static enum error read_new_expiry(struct call *call, const struct expiry_request **ret_expiry)
 {
@@ -121,6 +137,8 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     e = read_creation(call, p);
     if (!e)
         e = read_new_expiry(call, &p->expiry);
+    if (!e)
+        e = read_context(call, &p->encryption_context);
     return e ? e : read_new_lease(call, &p->lease);
 }
 
@@ -141,6 +159,8 @@ static void answer_path(struct answer *a, const struct blob *blob)
     answer_string(a, "x-ms-resource-type", path_is_directory(blob) ? "directory" : "file");
     answer_access_control(a, blob);
     answer_expiry(a, blob);
+    if (blob->encryption_context.ptr)
+        answer_header(a, "x-ms-encryption-context", blob->encryption_context);
     dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");

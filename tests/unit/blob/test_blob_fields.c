@@ -33,6 +33,7 @@ static const struct field blob_fields[] = {
     TEXT(blob, acl),
     VALUE(blob, expiry.at),
     VALUE(blob, expiry.task),
+    TEXT(blob, encryption_context),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -76,6 +77,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },                                        \
+    .encryption_context = BYTES("context " #n),                                                    \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
