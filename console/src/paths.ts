@@ -78,8 +78,8 @@ export async function createDirectory(account: string, container: string, path: 
 
 /** Renames a file or directory within its container, a directory with everything in it. */
 export async function renamePath(account: string, container: string, from: string, to: string, replaces: boolean) {
-    await send(account, container, to, 'PUT', { mode: 'legacy' },
-        { 'x-ms-rename-source': `/${encodeURIComponent(container)}/${encoded(from)}`, ...(!replaces && { 'If-None-Match': '*' }) });
+    const source = `/${encodeURIComponent(container)}/${encoded(from)}?${await signatureOf(account)}`;
+    await send(account, container, to, 'PUT', { mode: 'legacy' }, { 'x-ms-rename-source': source, ...(!replaces && { 'If-None-Match': '*' }) });
 }
 
 /** Deletes a directory and everything in it. */

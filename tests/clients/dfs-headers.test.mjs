@@ -50,7 +50,8 @@ const ELSEWHERE = {
 /* ---- any value: the status, or the header that shows it ---- */
 
 const SHOWN = { 'x-ms-content-type': 'content-type', 'x-ms-content-encoding': 'content-encoding', 'x-ms-content-language': 'content-language',
-    'x-ms-cache-control': 'cache-control', 'x-ms-content-disposition': 'content-disposition', 'x-ms-encryption-context': 'x-ms-encryption-context' };
+    'x-ms-cache-control': 'cache-control', 'x-ms-content-disposition': 'content-disposition',
+    'x-ms-encryption-context': 'x-ms-encryption-context' };
 const TAKEN = {
     'if-match': [412, 'the tag is another one'], 'if-none-match': [200, 'the tag is another one'],
     'x-ms-source-if-match': [412, 'the tag is another one'], 'x-ms-source-if-none-match': [201, 'the tag is another one'],
