@@ -144,6 +144,7 @@ const TAKEN = {
     'x-ms-blob-content-md5': 'is stored as it is', 'content-type': 'of a body whose form is that of the operation',
     range: 'of no known form, as x-ms-range. rfc: 9110 14.2', 'x-ms-range': 'a range of no known form is ignored. rfc: 9110 14.2',
     prefix: 'filters', delimiter: 'groups', startfrom: 'is where the list begins', endbefore: 'is where the list ends',
+    'x-ms-encryption-algorithm': 'has no effect without a key. decision: 1272',
     'if-match': 'a tag that is not the one', $select: 'names of properties that entities may not have',
     nextpartitionkey: 'is where the page begins', nextrowkey: 'is where the page begins', nexttablename: 'is where the page begins',
     'if-none-match': 'a tag that is not the one', 'x-ms-blob-if-none-match': 'a tag that is not the one',
