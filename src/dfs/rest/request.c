@@ -30,7 +30,8 @@ enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_res
     if (!blob_decode_path(arena, &name) || !blob_decode_path(arena, &rest))
         return E_InvalidUri;
     rest = normal_path(arena, rest);
-    /* An encoded slash must not make a path another filesystem's. */
+    /* An encoded slash in a filesystem's name must not change which filesystem and path are
+     * addressed. */
     if (name.len > 0 && memchr(name.ptr, '/', name.len))
         return E_InvalidUri;
     if (name.len == 0)
@@ -182,7 +183,7 @@ enum error dfs_query_number(struct call *call, const char *name, uint64_t *ret_n
 
 static const char properties_name[] = "x-ms-properties";
 
-/* An error of the name is one of properties here. */
+/* Adds a property as metadata. An invalid name is reported as E_InvalidPropertyName. */
 static enum error add_property(struct call *call, struct text *run, size_t *total,
                                struct bytes property)
 {
