@@ -1,5 +1,5 @@
-/* the state of a connection, whose interface is connection.h. connection.c,
- * connection_events.c, answer.c */
+/* State of a connection, whose interface is connection.h. Used by connection.c, connection_events.c
+ * and answer.c. */
 #ifndef LAGRA_SMB_CONNECTION_PRIVATE_H
 #define LAGRA_SMB_CONNECTION_PRIVATE_H
 

@@ -7,7 +7,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* For the pieces of one record of a dropped space. */
+/* Maximum memory for the pieces of one record of a dropped space. */
 #define DROPPING_ARENA_MAX (64u << 20)
 
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space)
