@@ -150,7 +150,7 @@ void admin_restore_end(struct admin_call *call)
     enum error e;
 
     if (!r) {
-        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is in progress.");
         return;
     }
     e = restore_publish(r, call->admin->follows_root ? call->admin->cell : 0);
@@ -174,7 +174,7 @@ void admin_restore_cancel(struct admin_call *call)
     struct restore *r = take(&call->given[0]);
 
     if (!r) {
-        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is in progress.");
         return;
     }
     restore_free(r, false);
