@@ -26,7 +26,7 @@ bool check_is_of_share(struct bytes record_key);
 /* Check a record of a message, or of an entity.
  *
  * ret_counts  set if the record counts as a message, or an entity
- * returns     what is wrong, in the arena, or NULL */
+ * returns     a description of the defect, in the arena, or NULL */
 const char *check_message(struct store *store, struct arena *arena,
                           const struct record_place *place, const struct record *record,
                           bool *ret_counts);

@@ -93,8 +93,8 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     restore_close(r, &part);
 }
 
-/* Sorts the nodes by directory and name. If two have one name in a directory, the newer one, which
- * has the greater id, gets it. */
+/* Sorts the nodes by directory and name. If two have the same name in a directory, the newer one,
+ * which has the greater id, gets it. */
 static size_t sort_children(struct restore *r, struct restore_node **sorted)
 {
     size_t count = 0, kept = 0;

@@ -109,7 +109,7 @@ static bool read_cell_number(const struct mover *m, const char *text, uint32_t *
     return true;
 }
 
-/* Finds out who owns a cell, and how much data is in it. */
+/* Determines the owner of a cell, and the amount of data in it. */
 static void look(struct mover *m, uint32_t cell)
 {
     char *name = cluster_owner_path(m->path, cell);
@@ -448,8 +448,8 @@ static bool print_conflicts(struct decoder *in, uint32_t cell)
 
         if (!in->bad)
             fprintf(stderr,
-                    "lagra: %.*s of account %.*s (%.*s) is in cell %04u, and cell %04" PRIu64
-                    " has it for clients\n",
+                    "lagra: %.*s of account %.*s (%.*s) is in cell %04u, but clients get the one "
+                    "in cell %04" PRIu64 "\n",
                     BYTES_ARG(name), BYTES_ARG(account), BYTES_ARG(service), (unsigned)cell, other);
     }
     return is_done;

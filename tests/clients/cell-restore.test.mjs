@@ -114,7 +114,7 @@ test('a data directory that is replaced by a backup: reclaim places what it has,
     const { code, output, errors } = await run(['cluster', 'reclaim', cluster]);
     assert.equal(code, 1);
     assert.equal(output, 'cell 0002: 2 containers, queues, tables and shares\ncell 0003: 0 containers, queues, tables and shares\n');
-    assert.equal(errors, 'lagra: taken of account devstoreaccount1 (blob) is in cell 0002, and cell 0001 has it for clients\n');
+    assert.equal(errors, 'lagra: taken of account devstoreaccount1 (blob) is in cell 0002, but clients get the one in cell 0001\n');
     assert.equal(await seen('kept'), 'of kept');
     assert.equal(await seen('gone'), 'of gone');
     assert.equal(await seen('newer'), undefined);
