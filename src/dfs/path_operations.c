@@ -158,13 +158,13 @@ enum error rename_path_decide(struct decision *d, const struct rename_path_param
 
     (void)r;
     if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
-        e = decision_fail(d, E_NotImplemented, "Paths are renamed only within a filesystem.");
+        e = decision_fail(d, E_NotImplemented, "Paths can only be renamed within a filesystem.");
     return e ? e : path_rename(d, &p->rename, &blob);
 }
 
 /* ---- Path Delete ---- */
 
-/* Finds out whether there is a blob below the path. */
+/* Determines whether there is a blob below the path. */
 static enum store_result find_below(struct decision *d, bool *ret_found)
 {
     struct bytes from = arena_printf(d->arena, "%.*s/", BYTES_ARG(blob_asked(d)->blob));
@@ -193,7 +193,7 @@ static enum error refuse_ruled(struct decision *d)
     if (e || is_empty)
         return e;
     return decision_fail(d, E_NotImplemented,
-                         "A user without a role deletes only empty directories.");
+                         "A user without a role can only delete empty directories.");
 }
 
 /* Deletes a file or a directory; in a flat container, an empty one. rest: Path-Delete;
@@ -219,7 +219,7 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
     if (found)
         return p->is_recursive ? decision_fail(d, E_NotImplemented,
                                                "Directories of an account without a hierarchical "
-                                               "namespace are deleted only when empty.")
+                                               "namespace can only be deleted when empty.")
                                : E_PathDirectoryNotEmpty;
     if (!d->subject.exists)
         return E_BlobNotFound;

@@ -88,8 +88,8 @@ OPERATION_DECLARE(set_path_properties);
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
 /* Loads the path as the subject. In a flat container it may be missing: an operation on access
- * control is refused there anyway, and a deletion can be about a directory that is only part of
- * names. */
+ * control is refused there anyway, and a delete can apply to a directory that exists only as part
+ * of names. */
 enum error path_subject(struct decision *d);
 
 struct delete_path_parameters {

@@ -28,7 +28,7 @@ void open_epoch_begin(void);
  * opens    this process opens handles; if false, it is added only to an existing list
  * returns  false if the store failed (logged); expired handles may then count again */
 bool open_epoch_record(struct store *store, bool opens);
-/* Returns when a persistent handle from an earlier process expires, given its timeout.
+/* Returns the expiry of a persistent handle that an earlier process opened. ticks: its timeout.
  * Thread-safe. */
 instant open_epoch_end_of(uint64_t epoch, uint64_t ticks);
 

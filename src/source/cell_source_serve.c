@@ -133,8 +133,8 @@ static enum error send_step(struct serving *s)
     return OK;
 }
 
-/* A sparse source may be copied in steps: its bytes wait until they are requested, unless the copy is one that reads all at
- * once. */
+/* A sparse source may be copied in steps: its bytes wait until they are requested, unless the copy
+ * reads the entire source at once. */
 static enum error send_bytes(struct serving *s)
 {
     switch (s->request.read) {

@@ -102,7 +102,7 @@ static enum error read_form(struct call *call, enum odata_metadata *ret_metadata
     if (media == MEDIA_JSON)
         return OK;
     return format.ptr ? call_fail_query(call, E_InvalidQueryParameterValue, "$format", format,
-                                        "Not a form of answers.")
+                                        "Not a supported response format.")
                       : call_fail_header(call, E_InvalidHeaderValue, "Accept", accept);
 }
 
