@@ -9,7 +9,7 @@
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
  *   tags (bytes) | rehydration: tier u8, high priority u8, time |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
- *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
+ *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot created from it |
  *   deletion: time, time at which it expires |
  *   newest version, and of an uncommitted base last length
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
@@ -40,7 +40,7 @@ enum {
     EXTRA_SPARSE = 1,
     EXTRA_HAS_UNITS = 2, /* of sparse content */
     EXTRA_HAS_HOLES = 4, /* as above */
-    EXTRA_APPENDED = 8,  /* the content was made by content_append() */
+    EXTRA_APPENDED = 8,  /* the content was created by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
     EXTRA_SEQUENCE = 64,      /* a sequence number follows */

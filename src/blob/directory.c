@@ -13,8 +13,8 @@
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
 
-/* Finds the hidden directory. If it does not exist, creates it, in a commit of its own: the
- * directory that is deleted may be in the root too, whose entries a commit counts once. Returns OK,
+/* Finds the hidden directory. If it does not exist, creates it, in a commit of its own: the deleted
+ * directory may be in the root too, whose entries can be counted only once per commit. Returns OK,
  * DECIDE_PREPARED, or an error of decision_fail_store(). */
 static enum error find_hidden(struct decision *d, struct tree *tree, struct tree_place *ret_place)
 {

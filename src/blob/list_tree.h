@@ -1,6 +1,6 @@
 /* Returns the records of a hierarchical container in the order of its names, for List
- * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
- * exists is still a place to continue at.
+ * Blobs: a walk over its directories, each followed by the names below it. So the walk can continue
+ * at a name that no longer exists.
  *
  * A page reads many partitions. tree_records_confirm() detects that a directory has changed between
  * its reading and the end of the page, so that a rename is seen completely or not at all. */
@@ -15,7 +15,8 @@ struct tree_records;
 struct tree_records *tree_records_open(struct decision *d,
                                        const struct list_blobs_parameters *asked,
                                        struct bytes from);
-/* Returns the next record; its partition key is the path. Returns like space_iterator_next(). */
+/* Returns the next record; its partition key is the path. Returns the results of
+ * space_iterator_next(). */
 enum store_result tree_records_next(struct tree_records *records, struct space_record *ret_record);
 /* Continues with the first record of the current name at or after this key. */
 void tree_records_seek(struct tree_records *records, struct bytes record_key);
@@ -25,8 +26,8 @@ void tree_records_skip(struct tree_records *records);
 struct decision_part *tree_records_keep(struct tree_records *records);
 /* Returns true if the caller may not list a directory of the walk (access_control.h). */
 bool tree_records_are_refused(const struct tree_records *records);
-/* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read; after some
- * attempts that is accepted. */
+/* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read. After some
+ * attempts, changes are accepted. */
 enum store_result tree_records_confirm(const struct tree_records *records);
 void tree_records_close(struct tree_records *records);
 

@@ -56,7 +56,7 @@ struct blob namespace_new_directory(instant created);
 /* Deletes the name of the subject, whose base record is deleted in the same changes. Does nothing
  * in a flat container. Also for tasks. */
 enum store_result namespace_remove(struct decision *d);
-/* Finds out whether a directory has entries. */
+/* Determines whether a directory has entries. */
 enum error namespace_is_empty(struct decision *d, bool *ret_empty);
 /* Returns true for a name in the root that no path can contain: the directory that receives deleted
  * directories (directories.c). */
@@ -64,7 +64,7 @@ static inline bool namespace_is_hidden(struct bytes name)
 {
     return name.ptr[0] == '/';
 }
-/* Compares two names in the order of a walk: a directory, all that is below it, the next name. */
+/* Compares two names in the order of a walk: a directory, everything below it, the next name. */
 int namespace_compare(struct bytes left, struct bytes right);
 
 #endif

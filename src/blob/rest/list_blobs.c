@@ -116,7 +116,7 @@ enum {
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
 };
-/* Those after the first eight are accepted, but this server has nothing to show for them. */
+/* Those after the first eight are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -177,7 +177,7 @@ static enum error check_combination(struct call *call, struct list_blobs_paramet
                                "Snapshots cannot be listed by delimiter.");
     if (p->listing.marker.ptr && !blob_marker_decode(call->arena, p->listing.marker, &p->from))
         return call_fail_query(call, E_InvalidQueryParameterValue, "marker", p->listing.marker,
-                               "Not a marker of a list of blobs.");
+                               "Not a marker of this list.");
     if (call_query(call, "showonly").ptr)
         return call_fail(call, E_NotImplemented, "showonly is not supported.");
     return OK;
