@@ -2,7 +2,8 @@
  *
  *   GET /metrics   all metrics in Prometheus' text format; docs/monitoring.md lists them
  *   /, /console/.. the web console, which has its own sessions (console/console.h);
- *                  POST /console/api/admin/OPERATION runs an operation of admin.h, for operators only
+ *                  POST /console/api/admin/OPERATION runs an operation of admin.h, for operators
+ *                  only
  *   GET /-/live, /-/ready   as on the service ports, without a token
  *   /-/..          with --testing: requests for tests of clients (testing.h)
  *

@@ -1,6 +1,5 @@
-/* Put Block List: creates a block blob from staged or committed blocks in one atomic step. Get
- * Block
- * List: lists staged and committed blocks. */
+/* Put Block List: creates a block blob from staged or committed blocks in one atomic step.
+ * Get Block List: lists staged and committed blocks. */
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
 #include "blob/contents.h"

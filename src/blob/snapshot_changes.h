@@ -36,14 +36,14 @@ enum error snapshots_change(struct decision *d, enum mark_kind kind, instant exp
 /* Determines whether the base has a snapshot that is not deleted. Versions do not count. */
 enum store_result snapshots_find_live(struct decision *d, const struct blob *base, bool *ret_found);
 
-/* Permanently deletes a snapshot or version and updates the base; an anchor is deleted with the
+/* Deletes a snapshot or version permanently and updates the base; an anchor is deleted with the
  * last one. */
 enum store_result snapshot_end(struct decision *d, const struct blob *snapshot);
 
 /* Deletes the record of a base, or leaves an anchor if it has snapshots or versions. takes_live:
  * those not soft-deleted are deleted in the same changes */
 enum store_result base_remove(struct decision *d, const struct blob *base, bool takes_live);
-/* Permanently deletes a soft-deleted base; its snapshots remain. */
+/* Deletes a soft-deleted base permanently; its snapshots remain. */
 enum store_result base_end_kept(struct decision *d, const struct blob *base);
 /* Returns the anchor that a deleted base leaves. has_versions: there are previous versions */
 struct blob base_anchor(const struct blob *base, instant now, bool has_versions);

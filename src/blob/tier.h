@@ -1,6 +1,6 @@
 /* Internal to blob/ and dfs/: access tiers, their names, the operations they allow, and
- * rehydration: an archived blob becomes readable after some time, by a deferred task. A task that is
- * due at another time than its blob does nothing. rest: Set-Blob-Tier */
+ * rehydration: an archived blob becomes readable after some time, by a deferred task. A task that
+ * is due at another time than its blob does nothing. rest: Set-Blob-Tier */
 #ifndef LAGRA_BLOB_TIER_H
 #define LAGRA_BLOB_TIER_H
 

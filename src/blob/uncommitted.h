@@ -63,8 +63,8 @@ struct named_blocks {
 enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
-/* Deletes blocks that are now part of the content, but not all blocks of the set. Updates and writes
- * *total. */
+/* Deletes blocks that are now part of the content, but not all blocks of the set. Updates and
+ * writes *total. */
 void uncommitted_take(struct changes *changes, struct arena *arena, struct uncommitted *total,
                       const struct content_block *blocks, size_t count);
 

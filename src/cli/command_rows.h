@@ -80,7 +80,8 @@ const struct command_row *command_find(int argc, char **argv, int *ret_words);
 #define SUGGESTION_WORD_MAX 63u
 
 /* Returns the number of characters to insert, remove or replace to turn one word into the other,
- * ignoring case (Levenshtein distance), or SUGGESTION_WORD_MAX + 1 if `word` is longer than that. */
+ * ignoring case (Levenshtein distance), or SUGGESTION_WORD_MAX + 1 if `word` is longer than
+ * that. */
 unsigned suggestion_distance(struct bytes word, struct bytes name);
 
 struct suggestion {

@@ -34,7 +34,8 @@ struct rename_path_parameters {
 };
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
-/* Loads the destination, which may be missing, or its name in an existing directory, as the subject. */
+/* Loads the destination, which may be missing, or its name in an existing directory, as the
+ * subject. */
 enum error rename_path_subject(struct decision *d);
 
 /* Lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */

@@ -208,8 +208,8 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
  * node's. returns like open_state_read() */
 enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
                            struct open_state **ret_opens);
-/* Check byte-range locks before the subject's data is read or changed, like open_state_check_read() and
- * open_state_check_write(). */
+/* Check byte-range locks before the subject's data is read or changed, like open_state_check_read()
+ * and open_state_check_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

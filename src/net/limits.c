@@ -13,8 +13,8 @@
 
 #include "base/memory_budget.h"
 
-/* While memory is short, a connection is closed if the client accepts nothing of a response for this
- * long. */
+/* While memory is short, a connection is closed if the client accepts nothing of a response for
+ * this long. */
 #define SHORT_STALL_MS 5000u
 /* Time for a refused client to receive its response. */
 #define REFUSED_MS     10000u

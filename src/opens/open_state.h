@@ -1,5 +1,5 @@
-/* The open state: checks each operation on a file or directory, REST or SMB, against the opens of SMB
- * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
+/* The open state: checks each operation on a file or directory, REST or SMB, against the opens of
+ * SMB clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
  * rules (concurrency/opens.h, lock_sets.h), and returns
  *
  *   OK             proceed; breaks that need no acknowledgment are among the part's changes

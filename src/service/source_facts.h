@@ -21,7 +21,8 @@ struct operation;
 struct result;
 struct read_view;
 
-/* How a service's resources are read as sources of copies, from what the operation of a HEAD found. */
+/* How a service's resources are read as sources of copies, from what the operation of a HEAD
+ * found. */
 struct source_functions {
     /* *ret_facts is zeroed. returns OK; E_InvalidUri: not something that can be copied */
     enum error (*facts)(const struct operation *operation, const struct result *result,
@@ -30,7 +31,8 @@ struct source_functions {
     enum error (*write)(struct decision *d, const struct result *result, struct text *out);
     /* Decodes that, as a result of the operation in the arena. Returns NULL if it is malformed. */
     const struct result *(*read)(struct arena *arena, struct bytes text);
-    /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL: there are no such copies.
+    /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL: there
+     * are no such copies.
      * returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store() */
     enum error (*find_older)(struct decision *d, struct read_view *of, instant previous,
                              const struct content *content, struct content *ret_older);

@@ -6,9 +6,10 @@
 #include "cluster/peer.h"
 #include "source/open_source.h"
 
-/* The cells that may have a container agree on that within moments. */
+/* Maximum number of cells tried. The cells that may have a container agree on its cell within
+ * moments. */
 #define MOVES_MAX   16u
-/* The owner may wait for a slow disk. */
+/* Timeout, since the owner may wait for a slow disk. */
 #define PATIENCE_MS 10000u
 
 struct cell_source {
@@ -16,8 +17,8 @@ struct cell_source {
     const struct endpoint *endpoint; /* of the source's service */
     uint32_t cell;
     struct copied_bytes blocks;
-    struct peer_call *call; /* response whose bytes are read; NULL: none */
-    uint64_t left;          /* bytes of it */
+    struct peer_call *call; /* response whose bytes are being read, or NULL */
+    uint64_t left;          /* number of its unread bytes */
 };
 
 /* ---- one request ---- */
@@ -128,7 +129,7 @@ static bool blocks_fit(const struct copied_bytes *blocks, uint64_t length)
     return blocks->block_count == 0 || sum == length;
 }
 
-/* Checks that the bytes that follow are those requested, or none. */
+/* Checks that the following bytes are either the requested ones or absent. */
 static bool head_fits(const struct cell_source *from, const struct cell_head *head,
                       const struct source_facts *facts)
 {

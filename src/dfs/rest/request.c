@@ -56,8 +56,8 @@ static enum error read_method(struct call *call)
     return OK;
 }
 
-/* Recognizes a request for the root directory, which has no name: an action without a resource, or a
- * rename to it. */
+/* Recognizes a request for the root directory, which has no name: an action without a resource, or
+ * a rename to it. */
 static bool names_root(struct call *call)
 {
     return call_header(call, "x-ms-rename-source").ptr ||

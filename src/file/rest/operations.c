@@ -59,8 +59,9 @@ OPERATION(list_ranges);
 OPERATION_WITH_GATHER(copy_file);
 OPERATION(abort_copy_file);
 
-/* How the operation passes the open state of its directory or file (opens/open_state.h): REST_*. For a
- * rename, this is the destination as a node that remains; its function checks the other nodes.
+/* How the operation passes the open state of its directory or file (opens/open_state.h): REST_*.
+ * For a rename, this is the destination as a node that remains; its function checks the other
+ * nodes.
  * semantics 8.2, 8.4; decision: 338 */
 #define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
 

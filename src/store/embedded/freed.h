@@ -1,5 +1,5 @@
-/* Pieces freed by commits. They wait until the commit is durable and no reader can see them (stripes.h);
- * then reclaim.h returns them to the file system. And the queue of the collector. */
+/* Pieces freed by commits. They wait until the commit is durable and no reader can see them
+ * (stripes.h); then reclaim.h returns them to the file system. And the queue of the collector. */
 #ifndef LAGRA_STORE_EMBEDDED_FREED_H
 #define LAGRA_STORE_EMBEDDED_FREED_H
 

@@ -73,9 +73,11 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 struct store_state *states_show(struct embedded *embedded);
 void states_over(struct embedded *embedded, struct store_state *state);
 
-/* Leaves in `freed`, whose commit is durable, what may be given back now. Waits for the disk. Collector. */
+/* Leaves in `freed`, whose commit is durable, what may be given back now. Waits for the disk.
+ * Collector. */
 void states_take_out(struct embedded *embedded, struct freed *freed);
-/* Returns what was kept for states that are dropped, which the caller frees; or NULL. Waits for the disk. Collector. */
+/* Returns what was kept for states that are dropped, which the caller frees; or NULL. Waits for the
+ * disk. Collector. */
 struct freed *states_let_go(struct embedded *embedded);
 
 /* For the table of operations. */
