@@ -211,7 +211,7 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
 
     if ((mkdirat(folder, "aside", 0700) < 0 && errno != EEXIST) ||
         (aside = openat(folder, "aside", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        log_errno("store: make the folder `aside`");
+        log_errno("store: create the folder `aside`");
         return STORE_IO;
     }
     for (unsigned i = 0; i < 100000 && is_taken; i++) {

@@ -192,7 +192,7 @@ static void tell_waiter_of_tasks(struct memory_store *store, const struct commit
 }
 
 /* Sets the version of a partition. An empty partition has none: it is as if it had never existed,
- * even for those who saw it empty before. */
+ * even for readers that saw it empty before. */
 static void apply_version(struct memory_store *store, struct bytes prefix)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
