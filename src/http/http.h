@@ -113,7 +113,7 @@ struct body_source {
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
     /* For a body in a file (NULL: always ready): checks whether 1..max bytes from position `at` can
      * be sent from it now, correct and without waiting for a disk. Called before each part. Returns
-     * like read(). */
+     * the results of read(). */
     long (*is_ready)(struct body_source *source, uint64_t at, size_t max);
 };
 #define BODY_WAIT   0L

@@ -241,8 +241,8 @@ static inline struct bytes input_bytes(const struct input *input)
 }
 /* Consumes the first bytes. */
 void input_use(struct input *input, size_t size);
-/* Receives at most `most` bytes after those in the buffer, which must have space. Returns like
- * transport_receive(). */
+/* Receives at most `most` bytes after those in the buffer, which must have space. Returns the
+ * results of transport_receive(). */
 ssize_t input_receive(struct connection *connection, size_t most);
 
 #endif

@@ -138,7 +138,7 @@ static enum error route_parts(struct flow *flow)
     return OK;
 }
 
-/* A hold at APPLIED means that all parts are applied and none is durable, like in
+/* A hold at APPLIED means that all parts are applied and none is durable, as in
  * commit_at_gate(). */
 static void hold_syncer(const struct work *work)
 {

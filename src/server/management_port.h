@@ -21,7 +21,8 @@ unsigned management_descriptors(const struct options *options);
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port);
 /* Starts the port with metrics and health only, for a front end of a cluster that stands by.
- * `health` serves the latter. Stopped by management_stop(). Returns like management_start(). */
+ * `health` serves the latter. Stopped by management_stop(). Returns the results of
+ * management_start(). */
 bool management_stand_by(const struct options *options, const struct certificate *certificate,
                          const struct http_application *health, void *tag,
                          struct management_port *ret_port);
