@@ -24,8 +24,8 @@ struct snapshots_changed {
 };
 /* Changes every current snapshot; MARK_RESTORED also changes soft-deleted versions.
  *
- * expires of MARK_DELETED ended receives the contents of those that are permanently deleted; the
- * caller calls
+ * expires  of MARK_DELETED
+ * ended    receives the contents of those that are permanently deleted; the caller calls
  *          content_release_reference()
  *
  * Returns OK, E_ServerBusy if too many such changes are in progress, or an error of
