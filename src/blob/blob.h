@@ -32,7 +32,7 @@
 
 struct service;
 
-/* ---- what a request names ---- */
+/* ---- the resource of a request ---- */
 
 /* LEVEL_WEBSITE: a page of the static website; `blob` is its path. */
 enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };

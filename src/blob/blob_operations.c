@@ -54,7 +54,7 @@ static enum error change_page_blob(struct decision *d,
 }
 
 /* Replaces all HTTP properties: those absent from the request are cleared. They are kept only if
- * the request has nothing but the size or sequence number of a page blob. rest: Set-Blob-Properties
+ * the request sets only the size or sequence number of a page blob. rest: Set-Blob-Properties
  * "Remarks" */
 enum error set_blob_properties_decide(struct decision *d,
                                       const struct set_blob_properties_parameters *p,

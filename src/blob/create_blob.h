@@ -6,7 +6,7 @@
 #include "blob/blob_operations.h"
 #include "blob/uncommitted.h"
 
-/* Returns the new blob, without content: what the request specifies, with the lease of the old blob
+/* Returns the new blob as specified by the request, without content, with the lease of the old blob
  * and, if that is of the same type, its creation time and tier.
  *
  * Returns OK, E_BlobArchived. */

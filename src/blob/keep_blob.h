@@ -29,10 +29,10 @@ enum error keep_replaced(struct decision *d, struct blob *blob, const struct nam
  * must be on */
 enum error keep_overwritten(struct decision *d, struct blob *blob,
                             const struct named_blocks *blocks, const struct retention *retention);
-/* Undeletes what was soft-deleted under the name of `blob`, which the caller is creating: it
- * becomes a snapshot that expires as before, or by the current policy if soft delete is on. If it
- * is of another type, it is permanently deleted, unless `any_type`. Returns OK, E_ServerBusy, or an
- * error of keep_overwritten(). */
+/* Undeletes a soft-deleted blob with the name of `blob`, which the caller is creating. It becomes a
+ * snapshot that expires as before, or by the current policy if soft delete is on. If it is of
+ * another type, it is permanently deleted, unless `any_type`. Returns OK, E_ServerBusy, or an error
+ * of keep_overwritten(). */
 enum error keep_undeleted(struct decision *d, struct blob *blob, bool any_type,
                           struct bytes account);
 /* Makes the contents of `count` snapshots or versions that share the bytes of *base, oldest first.

@@ -183,7 +183,7 @@ enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret
  * returns OK, E_InvalidResourceName */
 enum error file_check_name(struct bytes name, bool trailing_dots);
 /* Splits a path into names, without their trailing dots unless these are part of names. text: a
- * checked path, like in struct file_resource; ptr NULL for the root. returns OK, or an error of
+ * checked path, as in struct file_resource; ptr NULL for the root. returns OK, or an error of
  * file_check_names() */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);

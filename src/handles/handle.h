@@ -1,5 +1,5 @@
 /* Decisions of SMB commands on directories and files: handle_open.h, handle_io.h, handle_info.h,
- * handle_names.h, handle_locks.h. This header has what they share.
+ * handle_names.h, handle_locks.h. This header has their common declarations.
  *
  * Each command is a struct of parameters and results, and an attempt (service/deciding.h) whose
  * `of` is that struct. An attempt passes the open state (opens/open_state.h), is pure, and may run

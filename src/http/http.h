@@ -79,8 +79,8 @@ struct request {
     /* The server that forwarded it with an introduction (struct http_introduction):
      * "192.0.2.1:5000"; ptr NULL if none */
     struct bytes via;
-    /* The incarnation under which what it is about was placed in this cell (service/placement.h);
-     * 0: none was named */
+    /* Incarnation under which the resource was placed in this cell (service/placement.h); 0 if none
+     * was named */
     uint64_t placement;
     /* x-ms-request-id, if it was chosen before the request reached the service; otherwise zeros */
     struct guid id;

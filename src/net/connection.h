@@ -232,7 +232,7 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 /* Like transport_send(), for a part of a file. Returns 0 if the file is too short. */
 ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size);
 
-/* ---- what was received (input.c) ---- */
+/* ---- received data (input.c) ---- */
 
 /* Returns the received bytes. */
 static inline struct bytes input_bytes(const struct input *input)

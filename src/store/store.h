@@ -272,9 +272,9 @@ void changes_index_delete(struct changes *changes, struct bytes key);
 /* Adds to a counter of the partition's space (store_count()). Counters are not part of a snapshot:
  * additions never conflict, so any number of commits may make them concurrently. */
 void changes_count(struct changes *changes, struct bytes name, int64_t delta);
-/* Adds a task of this partition to the list of deferred tasks (store_task_next()).
- * due      the task does not run before this instant
- * kind     chosen by the caller, like the payload; tells what the task does
+/* Adds a task of this partition to the list of deferred tasks (store_task_next()). due      the
+ * task does not run before this instant kind chosen by the caller, like the payload; identifies the
+ * action of the task
  * returns  the id of the task, for changes_task_done() before it is due */
 struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,
                           struct bytes payload);

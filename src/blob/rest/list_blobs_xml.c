@@ -101,7 +101,7 @@ static void add_incremental(struct text *out, const struct blob_view *view, cons
     add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
 }
 
-/* Adds what a blob with only uncommitted blocks does not have. */
+/* Adds the elements that a blob with only uncommitted blocks does not have. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
 {
