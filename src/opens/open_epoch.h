@@ -1,7 +1,7 @@
-/* The epochs of the processes that hold opens, and how long each process ran. A persistent
- * handle outlives its process, and its timeout restarts with each start of the server. It
- * expires for good once a later process has run for the whole timeout, so the starts are
- * recorded in the store:
+/* The epochs of the processes that hold opens, and how long each process ran. A persistent handle
+ * outlives its process, and its timeout restarts with each start of the server. It expires
+ * permanently once a later process has run for the whole timeout, so the starts are recorded in the
+ * store:
  *
  *   space      account_space("starts", "")
  *   partition  ""

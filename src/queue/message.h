@@ -108,7 +108,8 @@ bool message_read_order(const struct record *record, struct message *ret_message
  * STORE_IO. */
 enum store_result message_read_text(struct read_view *before, struct arena *arena,
                                     struct message *message);
-/* The message that a request names, and the pop receipt as proof that the caller has got it. */
+/* The message that a request names, and the pop receipt as proof that the caller has received
+ * it. */
 struct message_claim {
     bool has_id; /* false if the id sent is malformed */
     struct guid id;
