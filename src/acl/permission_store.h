@@ -4,7 +4,7 @@
  * (1) The number of a descriptor is derived from its canonical form, whatever the form in which
  *     it was sent. Creating an existing descriptor again adds nothing. decision: 308
  * (2) A descriptor never changes and exists as long as its share, so a decision that found one
- *     needs no guard. Share snapshots use the same ones. Their number is unlimited; like
+ *     needs no guard. Share snapshots use the same descriptors. Their number is unlimited; like
  *     metadata, they use disk space until the share is deleted.
  *
  *   share space, partition 'P' be64 number    INNER "p": u8 1; bytes descriptor, canonical */
@@ -14,7 +14,7 @@
 #include "acl/security_descriptor.h"
 #include "service/decision.h"
 
-/* Descriptors of every share that have no record: that of the root directory, and those
+/* Descriptors that exist in every share without a record: that of the root directory, and those
  * inherited from it. decision: 309 */
 enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISSION_OF_FILES };
 uint64_t permission_default(enum permission_default which);
@@ -41,8 +41,8 @@ enum error permission_find_key(struct decision *d, struct guid space, struct byt
  * permission `parent`, and stores it. returns OK, or an error of decision_fail_store() */
 enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
                               bool for_directory, uint64_t *ret_number);
-/* Returns the canonical descriptor that a new node of the given maker inherits, without storing it.
- * returns OK, or an error of decision_fail_store() */
+/* Returns the canonical descriptor that a new node with the given creator inherits, without storing
+ * it. returns OK, or an error of decision_fail_store() */
 enum error permission_inherited(struct decision *d, struct guid space, uint64_t parent,
                                 bool for_directory, const struct descriptor_maker *maker,
                                 struct bytes *ret_descriptor);

@@ -412,8 +412,8 @@ bool posix_is_member(const struct posix_caller *caller, struct bytes group)
 }
 
 /* Returns the permissions of the entry or entries that apply to the caller, which the mask limits
- * unless they are those of the owner or of others. Of several groups the caller is a member of, the
- * permissions are added up. */
+ * unless they are those of the owner or of others. If the caller is a member of several groups,
+ * their permissions are added up. */
 static unsigned granted(const struct posix_acl *acl, const struct posix_caller *caller)
 {
     const struct posix_entry *mask = find(&acl->entries, false, POSIX_MASK);

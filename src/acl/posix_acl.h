@@ -82,10 +82,10 @@ bool posix_acl_change(struct posix_acl *acl, enum posix_change how,
                       const struct posix_entries *entries, bool is_directory);
 /* Returns the index of the entry for the same scope, type and id, or `count` if there is none. */
 size_t posix_entries_index(const struct posix_entries *entries, const struct posix_entry *wanted);
-/* Removes the default entries from a change, for the files of a recursive one. */
+/* Removes the default entries from a change, for the files of a recursive change. */
 void posix_entries_without_defaults(struct posix_entries *entries);
-/* Sets the permissions of the owner, of the mask, or without one the owning group, and of others;
- * and the sticky bit. */
+/* Sets the permissions of the owner, of the mask (or of the owning group if there is no mask), and
+ * of others; and the sticky bit. */
 void posix_acl_set_mode(struct posix_acl *acl, unsigned mode);
 unsigned posix_acl_mode(const struct posix_acl *acl);
 
@@ -124,7 +124,7 @@ enum posix_operation {
     POSIX_READS,        /* content, properties with metadata */
     POSIX_SHOWS_STATUS, /* properties without metadata, the ACL */
     POSIX_WRITES,       /* content, metadata, lease */
-    POSIX_CREATES,      /* what does not exist */
+    POSIX_CREATES,      /* a new file or directory */
     POSIX_DELETES,      /* a file, or an empty directory; the old name of a rename */
     POSIX_DELETES_TREE, /* a directory with its content; also for each directory in it */
     POSIX_LISTS,        /* a directory; of a recursive list, each directory in it */

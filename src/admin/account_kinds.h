@@ -1,6 +1,6 @@
 /* Records the kind, flat or hierarchical, of accounts that the store does not define: the
  * development account and those of a file, a credential or the environment. An account keeps its
- * kind for ever, so the first start with --hierarchical records it. An account without a record is
+ * kind forever, so the first start with --hierarchical records it. An account without a record is
  * flat. The record of a stored account has its kind (stored_accounts.h).
  *
  *   partition ""  of stored_accounts_space(): INNER "k" + NAME, a number (small_record.h):

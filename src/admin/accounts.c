@@ -73,10 +73,10 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
         admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
                    BYTES_ARG(name));
     else if (e == E_ResourceAlreadyExists)
-        admin_fail(call, 409, "AccountHasContainers",
-                   "There are containers of %.*s, or it was an account, of the other kind (flat or "
-                   "hierarchical).",
-                   BYTES_ARG(name));
+        admin_fail(
+            call, 409, "AccountHasContainers",
+            "%.*s has containers, or was an account, of the other kind (flat or hierarchical).",
+            BYTES_ARG(name));
     else if (e == E_OutOfRangeInput)
         admin_fail(call, 409, "TooManyAccounts", "There are already %u stored accounts.",
                    STORED_ACCOUNTS_MAX);
@@ -200,7 +200,7 @@ void admin_account_add(struct admin_call *call)
     if (!check_name(call) || !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
         return;
     if (call->given[3].ptr && !change.hierarchical && !bytes_is(call->given[3], "no")) {
-        admin_fail(call, 400, "InvalidArgument", "hierarchical is yes or no.");
+        admin_fail(call, 400, "InvalidArgument", "hierarchical must be yes or no.");
         return;
     }
     for (size_t i = 0; i < ACCOUNT_KEYS_MAX; i++)
@@ -331,7 +331,7 @@ void admin_account_sign(struct admin_call *call)
     if (!account)
         fail(call, E_ResourceNotFound, call->given[NAME]);
     else if (!bytes_is(key, "1") && !bytes_is(key, "2"))
-        admin_fail(call, 400, "InvalidArgument", "A key is 1 or 2.");
+        admin_fail(call, 400, "InvalidArgument", "The key must be 1 or 2.");
     else if (!account_sign(account, bytes_is(key, "2"), call->given[1], signature))
         admin_fail(call, 404, "KeyNotFound", "The account has no key %.*s.", BYTES_ARG(key));
     else

@@ -28,8 +28,8 @@ static int64_t unix_seconds(instant t)
     return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
 }
 
-/* Sets the metric for the end of the last good backup. Called by one thread at a time, because a
- * process makes only one backup at a time. */
+/* Sets the metric for the end of the last successful backup. Called by one thread at a time,
+ * because a process makes only one backup at a time. */
 static void show_end(int64_t unix_s)
 {
     static const struct metric_family family = {

@@ -39,8 +39,8 @@ struct writing {
     enum store_result result;
 };
 
-/* Adds a partition to the digest. The digest is a sum, because accounts have no order, of hashes
- * of each partition's identity and the instant of its last commit. */
+/* Adds a partition to the digest, which is the sum of a hash of each partition's identity and the
+ * instant of its last commit. It is a sum because accounts have no order. */
 static void add_digest(struct writing *w, struct bytes service, struct bytes account, instant last)
 {
     uint64_t hash = 14695981039346656037u ^ last;

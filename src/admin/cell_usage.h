@@ -14,7 +14,7 @@
  *                     then), u64 bytes. u8 0 ends the entries.
  *   /-/usage          u8 1. Response: u8 1; for each account and service u8 1, account,
  *                     service, u64 containers, objects, bytes, quota; for each of the largest
- *                     containers u8 2, the same and its name; then u8 0.
+ *                     containers u8 2, the same fields and its name; then u8 0.
  *
  * decision: 1101 */
 #ifndef LAGRA_ADMIN_CELL_USAGE_H
@@ -29,7 +29,7 @@
 #define CELL_USAGE_BODY_MAX 64u
 
 /* Sends the bytes of this cell's accounts to the root, and stores its response. May wait for
- * another machine. Called on one thread, in other cells than the root. */
+ * another machine. Called on one thread, in cells other than the root. */
 void cell_usage_report(struct peers *peers, uint32_t cell, struct accounts *accounts);
 
 /* Handles CELL_BYTES_PATH in the root (peer_requests.h). context: struct endpoint_set */

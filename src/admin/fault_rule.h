@@ -1,5 +1,5 @@
-/* Parses a fault rule (request/faults.h) that a test supplies as JSON: docs/fault-injection.md. Strict:
- * unknown, duplicate, out-of-range or ineffective members are refused with a message.
+/* Parses a fault rule (request/faults.h) that a test supplies as JSON: docs/fault-injection.md.
+ * Strict: unknown, duplicate, out-of-range or ineffective members are refused with a message.
  * Thread-safe. */
 #ifndef LAGRA_ADMIN_FAULT_RULE_H
 #define LAGRA_ADMIN_FAULT_RULE_H

@@ -33,7 +33,7 @@ static bool has_token(const struct management *management, const struct request 
            bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
 }
 
-/* Refuses requests by pages of other sites, recognized by Host and the browser's headers, because
+/* Refuses requests from pages of other sites, recognized by Host and the browser's headers, because
  * these do not have the token. */
 static bool check_site(struct exchange *exchange, const struct management *management,
                        enum http_step *ret_step)

@@ -1,12 +1,13 @@
 /* The management port, for operators:
  *
  *   GET /metrics   all metrics in Prometheus' text format; docs/monitoring.md lists them
- *   /, /console/.. the web console, which has its own sessions (console/console.h). Requests only
- *                  for operators, POST /console/api/admin/OPERATION, are operations of admin.h
- *   GET /-/live, /-/ready   like on the service ports, without a token
+ *   /, /console/.. the web console, which has its own sessions (console/console.h);
+ *                  POST /console/api/admin/OPERATION runs an operation of admin.h, for operators
+ *                  only
+ *   GET /-/live, /-/ready   as on the service ports, without a token
  *   /-/..          with --testing: requests for tests of clients (testing.h)
  *
- * Requests by pages of other sites are refused (http/site.h, decision 551). On loopback all local
+ * Requests from pages of other sites are refused (http/site.h, decision 551). On loopback all local
  * users have access; on other addresses, and if a token is set, only clients that send
  * `Authorization: Bearer TOKEN`. */
 #ifndef LAGRA_ADMIN_MANAGEMENT_H
@@ -32,7 +33,7 @@ struct management {
     /* servers of the endpoints, in their order; NULL if not served */
     struct http_server *const *servers;
     struct console *console;                 /* NULL if not served */
-    const struct http_application *services; /* like in struct console_options */
+    const struct http_application *services; /* as in struct console_options */
     void *service_tags[ENDPOINTS_MAX];
     const struct admin *admin;  /* application for operators' requests from the console */
     struct bytes token;         /* ptr NULL: no token required */

@@ -12,7 +12,7 @@
 /* Timeout of requests that may wait for a disk, and whose failure would lose the copied data. */
 #define PATIENCE_MS    30000u
 #define RECORDS_MAX    4096u
-/* Duration of a round that is short enough: its changes can be copied while clients wait. */
+/* A shorter round is the last one: clients can wait while the changes made during it are copied. */
 #define ROUND_SHORT_MS 100u
 #define ROUNDS_MAX     10u
 
@@ -78,12 +78,12 @@ static enum move_result begin_copy(struct copier *c, struct space_copy *copy)
         return fail(c, "the destination cannot be reached");
     decoder_init(&in, answer);
     if (decode_u8(&in) != VERSION)
-        return fail(c, "the destination runs another version");
+        return fail(c, "the destination runs a different version");
     decode_fixed(&in, copy->id.b, sizeof copy->id.b);
     decode_fixed(&in, copy->to.space.b, sizeof copy->to.space.b);
     decode_fixed(&in, copy->to.task.b, sizeof copy->to.task.b);
     copy->to.due = decode_u64(&in);
-    return decoder_ok(&in) ? MOVE_OK : fail(c, "the destination has another version");
+    return decoder_ok(&in) ? MOVE_OK : fail(c, "the destination sent an invalid response");
 }
 
 static enum move_result end_copy(struct copier *c, const struct space_copy *copy)
@@ -260,7 +260,8 @@ static void add_name(struct copier *c, const struct guid *space, bool is_live)
     c->is_live[i] = c->is_live[i] || is_live;
 }
 
-/* Returns the record's value with the space of the destination, once that is known. */
+/* Returns the record's value with its space replaced by that of the destination, once it is
+ * known. */
 static struct bytes in_destination(struct reading *reading, const struct record *record)
 {
     const struct restore_functions *restore = reading->copier->endpoint->service->restore;
@@ -378,7 +379,7 @@ static enum move_result prepare(struct copier *c, const struct moved *moved)
     move_write(&body, &c->move);
     moved_write(&body, moved);
     if (text_bytes(&body).len > MOVE_PREPARE_MAX)
-        return fail(c, "it has too many snapshots and deleted containers that are retained");
+        return fail(c, "it has too many snapshots and soft-deleted containers");
     status = ask(c, MOVE_PREPARE_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
         return fail(c, "an earlier move of this name has not ended at the destination");
@@ -402,7 +403,7 @@ enum move_result copier_prepare(struct copier *c, uint64_t *ret_digest)
             result = copy_space(c, c->named[i], c->is_live[i]);
             copied++;
         }
-    if (result || copied > 0) /* the values that were read contain old spaces */
+    if (result || copied > 0) /* the values read above contain spaces of the source */
         return result ? result : MOVE_AGAIN;
     for (size_t i = 0; i < c->named_count; i++)
         moved.spaces[moved.space_count++] = find_copy(c, &c->named[i])->to;

@@ -38,8 +38,7 @@ static struct {
 } job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct metric_family moves = {
-    "lagra_moves_total", "Moves of containers from this server to other cells that have ended",
-    METRIC_COUNTER
+    "lagra_moves_total", "Ended moves of containers from this server to other cells", METRIC_COUNTER
 };
 
 static void init(void)

@@ -301,7 +301,7 @@ static bool put_entry(struct restore *r, struct decoder *in)
     case RESTORE_PIECE:
         data = decode_bytes(in);
         if (in->bad || !data.ptr)
-            return fail(r, "a batch is cut");
+            return fail(r, "a batch is truncated");
         return entry == RESTORE_PIECE ? add_piece(r, data) : begin_partition(r, data);
     case RESTORE_RECORD:
         return put_record(r, in);

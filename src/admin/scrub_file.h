@@ -14,7 +14,7 @@ struct scrub_note {
  * directory */
 void scrub_note_read(int folder, struct scrub_note *ret_note);
 /* Writes the progress atomically. A failure is logged; its only effect is that a pass may start
- * again. */
+ * over. */
 void scrub_note_write(int folder, const struct scrub_state *state, struct bytes place);
 
 #endif

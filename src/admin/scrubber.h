@@ -2,9 +2,9 @@
  * limited rate, periodically or on request, and logs corruption. Its progress is stored in the data
  * directory, so a pass continues after a restart.
  *
- *   scrub   "lagra scrub 1", start, bytes, records, errors, last end, errors then, position
- *           (hex), one per line; the last line has the CRC-32C of the others. A corrupt file is
- *           ignored. */
+ *   scrub   "lagra scrub 1", start, bytes, records, errors, end and errors of the last pass,
+ *           position (hex), one per line; the last line has the CRC-32C of the others. A corrupt
+ *           file is ignored. */
 #ifndef LAGRA_ADMIN_SCRUBBER_H
 #define LAGRA_ADMIN_SCRUBBER_H
 

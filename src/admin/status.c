@@ -1,5 +1,5 @@
-/* Status of a running server: `lagra status`, `lagra log-level`, `lagra slowest` and `lagra console`, its
- * options, and its deferred tasks. */
+/* Status of a running server: `lagra status`, `lagra log-level`, `lagra slowest` and `lagra
+ * console`, its options, and its deferred tasks. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -7,8 +7,6 @@
 #include "analytics/analytics_private.h"
 #include "base/event_log.h"
 
-/* After a look at all settings: so many times as long as that took. */
-
 /* ---- writing ---- */
 
 /* Writes the parts; failed ones are retried in the next interval, but dropped at the end. */

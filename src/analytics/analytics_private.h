@@ -109,7 +109,7 @@ struct collected {
 };
 void collected_take(struct analytics *analytics, struct monitored *monitored,
                     struct collected *ret_collected);
-/* Returns data that could not be written: it is retried later, or dropped if it does not fit. */
+/* Puts back data that could not be written. It is retried later, or dropped if it does not fit. */
 void collected_put_back(struct analytics *analytics, struct monitored *monitored,
                         struct log_part *part);
 void log_part_free(struct analytics *analytics, struct log_part *part);
@@ -117,16 +117,16 @@ void api_tally_free(struct analytics *analytics, struct api_tally *tally);
 
 /* ---- requests: collect.c ---- */
 
-/* Returns true if this process owns another cell of a cluster than the root, which has $logs and
- * the metrics tables. */
+/* Returns true if this process owns a cell other than the root cell of a cluster, which has $logs
+ * and the metrics tables. */
 static inline bool is_other_cell(const struct analytics *analytics)
 {
     const struct endpoint *endpoint = &analytics->endpoints->endpoints[0];
 
     return endpoint->peers && !endpoint->places;
 }
-/* Sends an internal request, in a cluster to the root, counted as such. asked: its path is relative
- * to the account, raw */
+/* Sends an internal request, which is counted as a system request. In a cluster, it is sent to the
+ * root cell. asked: its path is raw and relative to the account */
 enum error ask(struct analytics *analytics, const struct account *account, const char *service,
                struct arena *arena, struct internal_request *asked,
                struct internal_response *ret_answer);
@@ -136,7 +136,7 @@ enum error ask(struct analytics *analytics, const struct account *account, const
 /* Starts counting the capacity of the account's Blob service once a day, if hourly metrics are
  * enabled. */
 void capacity_begin(struct analytics *analytics, struct monitored *monitored, instant now);
-/* Waits for a count to end, which is soon if the server is stopping. */
+/* Waits until the count has ended, which does not take long if the server is stopping. */
 void capacity_join(struct analytics *analytics);
 
 /* ---- logs.c, metrics.c, retention.c ---- */

@@ -1,8 +1,8 @@
 /* The capacity of an account's Blob service, as two entities a day in $MetricsCapacityBlob: one for
- * client data, one for $logs. Counting reads the records of all blobs, which may take long, so it
- * has its own thread, which yields to others. The owner of a cluster's root has the owners of other
- * cells count the blobs of the account there. rest: Storage-Analytics-Metrics-Table-Schema;
- * decision: 575 */
+ * client data, one for $logs. Counting reads the records of all blobs, which may take a long time,
+ * so it has its own thread, which yields to others. The owner of a cluster's root cell requests the
+ * count of the account's blobs in each other cell from that cell's owner.
+ * rest: Storage-Analytics-Metrics-Table-Schema; decision: 575 */
 #include <assert.h>
 
 #include "analytics/analytics_private.h"

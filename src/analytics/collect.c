@@ -11,7 +11,7 @@
 static struct analytics *running;
 static struct arena *scratch; /* for lines */
 
-/* ---- watched services ---- */
+/* ---- monitored services ---- */
 
 static size_t bucket_of(const struct account *account, unsigned service)
 {

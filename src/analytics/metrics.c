@@ -1,4 +1,4 @@
-/* Totals as entities of tables $Metrics..: adds new counts to the stored values of an hour or a
+/* Stores totals as entities of the $Metrics.. tables: adds new counts to the values of an hour or a
  * minute. The totals of an hour exist from its first minute on.
  * rest: Storage-Analytics-Metrics-Table-Schema; decision: 513 */
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 
-/* More owners do not change an entity at the same time. */
+/* Enough attempts even if many owners change the entity at the same time. */
 #define ATTEMPTS_MAX 32u
 
 static const struct http_header json_headers[] = {

@@ -124,8 +124,9 @@ bool key_prepare(struct bytes text, struct key *ret_key)
     return is_key;
 }
 
-/* The words of the new keys are stored with release and loaded with acquire: a reader that has seen
- * one of them also sees the incremented sequence, and so notices that it was overtaken. */
+/* The words are stored with release and loaded with acquire. They overwrite keys that were replaced
+ * one change earlier, so a reader that loads one of them also sees that the sequence has advanced,
+ * and reads again. */
 void account_set_keys(struct account *account, const struct keys *keys)
 {
     unsigned next = atomic_load_explicit(&account->sequence, memory_order_relaxed) + 1;

@@ -232,16 +232,16 @@ static enum error identify(const struct request *request, const struct auth_targ
     return e;
 }
 
-/* Returns true if a browser sent the request to a name that may have been pointed at this machine (DNS
- * rebinding). Its page knows the published key. decision: 1038 */
+/* Returns true if a browser sent the request to a name that may have been pointed at this machine
+ * (DNS rebinding). Its page knows the published key. decision: 1038 */
 static bool may_be_rebound(const struct request *request, struct arena *arena)
 {
     return site_is_browser(request) && !site_host_is_address(arena, request) &&
            !site_host_is_ours(arena, request, bytes_of(NULL, 0));
 }
 
-/* Refuses requests that may come from other machines. Called last, so that only holders of the key learn
- * the reason. decision: 364 */
+/* Refuses requests that may come from other machines. Called last, so that only holders of the key
+ * learn the reason. decision: 364 */
 static enum error check_confined(const struct request *request, struct arena *arena,
                                  struct bytes *ret_detail)
 {

@@ -1,5 +1,5 @@
-/* The caller as determined by authentication. Its permissions are checked by auth/permit.h, on the
- * state that the operation itself is decided on. Plain values. */
+/* The caller as determined by authentication. Its permissions are checked by auth/permit.h, against
+ * the state on which the operation itself is decided. Plain values. */
 #ifndef LAGRA_AUTH_IDENTITY_H
 #define LAGRA_AUTH_IDENTITY_H
 
@@ -57,7 +57,8 @@ struct sas {
 
 struct identity {
     enum identity_kind kind;
-    /* Anonymous: error if not permitted; OK means E_NoAuthenticationInformation. */
+    /* IDENTITY_ANONYMOUS: error if the access is not permitted; OK stands for
+     * E_NoAuthenticationInformation */
     enum error refusal;
     bool sees_public;      /* an anonymous caller may read public containers */
     const struct sas *sas; /* IDENTITY_SAS */

@@ -1,7 +1,7 @@
 /* Counts failed logons by client address to slow down guessing of keys: an address may fail
  * LOGONS_FAILED_MAX times at once, and then once per LOGON_FORGOTTEN_S. Beyond that its logons are
- * delayed (session_setup_hold()) and finally refused unchecked, even right ones, because otherwise
- * the response would tell a right key from a wrong one. decision: 359
+ * delayed (session_setup_hold()) and finally refused unchecked, even with a correct key, because
+ * otherwise the response would reveal whether the key is correct. decision: 359
  *
  * An IPv6 address counts as its /64. The table has a fixed size; if it is full, the address with
  * the fewest failures is dropped. Thread-safe. */

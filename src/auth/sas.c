@@ -161,7 +161,7 @@ static enum error check_table(const struct sas_fields *fields, const struct auth
         (fields->is[SAS_END_ROW].ptr && !fields->is[SAS_END_PARTITION].ptr))
         return refuse_malformed(ret_detail);
     if (target->container.ptr && !bytes_equal_nocase(target->container, fields->is[SAS_TABLE]))
-        return refuse(ret_detail, "The table of the SAS (tn) is not what the request names.");
+        return refuse(ret_detail, "The table of the SAS (tn) is not that of the request.");
     return OK;
 }
 
@@ -195,7 +195,7 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     if (target->service == 't')
         return check_table(fields, target, ret_detail);
     if (!target->container.ptr || (of_object && !target->object.ptr))
-        return refuse(ret_detail, "The signed resource (sr) is not what the request names.");
+        return refuse(ret_detail, "The signed resource (sr) is not that of the request.");
     if (bytes_is(resource, "bs") && fields->is[SAS_SNAPSHOT].len == 0)
         return refuse(ret_detail, "The signed resource (sr) is a snapshot.");
     if (bytes_is(resource, "bv") && fields->is[SAS_VERSION_ID].len == 0)

@@ -164,7 +164,7 @@ static enum error check_times(const struct trust *trust, const struct json_membe
     return OK;
 }
 
-/* The issuers accepted in development mode: Microsoft's, like in Azurite. */
+/* The issuers accepted in development mode: Microsoft's, as in Azurite. */
 static bool is_microsofts(struct bytes issuer)
 {
     static const struct bytes prefixes[] = {

@@ -7,9 +7,8 @@
  *   DIR/20261126T004512.123Z.tmp/ unfinished, possibly by a kill; removed by the next backup
  *
  * A file that has not changed since the previous backup is a hard link to its copy there. So each
- * backup is complete and any of them may be deleted, but none may be served from: a server refuses
- * to start on a directory with a backup.list. backup_restore() creates a data directory from a
- * backup.
+ * backup is complete and any of them may be deleted. A server refuses to start on a directory with
+ * a backup.list; backup_restore() creates a data directory from a backup.
  *
  * A backup gets its name only when all of it is on disk, so a kill never leaves an incomplete one.
  * decision: 370 */

@@ -14,8 +14,8 @@
 #include "base/file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* Maximum dirty data left to the kernel, because a server's sync on the same file system waits for
- * it. */
+/* Maximum amount of dirty data left to the kernel. A server's sync on the same file system waits
+ * for this data. */
 #define WINDOW_BYTES ((uint64_t)8 << 20)
 
 /* A pass over a file, with a function applied to each run of data. */

@@ -126,7 +126,7 @@ bool backup_list_write(const struct backup_list *list, int fd)
 
 /* ---- reading ---- */
 
-/* Removes a line, without its line end. Returns false if there is no complete line. */
+/* Consumes a line and its line end. Returns false if there is no complete line. */
 static bool take_line(struct bytes *text, struct bytes *ret_line)
 {
     struct bytes tail;
@@ -138,7 +138,7 @@ static bool take_line(struct bytes *text, struct bytes *ret_line)
     return true;
 }
 
-/* Removes a word followed by a space. */
+/* Consumes a word followed by a space. */
 static bool take_word(struct bytes *line, struct bytes *ret_word)
 {
     struct bytes tail;
@@ -175,7 +175,7 @@ static bool take_crc(struct bytes *line, uint32_t *ret_crc)
     return true;
 }
 
-/* Removes the prefix "NAME ". */
+/* Consumes the prefix "NAME ". */
 static bool take_begin(struct bytes *line, const char *name)
 {
     struct bytes word;

@@ -189,8 +189,8 @@ static bool compare(struct take *take, const struct item *item, int from, bool *
     return compared;
 }
 
-/* Handles an item that cannot be hard-linked unseen: compares it with the previous copy and links
- * it, or copies it. */
+/* Handles an item that cannot be hard-linked without a check: compares it with the previous copy
+ * and links it, or copies it. */
 static bool read_item(struct take *take, const struct item *item)
 {
     int from = openat(item->folder, item->base, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -335,7 +335,7 @@ static bool take_state(struct take *take)
     if (!source->begin(take->work, source->context, &state))
         return false;
     taken = copy_state(take, &state);
-    /* Called after a failure too; its result applies to everything copied until now. */
+    /* Called even after a failure. Its result applies to everything copied so far. */
     taken = source->end(take->work, source->context) && taken;
     return taken && seal(take) && name_it(take);
 }

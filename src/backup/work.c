@@ -45,7 +45,7 @@ void work_begin(struct backup_work *work)
     work->problem[0] = '\0';
 }
 
-/* Sleeps until the bytes read correspond to the rate limit. */
+/* Sleeps as long as more bytes have been read than the rate limit allows. */
 static void keep_pace(const struct backup_work *work)
 {
     uint64_t now = clock_monotonic_ns();

@@ -25,7 +25,7 @@ struct chunk {
     struct chunk *older;
     size_t size; /* of data */
     size_t used;
-    size_t charged;      /* bytes charged is charged to the memory budget */
+    size_t charged;      /* bytes charged to the memory budget */
     size_t large;        /* bytes charged to the large request */
     size_t uncharged;    /* bytes that the budget refused */
     enum memory_use use; /* use that `charged` is charged for */

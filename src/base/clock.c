@@ -236,7 +236,7 @@ static uint64_t read_at_once(uint64_t *ret_boot)
 /* Clock invariants 1, 3 and 4. */
 instant clock_now(void)
 {
-    uint64_t boot = since_boot(); /* read first, like in read_at_once() */
+    uint64_t boot = since_boot(); /* read first, as in read_at_once() */
     uint64_t wall = clock_wall();
     uint64_t last = atomic_load(&newest);
     uint64_t at, ours, now;

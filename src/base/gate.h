@@ -7,8 +7,8 @@
  *   hold  the exchange stops there without holding a thread, until a control request resumes every
  *         exchange stopped at NAME. `applied=hold` also prevents the syncer from making its commit
  *         durable
- *   each  like hold, but every time the exchange gets there, even if it is decided again after a
- *         conflict
+ *   each  like hold, but every time the exchange reaches the gate, even if it is decided again
+ *         after a conflict
  *   kill  the process kills itself there with SIGKILL
  *
  * Control requests, to any blob port, unauthenticated:

@@ -87,8 +87,8 @@ void json_write_member(struct json_writer *writer, const char *name, struct byte
 void json_write_number(struct json_writer *writer, const char *name, uint64_t number);
 void json_write_bool(struct json_writer *writer, const char *name, bool is_true);
 
-/* Writes UTF-8 text as a quoted string; everything except printable ASCII becomes \uxxxx, like in
- * the real service. */
+/* Writes UTF-8 text as a quoted string; everything except printable ASCII becomes \uxxxx, as in the
+ * real service. */
 void json_write_string(struct text *out, struct bytes text);
 /* Like json_write_string(), but without the quotes, for strings built from several parts. */
 void json_write_text(struct text *out, struct bytes text);

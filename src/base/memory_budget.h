@@ -4,8 +4,8 @@
  * machine's memory.
  *
  * (1) The total charge never exceeds MEMORY_BUDGET_BYTES.
- * (2) An account may hold up to three times the memory that its charge leaves free, and a client
- *     (a connection) up to the memory that its charge leaves free. A greedy account therefore
+ * (2) An account may hold up to three times the memory that remains free after its charge, and a
+ *     client (a connection) as much as remains free after its charge. A greedy account therefore
  *     leaves a quarter of the budget to others, and several greedy accounts get less each.
  * (3) One request at a time may hold MEMORY_LARGE_BYTES more than its shares allow. Thus the
  *     largest legal request succeeds regardless of how much of the budget is in use, possibly only
@@ -21,7 +21,7 @@
 #define MEMORY_BUDGET_BYTES ((size_t)128 << 20)
 #define MEMORY_LARGE_BYTES  ((size_t)256 << 20)
 
-/* Use that memory is charged for, for metrics. */
+/* What memory is charged for; a label of metrics. */
 enum memory_use {
     MEMORY_REQUEST,  /* HTTP: header section and body, as received and parsed */
     MEMORY_DECISION, /* HTTP: records read, changes, and the response while it is rendered */
@@ -58,7 +58,8 @@ void memory_budget_refused(void);
 bool memory_budget_is_short(void);
 
 /* Charges `bytes` to the large request; `request` becomes the large request if there is none.
- * Returns false if another request is, or if it would hold more than MEMORY_LARGE_BYTES. */
+ * Returns false if there is another one, or if `request` would hold more than
+ * MEMORY_LARGE_BYTES. */
 bool memory_large_charge(const void *request, size_t bytes);
 /* Releases `bytes`. `request` is no longer the large request once it has released everything. */
 void memory_large_release(const void *request, size_t bytes);

@@ -15,7 +15,7 @@ struct waiter {
     /* points to the pointer to this waiter; NULL if it is not in a doubly linked list */
     struct waiter **link;
     void *place;       /* the list, if there are several */
-    uint64_t sequence; /* what is waited for: a sequence, or a time */
+    uint64_t sequence; /* sequence or time for which it waits */
 };
 
 #endif

@@ -50,9 +50,9 @@ struct xml_error {
  * it is not well-formed or exceeds a limit. */
 struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
                            struct xml_error *ret_error);
-/* Finds the position of the name in an element's end tag, which the service reports for a fault in
- * the element (recorded). Parses the document again, because counting lines during the first parse
- * would cost as much. */
+/* Finds the position of the name in an element's end tag. The service reports this position for a
+ * fault in the element (recorded). Parses the document again, because counting lines during the
+ * first parse would cost as much. */
 void xml_find_end(struct bytes document, const struct xml_node *node, unsigned long *ret_line,
                   unsigned long *ret_position);
 /* Returns the first child with that name, or NULL. */

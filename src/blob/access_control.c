@@ -117,7 +117,7 @@ void access_control_put(struct decision *d, const struct posix_acl *acl, bool is
                         struct blob *blob)
 {
     blob->acl = posix_acl_encode(d->arena, acl, blob->is_directory);
-    /* That of the superuser is not the one of a root without a list. */
+    /* A list owned by the superuser differs from that of a root without a list. */
     if (is_root && !blob->acl.ptr)
         blob->acl = posix_acl_encode(d->arena, acl, !blob->is_directory);
 }
@@ -171,7 +171,8 @@ static enum store_result read_directory(struct decision *d, uint64_t id, struct 
     return result;
 }
 
-/* Requires execution of all existing directories of the path, and more of the last one. */
+/* Requires the execute permission on all existing directories of the path, and further permissions
+ * on the last one. */
 static enum store_result check_path(struct decision *d, const struct tree_place *place,
                                     struct acl_callers *callers, unsigned of_parent,
                                     struct posix_acl *ret_parent)

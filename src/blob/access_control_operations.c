@@ -58,7 +58,7 @@ enum error check_access_decide(struct decision *d, const struct check_access_par
 
 /* ---- one list ---- */
 
-/* An owner may select a group of which it is a member; the superuser, any. */
+/* An owner may select a group of which it is a member; the superuser may select any group. */
 static bool may_set_group(const struct decision *d, struct bytes group)
 {
     struct acl_callers callers;

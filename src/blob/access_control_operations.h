@@ -21,7 +21,8 @@ struct get_access_control_result {
 };
 OPERATION_DECLARE(get_access_control);
 
-/* Finds out whether the lists permit the caller this. rest: Path-Get-Properties "checkAccess" */
+/* Determines whether the lists permit this access to the caller. rest: Path-Get-Properties
+ * "checkAccess" */
 struct check_access_parameters {
     struct parameters base;
     unsigned permissions;
@@ -74,7 +75,7 @@ struct set_access_control_recursive_parameters {
 struct set_access_control_recursive_result {
     struct result base;
     struct acl_progress done;
-    const struct acl_failure *failed; /* done.failures of them */
+    const struct acl_failure *failed; /* array of done.failures */
     struct bytes next;                /* where to continue; ptr NULL at the end */
 };
 OPERATION_DECLARE(set_access_control_recursive);

@@ -1,5 +1,5 @@
-/* Records of the Blob service, and what its files share. The files of this folder decide and know
- * nothing of HTTP or XML; those of rest/ parse requests and render answers.
+/* Records of the Blob service, and what its files share. The files in this folder contain the
+ * decisions and know nothing of HTTP or XML; those in rest/ parse requests and render responses.
  *
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
@@ -33,7 +33,7 @@
 
 struct service;
 
-/* ---- what a request names ---- */
+/* ---- the resource of a request ---- */
 
 /* LEVEL_WEBSITE: a page of the static website; `blob` is its path. */
 enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };
@@ -72,8 +72,8 @@ void blob_signed_names(const struct resource *resource, struct bytes *ret_contai
                        struct bytes *ret_blob);
 /* Returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput. */
 enum error blob_check_names(const struct resource *resource);
-/* Decodes and normalizes a path of a URL to stored names, in place. Returns false if it is not valid
- * text. decision: 39 */
+/* Decodes the path of a URL in place and normalizes it to stored names. Returns false if it is not
+ * valid text. decision: 39 */
 bool blob_decode_path(struct arena *arena, struct bytes *path); /* rest/resource.c */
 
 /* ---- containers: container_record.c ---- */
@@ -181,7 +181,7 @@ struct blob {
     instant created;
     struct etag etag;    /* none while uncommitted */
     instant modified;    /* while uncommitted: time of the last Put Block */
-    struct blob_ref ref; /* what it is */
+    struct blob_ref ref; /* base, snapshot or version */
     struct lease lease;  /* base only */
     struct content content;
     struct http_properties http;
@@ -262,7 +262,7 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* Appends the value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
-/* The metadata of directories, set by all clients: Hadoop's drivers, azcopy, the SDKs. Its value is
+/* Metadata name by which Hadoop's drivers, azcopy and the SDKs mark directories; the value is
  * "true". */
 #define BLOB_DIRECTORY_MARK "hdi_isfolder"
 bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
@@ -289,7 +289,7 @@ static inline bool blocks_expired(instant last_put, instant now)
 /* Advances the decision's clock beyond the version ids of the blob, which may be ahead of it
  * (keep_blob.h). */
 void blob_keep_above(struct decision *d, const struct blob *base);
-/* Starts a change of the properties or metadata of the call's blob: gives it a new ETag and
+/* Starts changing the properties or metadata of the call's blob: gives it a new ETag and
  * modification time and clears an expired or broken lease.
  *
  * Returns OK, or an error of blob_refuse_archived() (blob/tier.h). */
@@ -353,7 +353,7 @@ bool container_is_of_service(struct bytes name);
 
 /* Subject functions of the operation tables. */
 enum error container_subject(struct decision *d); /* if missing: E_ContainerNotFound */
-/* Like container_subject(), but a container deleted a moment ago is missing without an error
+/* Like container_subject(), but returns OK if the missing container was deleted a moment ago
  * (Delete Container). decision: 62 */
 enum error container_subject_deleted(struct decision *d);
 /* Base, ?snapshot= or ?versionid=; if missing or uncommitted: E_BlobNotFound. The current version

@@ -54,7 +54,7 @@ static enum error change_page_blob(struct decision *d,
 }
 
 /* Replaces all HTTP properties: those absent from the request are cleared. They are kept only if
- * the request has nothing but the size or sequence number of a page blob. rest: Set-Blob-Properties
+ * the request sets only the size or sequence number of a page blob. rest: Set-Blob-Properties
  * "Remarks" */
 enum error set_blob_properties_decide(struct decision *d,
                                       const struct set_blob_properties_parameters *p,
@@ -93,7 +93,7 @@ enum error get_blob_metadata_decide(struct decision *d,
     return OK;
 }
 
-/* Replaces all metadata of a blob and keeps its content. rest: Set-Blob-Metadata */
+/* Replaces all metadata of a blob. Its content is unchanged. rest: Set-Blob-Metadata */
 enum error set_blob_metadata_decide(struct decision *d,
                                     const struct set_blob_metadata_parameters *p,
                                     struct set_blob_metadata_result *r)
@@ -170,9 +170,9 @@ enum error lease_container_decide(struct decision *d, const struct lease_contain
     return OK;
 }
 
-/* ---- Snapshot Blob: keeps the current state of a blob under a new date ---- */
+/* ---- Snapshot Blob: retains the current state of a blob under a new date ---- */
 
-/* Recorded, 10 of 10: the version that Snapshot Blob creates has an id one millisecond later. If
+/* In all ten recordings, the version that Snapshot Blob creates has an id one millisecond later. If
  * the ids of the blob are already ahead of the clock, it is one tick later, so that they do not get
  * further and further ahead. decision: 804 */
 #define TICKS_AHEAD (TICKS_PER_SECOND / 1000)
@@ -184,7 +184,8 @@ static instant id_after(const struct decision *d, const struct blob *was, instan
     return date + (is_ahead ? 1 : TICKS_AHEAD);
 }
 
-/* Gives the content to the snapshot and, with versioning, also to a version with the old id. */
+/* Adds the snapshot as a holder of the content and, with versioning, also a version with the old
+ * id. */
 static enum error keep_version(struct decision *d, struct blob *base, struct blob *snapshot)
 {
     const struct blob *was = &blob_state(d)->blob;

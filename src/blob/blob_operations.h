@@ -19,7 +19,7 @@ struct copy_source;
         instant version; /* its id; 0: not a version */                                            \
     }
 
-/* ---- writing a whole blob ---- */
+/* ---- writing an entire blob ---- */
 
 /* Parameters that Put Blob and Put Block List share: create_blob.h. */
 struct create_blob {
@@ -87,7 +87,7 @@ struct block_run {
 struct get_block_list_result {
     struct result base;
     struct block_run committed, uncommitted; /* empty unless requested */
-    /* a committed blob exists: what follows describes it */
+    /* a committed blob exists; the following fields describe it */
     bool is_committed;
     uint64_t length;
 };
@@ -105,14 +105,14 @@ OPERATION_DECLARE(create_append_blob);
 struct append_block_parameters {
     struct parameters base;
     bool has_position, has_size_max;
-    uint64_t position; /* where the block must begin */
+    uint64_t position; /* required offset of the block */
     uint64_t size_max; /* maximum length of the blob after the append */
     struct body_sums sums;
     struct copy_source *source; /* Append Block From URL */
 };
 struct append_block_result {
     struct result base;
-    uint64_t offset; /* where the block begins */
+    uint64_t offset; /* offset of the block */
     uint32_t committed_blocks;
 };
 OPERATION_DECLARE(append_block);
@@ -122,7 +122,7 @@ OPERATION_DECLARE_GATHERED(append_block_from_url, append_block);
 struct seal_append_blob_parameters {
     struct parameters base;
     bool has_position;
-    uint64_t position; /* the length that the blob must have */
+    uint64_t position; /* required length of the blob */
 };
 OPERATION_NO_RESULT(seal_append_blob);
 OPERATION_DECLARE(seal_append_blob);
@@ -161,7 +161,7 @@ enum sequence_action { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_IN
 struct set_blob_properties_parameters {
     struct parameters base;
     struct http_properties http; /* all properties: those absent from the request are cleared */
-    bool keeps_http;             /* but none was sent, only properties of page blobs: */
+    bool keeps_http;             /* unless none was sent, but only properties of page blobs: */
     bool has_length;
     uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
     enum sequence_action action;
@@ -260,7 +260,7 @@ struct website_parameters {
 struct website_result {
     struct result base;
     struct get_blob_result read;
-    bool is_error_document; /* the requested page does not exist: this is sent instead */
+    bool is_error_document; /* the blob is the error document, sent for a missing page */
 };
 OPERATION_DECLARE(website);
 

@@ -40,7 +40,7 @@ enum {
     EXTRA_SPARSE = 1,
     EXTRA_HAS_UNITS = 2, /* of sparse content */
     EXTRA_HAS_HOLES = 4, /* as above */
-    EXTRA_APPENDED = 8,  /* the content was made by content_append() */
+    EXTRA_APPENDED = 8,  /* the content was created by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
     EXTRA_SEQUENCE = 64,      /* a sequence number follows */

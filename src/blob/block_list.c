@@ -1,5 +1,5 @@
-/* Put Block List: makes a block blob from staged or committed blocks, in one atomic step. Get Block
- * List: lists staged and committed blocks. */
+/* Put Block List: creates a block blob from staged or committed blocks in one atomic step.
+ * Get Block List: lists staged and committed blocks. */
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
@@ -89,8 +89,8 @@ static enum store_result read_staged(struct decision *d, struct content_block **
     return uncommitted_list(d->before, d->arena, &total, ret_blocks, ret_count);
 }
 
-/* Returns true for data that the Data Lake endpoint appended, which is no block list's. The first
- * byte of a position is zero, that of a base64 id is not. */
+/* Returns true for data that the Data Lake endpoint appended, which a block list cannot contain.
+ * The first byte of a position is zero, that of a base64 id is not. */
 static bool are_at_positions(const struct content_block *blocks, size_t count)
 {
     return count > 0 && blocks[0].block_id.ptr[0] == '\0';
@@ -182,7 +182,7 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
         pieces += chosen[i]->piece_count;
         if (pieces > PIECES_MAX)
             return decision_fail(d, E_InvalidBlockList,
-                                 "Blocks that were copied with a blob are named too often: put "
+                                 "Blocks that were copied with a blob are named too often; upload "
                                  "them again.");
     }
     if (pieces > 0)
@@ -290,8 +290,8 @@ enum error uncommitted_stage(struct decision *d, struct uncommitted *total, stru
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Creates the record of a new blob, which only listings with uncommitted blobs show, or notes in an
- * existing one that it has staged blocks. A soft-deleted blob becomes a snapshot. rest: "Soft
+/* Creates the record of a new blob, which only listings with uncommitted blobs show, or records in
+ * an existing one that it has staged blocks. A soft-deleted blob becomes a snapshot. rest: "Soft
  * delete for blobs", table of operations */
 static enum error write_blob(struct decision *d, bool has_versions)
 {
@@ -320,7 +320,7 @@ static enum error write_blob(struct decision *d, bool has_versions)
     return OK;
 }
 
-/* Finds out whether there are previous versions but no current one. Also looks at a soft-deleted
+/* Determines whether there are previous versions but no current one. Also checks a soft-deleted
  * blob. */
 static enum store_result find_versions(struct decision *d, bool *ret_found)
 {

@@ -9,7 +9,7 @@
 
 struct create_container_parameters {
     struct parameters base;
-    struct guid space; /* of the new incarnation: a new one, so that it starts empty */
+    struct guid space; /* new space of the container, so that it starts empty */
     enum public_access access;
     bool hierarchical; /* kind of the account */
     struct bytes metadata;
@@ -117,7 +117,7 @@ struct blob_sink {
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);
     void (*add)(struct blob_sink *sink, struct bytes name, const struct blob *blob);
-    /* Adds a BlobPrefix, for all blobs whose names begin with it. */
+    /* Adds a BlobPrefix, for all blobs whose names start with it. */
     void (*add_group)(struct blob_sink *sink, struct bytes prefix);
 };
 

@@ -3,7 +3,7 @@
 
 #include "service/small_record.h"
 
-/* For the reads about one deleted content: its runs, 50,000 at most, and one segment of its map. */
+/* Memory limit for reading one deleted content: at most 50,000 runs, and one segment of its map. */
 #define READ_ARENA_MAX ((size_t)64 << 20)
 
 /* ---- list of contents ---- */
@@ -50,7 +50,7 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
     };
 }
 
-/* arena: for what is read */
+/* arena: memory for the records read */
 static enum store_result give_up(struct decision *d, struct arena *arena, const struct ended *ended,
                                  struct content *base)
 {
@@ -67,8 +67,8 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
                                    base && base->id == content->id ? base : NULL, &d->leaves_more);
 }
 
-/* Releases them from newest to oldest: so the base records the newest generation that stays,
- * although content_snapshot_delete() sees those deleted in the same changes. */
+/* Releases them from newest to oldest, so that the base records the newest remaining generation,
+ * although content_snapshot_delete() still sees those deleted in the same changes. */
 enum store_result content_release_reference(struct decision *d, const struct ended_contents *ended,
                                             struct content *base)
 {
@@ -101,8 +101,9 @@ enum store_result contents_replace(struct decision *d, const struct content *was
     return result ? result : contents_cut_tail(d, was, 0);
 }
 
-/* By date, snapshots and versions never return to an older content. The date may be before the
- * content's id: a version completed by a pending copy has the date when the copy began. */
+/* In the order of their dates, snapshots and versions never return to an older content. The date
+ * may be before the content's id: a version completed by a pending copy has the date of the start
+ * of the copy. */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except)
 {

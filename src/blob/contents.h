@@ -1,6 +1,6 @@
-/* Inside blob/ and dfs/ only: releases the contents of the blobs of one name that are overwritten or
- * deleted. A sequence is shared by the base and its snapshots, and deleted with the last of them;
- * sparse content has a generation for each of them. */
+/* Internal to blob/ and dfs/: releases the contents of the blobs of one name that are overwritten
+ * or deleted. A sequence is shared by the base and its snapshots, and deleted with the last of
+ * them; sparse content has a generation for each of them. */
 #ifndef LAGRA_BLOB_CONTENTS_H
 #define LAGRA_BLOB_CONTENTS_H
 
@@ -28,12 +28,12 @@ enum store_result content_release_reference(struct decision *d, const struct end
                                             struct content *base);
 /* Releases `was`, the old content of the base, which `content` replaces. *content is updated.
  *
- * blocks: of `content`, which are kept; none if it is not made of blocks */
+ * blocks: blocks of `content`, which are retained; none if it does not consist of blocks */
 enum store_result contents_replace(struct decision *d, const struct content *was,
                                    struct content *content, const struct content_block *blocks,
                                    size_t count);
-/* Deletes the tail of an appended content that only the deleted snapshot or the overwritten base
- * used. except: the snapshot that is deleted in the same changes; 0: none */
+/* Deletes the tail of appended content that only the deleted snapshot or the overwritten base used.
+ * except: date of the snapshot that is deleted in the same changes, or 0 */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except);
 /* Reads the totals of the staged blocks. Expired blocks do not count, and are deleted with this

@@ -5,8 +5,8 @@
  *      \                                      ^         ^
  *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
  *
- * While the copy is PENDING the destination keeps its old content and is read-only. With
- * versioning, the old state becomes a version when the copy begins. rest: Copy-Blob; semantics 5 */
+ * While the copy is PENDING the destination retains its old content and is read-only. With
+ * versioning, the old state becomes a version when the copy starts. rest: Copy-Blob; semantics 5 */
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
@@ -94,7 +94,7 @@ static enum error check_type(struct decision *d, enum blob_type type)
 
 /* ---- the bytes ---- */
 
-/* Makes blocks of the pieces of the body, with the lengths of the source's blocks. */
+/* Creates blocks from the pieces of the body, with the lengths of the source's blocks. */
 static struct content blocks_of_body(struct decision *d, uint64_t id, const struct body *body,
                                      const struct copied_bytes *bytes)
 {
@@ -143,7 +143,7 @@ static enum store_result content_of(struct decision *d, const struct blob *targe
     return result;
 }
 
-/* Returns an empty content for a blob of this type. */
+/* Returns empty content for a blob of this type. */
 static struct content empty_content(enum blob_type type, uint64_t id)
 {
     return type == BLOB_PAGE ? content_sparse(id, 0) : (struct content){ .id = 0 };
@@ -167,7 +167,7 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
     return e;
 }
 
-/* Marks the destination as pending. It keeps its content, or is created empty. */
+/* Marks the destination as pending. It retains its content, or is created empty. */
 static enum error begin_pending(struct decision *d, const struct copy_blob_parameters *p,
                                 struct blob *target, struct copy_blob_result *r)
 {
@@ -272,7 +272,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     enum store_result result;
 
     if (blob.copy.copied != step->from)
-        return E_ServerBusy; /* another process makes the same copy */
+        return E_ServerBusy; /* another process is making the same copy */
     if (content.id == 0)
         content = content_sparse(d->now, step->length);
     result = content_write_ranges(d->before, d->changes, &content, d->now, step->body,
@@ -292,7 +292,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     return OK;
 }
 
-/* Returns the future blob, with what the destination keeps from its current state. */
+/* Returns the future blob, with the parts of the destination's current state that it retains. */
 static struct blob target_now(struct decision *d, const struct pending_copy *pending)
 {
     const struct blob *was = &blob_state(d)->blob;

@@ -1,4 +1,4 @@
-/* Parameters and results of the copy operations. copy_blob.c decides. */
+/* Parameters and results of the copy operations. The decisions are in copy_blob.c. */
 #ifndef LAGRA_BLOB_COPY_BLOB_H
 #define LAGRA_BLOB_COPY_BLOB_H
 
@@ -21,12 +21,12 @@ struct copy_blob_parameters {
     bool seals;
     struct body_sums sums;
     /* ---- gathered ---- */
-    struct blob source_blob; /* what is known of it */
+    struct blob source_blob; /* its known properties */
     uint64_t length;
-    struct bytes shown; /* its URL without the signature */
+    struct bytes shown; /* URL of the source without the signature */
     bool has_bytes;     /* the bytes are in the body */
     struct copied_bytes bytes;
-    struct pending_source pending; /* if it may take long */
+    struct pending_source pending; /* if it may take a long time */
 };
 struct copy_blob_result {
     struct result base;

@@ -137,8 +137,8 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
     return OK;
 }
 
-/* Put Blob: creates or replaces a block blob with the bytes of one request. rest: Put-Blob. Put
- * Blob From URL: with bytes that were gathered. */
+/* Put Blob: creates or replaces a block blob with the bytes of one request. Put Blob From URL: the
+ * same with the bytes of the copy source. rest: Put-Blob, Put-Blob-From-URL */
 
 /* Computes and stores the MD5. */
 enum error put_blob_decide(struct decision *d, const struct put_blob_parameters *p,

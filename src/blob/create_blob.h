@@ -1,21 +1,21 @@
-/* Inside blob/ and dfs/ only: shared by Put Blob of every type, Put Block List and Path Create,
- * which replace a whole blob in one atomic step. */
+/* Internal to blob/ and dfs/: shared by Put Blob of every type, Put Block List and Path Create,
+ * which replace an entire blob in one atomic step. */
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
 
 #include "blob/blob_operations.h"
 #include "blob/uncommitted.h"
 
-/* Returns the new blob, without content: what the request specifies, with the lease of the old blob
+/* Returns the new blob as specified by the request, without content, with the lease of the old blob
  * and, if that is of the same type, its creation time and tier.
  *
  * Returns OK, E_BlobArchived. */
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob);
-/* Releases or keeps the old content, gives the blob its version id, drops the uncommitted blocks,
+/* Releases or retains the old content, gives the blob its version id, drops the uncommitted blocks,
  * and writes the blob.
  *
- * blocks: of the new content; NULL: it is not made of blocks
+ * blocks: of the new content; NULL: it does not consist of blocks
  * account: of the blob
  *
  * Returns OK, E_InvalidBlobType if it has versions of another type, or an error of

@@ -1,11 +1,11 @@
 /* Delete Blob: deletes the base, its snapshots, or one snapshot or version: permanently or, if soft
- * delete is on, softly: then everything but its lease and its uncommitted blocks is kept until it
- * expires. With versioning, the base stays as a previous version (keep_blob.h).
+ * delete is on, softly: then everything except its lease and its uncommitted blocks is retained
+ * until it expires. With versioning, the base is retained as a previous version (keep_blob.h).
  *
- * All snapshots are deleted in one commit of bounded size, so that nobody sees some of them deleted
- * (snapshot_changes.h). Until their records are changed, deleted ones hold their content, or their
- * generation of a page blob, like any other. rest: Delete-Blob; semantics 5; decisions: 249, 790,
- * 803 */
+ * All snapshots are deleted in one commit of bounded size, so that no client sees only some of them
+ * deleted (snapshot_changes.h). Until their records are changed, deleted ones hold their content,
+ * or their generation of a page blob, like any other. rest: Delete-Blob; semantics 5; decisions:
+ * 249, 790, 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/kept_paths.h"
@@ -67,8 +67,8 @@ enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapsh
 
 /* ---- soft ---- */
 
-/* Adds the task of snapshots that were deleted alone; those deleted with their base expire with
- * it. */
+/* Adds the task of snapshots that were deleted without their base; those deleted with it expire
+ * with it. */
 static void defer_snapshots(struct decision *d, const struct retention *retention)
 {
     const struct blob_deletion deletion = retention_deletion(d, retention);
@@ -117,7 +117,7 @@ static enum error delete_base_softly(struct decision *d, bool with_snapshots,
     return OK;
 }
 
-/* Deletes a base with nothing but uncommitted blocks, which are not kept. It may have restored
+/* Deletes a base that has only uncommitted blocks, which are not retained. It may have restored
  * snapshots. */
 static enum error delete_uncommitted_softly(struct decision *d, enum delete_snapshots snapshots,
                                             const struct retention *retention)
@@ -147,8 +147,8 @@ static enum error delete_softly(struct decision *d, enum delete_snapshots snapsh
 
 /* ---- as a version ---- */
 
-/* Returns true if the current state, which is or becomes a version, is kept as one. Then only the
- * snapshots are really deleted. */
+/* Returns true if the current state, which is or becomes a version, is retained as one. Then only
+ * the snapshots are actually deleted. */
 static bool stays_as_version(const struct blob *base, const struct retention *retention)
 {
     return !base->uncommitted && (retention->is_versioned || base->is_version);
@@ -321,7 +321,7 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
                       : blob_delete_for_good(d, p->snapshots);
 }
 
-/* Deletes a soft-deleted snapshot or version for good. rest: Delete-Blob "Permanent delete";
+/* Permanently deletes a soft-deleted snapshot or version. rest: Delete-Blob "Permanent delete";
  * decision: 793 */
 enum error delete_blob_permanently_decide(struct decision *d,
                                           const struct delete_blob_permanently_parameters *p,

@@ -3,9 +3,10 @@
  *
  * (1) The work for a page is proportional to the matches of the condition on one tag: the other
  *     conditions are checked in the index record itself.
- * (2) A search finds everything that was acknowledged before it began, and its results are durable
- *     before they are sent.
- * (3) Each blob has one place in the order, so pages of any size have no gaps and no repetitions.
+ * (2) A search finds everything that was acknowledged before it started, and its results are
+ *     durable before they are sent.
+ * (3) Each blob has one position in the order, so pages of any size have neither gaps nor
+ *     repetitions.
  * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80 */
 #include "base/log.h"
 #include "blob/tag_index.h"
@@ -17,7 +18,7 @@ struct search {
     const struct find_blobs *asked;
     const struct tag_comparison *driver;
     struct bytes prefix;
-    struct bytes first; /* index key to begin at */
+    struct bytes first; /* index key to start at */
     uint32_t shown;
     uint32_t records, containers; /* examined */
     struct page_merge others;     /* found by other cells */
@@ -136,8 +137,8 @@ static bool is_found(const struct search *search, const struct page_entry *entry
            tag_expression_holds(search->asked->where, parts[0], entry->value);
 }
 
-/* Adds the blobs of other cells that precede this key of our own, or all of them (NULL). Ends the page if one of theirs is at
- * its end. */
+/* Adds the blobs of other cells that precede `before`, a key of our own, or all of them if it is
+ * NULL. Ends the page where a page of another cell ends. */
 static enum store_result add_others(struct search *search, const struct page_key *before)
 {
     struct page_entry entry;
@@ -153,7 +154,7 @@ static enum store_result add_others(struct search *search, const struct page_key
             break;
         }
         if (!is_found(search, &entry)) {
-            log_line(LOG_ERROR, "another cell has sent an entry that the search cannot find");
+            log_line(LOG_ERROR, "another cell has sent an entry that does not match the search");
             return STORE_CORRUPT;
         }
         add(search, &entry.key, entry.value);
@@ -252,7 +253,7 @@ static enum store_result search_one(struct search *search, struct bytes name)
     return search_container(search, name, container.space);
 }
 
-/* Returns like search_container(); STORE_NOT_FOUND: the page is complete. */
+/* Returns the results of search_container(), or STORE_NOT_FOUND if the page is complete. */
 static enum store_result search_next(struct search *search, const struct space_record *at)
 {
     const struct page_key first = { { at->partition_key } };
@@ -265,7 +266,7 @@ static enum store_result search_next(struct search *search, const struct space_r
     if (search->containers++ >= FIND_CONTAINERS_MAX)
         return stop_at(search, &first);
     if (!container_decode(at->value, &container)) {
-        log_line(LOG_ERROR, "the record of container %.*s has an unknown form",
+        log_line(LOG_ERROR, "the record of container %.*s has an unrecognized format",
                  BYTES_ARG(at->partition_key));
         return STORE_CORRUPT;
     }

@@ -7,7 +7,7 @@
 #include "blob/create_blob.h"
 #include "blob/keep_blob.h"
 
-/* The maximum number of snapshots that a page blob can have had. */
+/* Maximum number of snapshots created in the lifetime of a page blob. */
 #define EPOCH_MAX (UINT32_MAX - 2)
 
 /* Checks that this snapshot may be copied to the destination.
@@ -64,8 +64,9 @@ static enum error make_target(struct decision *d, const struct incremental_copy_
     return e;
 }
 
-/* Makes a new destination a version if versioning is on. Its id never changes: its snapshots keep
- * what later copies overwrite (recorded: the id of the first). decision: 100 */
+/* Makes a new destination a version if versioning is on. Its id never changes, because its
+ * snapshots retain what later copies overwrite (recorded: the id of the first copy). decision:
+ * 100 */
 static enum error version_first(struct decision *d, struct blob *blob)
 {
     struct retention retention;

@@ -1,5 +1,5 @@
-/* Parameters and result of Incremental Copy Blob. incremental_copy.c decides; the copy continues as
- * a pending copy. rest: Incremental-Copy-Blob */
+/* Parameters and result of Incremental Copy Blob. The decisions are in incremental_copy.c; the copy
+ * continues as a pending copy. rest: Incremental-Copy-Blob */
 #ifndef LAGRA_BLOB_INCREMENTAL_COPY_H
 #define LAGRA_BLOB_INCREMENTAL_COPY_H
 
@@ -11,7 +11,7 @@ struct incremental_copy_blob_parameters {
     struct guid id;
     /* ---- gathered ---- */
     struct blob source_blob; /* the snapshot */
-    struct bytes path;       /* of the source's URL: the blob that the snapshot belongs to */
+    struct bytes path;       /* path of the source's URL: the blob that the snapshot belongs to */
     struct bytes shown;      /* the source's URL without the signature */
     struct pending_source pending;
 };
@@ -26,7 +26,7 @@ OPERATION_DECLARE_GATHER(incremental_copy_blob);
  * target: the properties of the new base blob; its content is already in place */
 void incremental_copy_complete(struct decision *d, const struct blob *target);
 /* Ends a failed or aborted copy, which leaves the base with zero bytes (rest: Abort-Copy-Blob). The
- * snapshots stay, and the next copy copies the whole source. */
+ * snapshots remain, and the next copy copies the entire source. */
 void incremental_copy_end(struct decision *d, const struct blob *target);
 
 #endif

@@ -6,7 +6,7 @@
 #include "blob/snapshot_marks.h"
 #include "blob/tier.h"
 
-/* The maximum number of snapshots that a page blob can have had. */
+/* Maximum number of snapshots created in the lifetime of a page blob. */
 #define EPOCH_MAX (UINT32_MAX - 2)
 
 /* begin_pending() of copy_blob.c sets both times to the same value, and nothing changes them while

@@ -120,7 +120,7 @@ static bool is_shown(const struct page *page, const struct blob *blob)
     return page->asked->uncommitted && !blocks_expired(blob->modified, page->d->now);
 }
 
-/* Writes the first key after all keys with this prefix to `out`, replacing what is there. Returns
+/* Writes the first key after all keys with this prefix to `out`, replacing its contents. Returns
  * false if there is none (the prefix is all 0xFF). */
 static bool successor(struct text *out, struct bytes prefix)
 {
@@ -163,7 +163,7 @@ static enum store_result add_group(struct page *page, struct bytes group)
 
 static enum store_result unknown_form(struct bytes name)
 {
-    log_line(LOG_ERROR, "a record of blob %.*s has an unknown form", BYTES_ARG(name));
+    log_line(LOG_ERROR, "a record of blob %.*s has an unrecognized format", BYTES_ARG(name));
     return STORE_CORRUPT;
 }
 

@@ -8,7 +8,7 @@
 
 /* Entries of a directory read at once. */
 #define ENTRIES_AT_ONCE 256u
-/* Attempts at a page of a container that changes all the time. */
+/* Attempts at a page of a container that changes constantly. */
 #define ATTEMPTS_MAX    4u
 
 static const struct bytes base_key = BYTES("\xFF");
@@ -42,11 +42,11 @@ struct tree_records {
     struct level *level;
     struct reading *readings;
     struct text name;        /* current name */
-    bool descends;           /* to the names below it, next: */
+    bool descends;           /* continue with the names below it: */
     uint64_t below;          /* id of the directory */
     size_t below_len;        /* length of its path */
     struct read_view *of;    /* records of the current name, or NULL */
-    struct bytes record_key; /* where to continue in them */
+    struct bytes record_key; /* key of the record to continue at */
     struct scan *scan;
     bool is_read;  /* the base has been read */
     bool has_lost; /* a name was deleted, or replaced, after its directory was read */
@@ -117,7 +117,7 @@ static void enter_level(struct tree_records *records)
     records->descends = false;
 }
 
-/* Notes the state in which the directory is read, for tree_records_confirm(). */
+/* Records the state in which the directory is read, for tree_records_confirm(). */
 static void note_reading(struct tree_records *records, const struct decision_part *part)
 {
     struct reading *reading = arena_alloc(records->d->arena, sizeof *reading);

@@ -1,6 +1,6 @@
 /* Returns the records of a hierarchical container in the order of its names, for List
- * Blobs: a walk over its directories, each followed by the names below it. So a name that no longer
- * exists is still a place to continue at.
+ * Blobs: a walk over its directories, each followed by the names below it. So the walk can continue
+ * at a name that no longer exists.
  *
  * A page reads many partitions. tree_records_confirm() detects that a directory has changed between
  * its reading and the end of the page, so that a rename is seen completely or not at all. */
@@ -33,8 +33,8 @@ struct decision_part *tree_records_keep(struct tree_records *records);
 /* Returns true if lists have refused the callers a directory or name of the walk
  * (access_control.h). */
 bool tree_records_are_refused(const struct tree_records *records);
-/* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read; after some
- * attempts that is accepted. */
+/* Returns STORE_OK, or STORE_CONFLICT if directories have changed since they were read. After some
+ * attempts, changes are accepted. */
 enum store_result tree_records_confirm(const struct tree_records *records);
 void tree_records_close(struct tree_records *records);
 

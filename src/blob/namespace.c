@@ -121,7 +121,7 @@ int namespace_compare(struct bytes left, struct bytes right)
         i++;
     if (i == len)
         return left.len == right.len ? 0 : left.len < right.len ? -1 : 1;
-    /* No name has a byte 0, so a slash comes first. */
+    /* No name has a byte 0, so a slash sorts first. */
     if (left.ptr[i] == '/')
         return -1;
     if (right.ptr[i] == '/')
@@ -228,7 +228,7 @@ static enum store_result store_result_of(const struct tree *tree, enum tree_resu
     return result ? STORE_CORRUPT : STORE_OK;
 }
 
-/* Finds out whether the partition of a task is that of a file or directory, and finds its name. */
+/* Determines whether the partition of a task is that of a file or directory, and finds its name. */
 static enum store_result find_in_task(struct decision *d, struct blob_node *node, bool *ret_found)
 {
     enum tree_result opened;

@@ -58,7 +58,7 @@ struct blob namespace_new_directory(instant created);
 /* Deletes the name of the subject, whose base record is deleted in the same changes. Does nothing
  * in a flat container. Also for tasks. */
 enum store_result namespace_remove(struct decision *d);
-/* Finds out whether a directory has entries. */
+/* Determines whether a directory has entries. */
 enum error namespace_is_empty(struct decision *d, bool *ret_empty);
 /* Finds a place for a node in the hidden directory, under its id; ids are not used again. If the
  * directory does not exist, creates it in a commit of its own. Returns OK, DECIDE_PREPARED, or an
@@ -72,7 +72,7 @@ static inline bool namespace_is_hidden(struct bytes name)
 {
     return name.ptr[0] == '/';
 }
-/* Compares two names in the order of a walk: a directory, all that is below it, the next name. */
+/* Compares two names in the order of a walk: a directory, everything below it, the next name. */
 int namespace_compare(struct bytes left, struct bytes right);
 
 #endif

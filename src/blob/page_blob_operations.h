@@ -1,5 +1,5 @@
-/* Parameters and results of the operations on page blobs only, implemented in page_blob.c,
- * page_blob.c, and the files of these names in rest/. */
+/* Parameters and results of the operations on page blobs only, implemented in page_blob.c and
+ * rest/page_blob.c. */
 #ifndef LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
 

@@ -2,7 +2,7 @@
  * Lake endpoint. Pure functions, called by decide functions.
  *
  * Their rows have blob_locate(), blob_enter(), the subject functions of blob/blob.h, and in
- * `passes` the needs that are named here. A path is listed by list_blobs_decide() with
+ * `passes` the NEEDS_ bits named here. A path is listed by list_blobs_decide() with
  * list_blobs_parameters.one_level or without, from a prefix with a slash at its end. Files are
  * created, written, read and deleted by the decide functions of blob/blob_operations.h. */
 #ifndef LAGRA_BLOB_PATH_OPERATIONS_H
@@ -22,8 +22,8 @@
 enum error path_create_directory(struct decision *d, const struct create_blob *create,
                                  const struct posix_creation *creation, struct blob *ret_directory);
 
-/* Deletes a directory. A recursive delete is one commit, whatever is in the directory: a task
- * deletes that later. Subject: blob_subject_uncommitted; NEEDS_DESTROY.
+/* Deletes a directory. A recursive delete is one commit, whatever is in the directory; a task
+ * deletes the contents later. Subject: blob_subject_uncommitted; NEEDS_DESTROY.
  *
  * *ret_deleted  the time of the deletion, if it is retained; otherwise 0
  * returns  OK; E_PathDirectoryNotEmpty if it is not recursive; E_OperationNotSupportedOnDirectory
@@ -37,8 +37,8 @@ enum error path_delete_directory(struct decision *d, bool is_recursive, instant 
  * returns  OK; DECIDE_PREPARED; an error of decision_fail_content() */
 enum error path_delete(struct decision *d, instant *ret_deleted);
 
-/* Deletes the blob of the state, its snapshots, or both, without retaining them. What is already
- * soft-deleted stays so. Also for tasks. */
+/* Deletes the blob of the state, its snapshots, or both, without retaining them. Blobs that are
+ * already soft-deleted remain so. Also for tasks. */
 enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapshots);
 
 /* Deletes the blob of the subject's partition, with its snapshots and its name; for tasks. Returns
@@ -59,7 +59,7 @@ struct path_rename {
  * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, or an error of
  * decision_fail_store(). */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked);
-/* Renames a file or a directory, with all that is below it, in one commit. The path of the request
+/* Renames a file or a directory, with everything below it, in one commit. The path of the request
  * is the destination: an existing file is replaced by a file, an empty directory by a directory.
  * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
  * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination. What is

@@ -1,9 +1,9 @@
-/* Inside blob/ only: a copy that continues after its request was answered. Its record lies in the
+/* Internal to blob/: a copy that continues after the response to its request. Its record is in the
  * partition of the destination until the copy ends; a deferred task resumes the copy after a
  * restart. rest: Copy-Blob
  *
- *   INNER "Y"   as in source/pending_source.h, with the destination blob as it will be but for its
- *               content (of a page blob with the content copied so far); then the snapshot that an
+ *   INNER "Y"   as in source/pending_source.h, with the future destination blob except its content
+ *               (for a page blob, with the content copied so far); then the snapshot that an
  *               incremental copy is based on, and the account of the destination (bytes; absent:
  *               the account of the source) */
 #ifndef LAGRA_BLOB_PENDING_COPY_H

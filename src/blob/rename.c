@@ -60,7 +60,7 @@ static enum error check_source(struct decision *d, const struct path_rename *ask
     return e;
 }
 
-/* Finds out whether the destination's parent is still missing. The source was found since, and
+/* Determines whether the destination's parent is still missing. The source was found since, and
  * both may have been created together. Returns E_RenameDestinationParentPathNotFound,
  * DECIDE_AGAIN. */
 static enum error fail_parent(struct decision *d)

@@ -63,8 +63,8 @@ void expire_deleted_defer(struct changes *changes, const struct blob_deletion *d
                   bytes_of(payload, sizeof payload));
 }
 
-/* Finds the first snapshot of the range that was deleted at that time. *ret_next: the date to
- * continue at; 0: the range is done. Returns STORE_NOT_FOUND if none of those examined was. */
+/* Finds the first snapshot of the range that was deleted at that time. *ret_next: date to continue
+ * at, or 0 at the end of the range. Returns STORE_NOT_FOUND if none of those examined was. */
 static enum store_result find_snapshot(struct decision *d, instant deleted, instant from,
                                        instant until, struct blob *ret_snapshot, instant *ret_next)
 {

@@ -1,5 +1,5 @@
-/* Inside blob/ only: soft delete and versioning of an account, and the task that deletes what has
- * expired. rest: Set-Blob-Service-Properties "DeleteRetentionPolicy"; decision: 791 */
+/* Internal to blob/: soft delete and versioning of an account, and the task that deletes expired
+ * blobs. rest: Set-Blob-Service-Properties "DeleteRetentionPolicy"; decision: 791 */
 #ifndef LAGRA_BLOB_RETENTION_H
 #define LAGRA_BLOB_RETENTION_H
 
@@ -11,15 +11,15 @@ enum { TASK_EXPIRE_DELETED = 0x130 };
 
 struct retention {
     instant expires;       /* of a blob deleted now; 0: soft delete is off */
-    bool allows_permanent; /* soft-deleted blobs may be deleted for good before they expire */
-    bool is_versioned;     /* old states are kept as versions (keep_blob.h) */
+    bool allows_permanent; /* soft-deleted blobs may be permanently deleted before they expire */
+    bool is_versioned;     /* old states are retained as versions (keep_blob.h) */
 };
 
 /* Reads the account's current policy. The decision need not see a policy that is set while it runs:
  * the partition of the service properties is not a guard, because all writes of an account would
  * contend for its lock.
  *
- * Returns like service_properties_read(). */
+ * Returns the results of service_properties_read(). */
 enum store_result retention_find(struct decision *d, struct bytes account,
                                  struct retention *ret_retention);
 /* Reads the policy for the deletion of a path of a hierarchical container. For all other changes in
@@ -32,8 +32,8 @@ static inline struct blob_deletion retention_deletion(const struct decision *d,
 {
     return (struct blob_deletion){ .at = d->now, .expires = retention->expires };
 }
-/* Adds the task that deletes for good what was soft-deleted at *deletion: the base, and the
- * snapshots and versions dated `from` to `until`; both 0: none. */
+/* Adds the task that permanently deletes everything that was soft-deleted at *deletion: the base,
+ * and the snapshots and versions dated `from` to `until`; both 0: none. */
 void expire_deleted_defer(struct changes *changes, const struct blob_deletion *deletion,
                           instant from, instant until);
 /* Runs the task. */

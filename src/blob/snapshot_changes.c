@@ -111,8 +111,8 @@ static enum store_result has_other(struct decision *d, instant except, bool *ret
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Updates the base after a snapshot is deleted (except; 0: none): notes whether it was the last
- * one, and deletes an anchor that was only kept for it. If *ret_changed, the caller writes
+/* Updates the base after a snapshot is deleted (except; 0: none): records whether it was the last
+ * one, and deletes an anchor that was only retained for it. If *ret_changed, the caller writes
  * *base. */
 static enum store_result settle_base(struct decision *d, instant except, struct blob *base,
                                      bool *ret_changed)
@@ -292,7 +292,7 @@ enum store_result snapshot_marks_task(struct decision *d, const struct deferred_
     if (some->next > 0) {
         marks.items[0].from = some->next;
     } else {
-        decision_defer_collection(d); /* once, for what all steps left */
+        decision_defer_collection(d); /* once, for the remains of all steps */
         marks.count--;
         memmove(&marks.items[0], &marks.items[1], marks.count * sizeof marks.items[0]);
     }

@@ -123,8 +123,8 @@ void snapshot_marks_write(struct changes *changes, struct arena *arena,
 
 /* ---- application to a snapshot ---- */
 
-/* Returns true if the snapshot was soft-deleted when the mark was made. The mark does not apply to
- * later deletions. */
+/* Returns true if the snapshot was soft-deleted when the mark was created. The mark does not apply
+ * to later deletions. */
 static bool is_deleted(const struct snapshot_mark *mark, const struct blob *snapshot)
 {
     return snapshot->deletion.at > 0 && snapshot->deletion.at <= mark->at;

@@ -1,6 +1,6 @@
-/* Inside blob/, and for programs that inspect records of blobs: changes of many snapshots of a blob
- * that are not yet in their records. Delete Blob and Undelete Blob change a few snapshots directly;
- * for more they write a mark, and a deferred task changes the records in steps
+/* Internal to blob/, and for programs that inspect records of blobs: changes of many snapshots of a
+ * blob that are not yet in their records. Delete Blob and Undelete Blob change a few snapshots
+ * directly; for more they write a mark, and a deferred task changes the records in steps
  * (snapshot_changes.c). Until then every reader of a snapshot also reads the marks, in the same
  * state of the partition, and applies them. decisions: 249, 792
  *
@@ -12,7 +12,7 @@
  *          u8 2; u8 count; each: u8 kind; v from; v until; v at; v expires
  * Version 1 is still written where it suffices: earlier programs read it.
  *
- * All functions: any thread. */
+ * Thread-safe. */
 #ifndef LAGRA_BLOB_SNAPSHOT_MARKS_H
 #define LAGRA_BLOB_SNAPSHOT_MARKS_H
 
@@ -34,7 +34,7 @@ enum mark_kind {
 struct snapshot_mark {
     enum mark_kind kind;
     instant from, until; /* ticks, inclusive; the task advances `from` */
-    /* when the mark was made; not stored for MARK_GONE, where it equals `until` */
+    /* creation time of the mark; not stored for MARK_GONE, where it equals `until` */
     instant at;
     instant expires; /* of MARK_DELETED */
 };

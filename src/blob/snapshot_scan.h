@@ -1,6 +1,6 @@
-/* Inside blob/ only: scans the snapshots and versions of a blob by date, with marks applied
- * (snapshot_marks.h). A long scan would block other requests of a worker: there it returns
- * STORE_WAIT.
+/* Internal to blob/: scans the snapshots and versions of a blob by date, with marks applied
+ * (snapshot_marks.h). A long scan would block other requests of a worker, where it returns
+ * STORE_WAIT instead.
  *
  * All run inside decide or a task, and return STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 #ifndef LAGRA_BLOB_SNAPSHOT_SCAN_H
@@ -15,12 +15,12 @@
 enum store_result snapshot_next(struct scan *scan, struct arena *arena,
                                 const struct snapshot_marks *marks, struct blob *ret_snapshot);
 
-/* Finds out whether the test is true for any of them. */
+/* Determines whether the test is true for any of them. */
 typedef bool snapshot_test(const struct blob *snapshot, const void *context);
 enum store_result snapshots_find(struct decision *d, const struct snapshot_marks *marks,
                                  snapshot_test *test, const void *context, bool *ret_found);
 
-/* Finds out whether the blob has a previous version, soft-deleted or not, other than `except` (0:
+/* Determines whether the blob has a previous version, soft-deleted or not, other than `except` (0:
  * any). */
 enum store_result versions_find(struct decision *d, instant except, bool *ret_found);
 

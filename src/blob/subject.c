@@ -93,7 +93,7 @@ static enum error fail_no_container(struct decision *d, struct read_view *of,
                                      : decision_fail_store(d, result);
 }
 
-/* Reads the container of a call about a blob; it lies in another partition. */
+/* Reads the container of a call about a blob, which is in another partition. */
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
 {

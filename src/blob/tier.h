@@ -1,6 +1,6 @@
-/* Inside blob/ and dfs/ only: access tiers, their names, the operations they allow, and
- * rehydration: an archived blob becomes readable after some time, by a deferred task. A task that is
- * due at another time than its blob does nothing. rest: Set-Blob-Tier */
+/* Internal to blob/ and dfs/: access tiers, their names, the operations they allow, and
+ * rehydration: an archived blob becomes readable after some time, by a deferred task. A task that
+ * is due at another time than its blob does nothing. rest: Set-Blob-Tier */
 #ifndef LAGRA_BLOB_TIER_H
 #define LAGRA_BLOB_TIER_H
 
@@ -12,7 +12,7 @@ void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
 /* How a blob is rehydrated. */
 struct rehydration {
     bool is_high;   /* high priority */
-    uint64_t ticks; /* how long it takes */
+    uint64_t ticks; /* duration */
 };
 /* Starts the rehydration of an archived blob. The caller that writes it calls rehydrate_defer(). */
 void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,

@@ -19,7 +19,7 @@ static const struct bytes total_key = BYTES("U");
 
 static enum store_result damaged(const char *what)
 {
-    log_line(LOG_ERROR, "uncommitted blocks of a blob: %s is damaged", what);
+    log_line(LOG_ERROR, "uncommitted blocks of a blob: %s is corrupt", what);
     return STORE_CORRUPT;
 }
 

@@ -1,4 +1,4 @@
-/* Inside blob/ and dfs/ only: the uncommitted blocks of a blob, which Put Block adds and Put Block
+/* Internal to blob/ and dfs/: the uncommitted blocks of a blob, which Put Block adds and Put Block
  * List commits or drops; bytes appended at the Data Lake endpoint are stored as blocks too.
  * rest: Put-Block; semantics 5; decision: 1202
  *
@@ -33,7 +33,7 @@ struct uncommitted {
 enum store_result uncommitted_read(struct read_view *before, struct arena *arena,
                                    struct uncommitted *ret_total);
 /* Adds or replaces a block, and updates and writes *total; at most once per list of changes. If
- * total->count is 0, a new set begins. total->id_length: of the blocks. block_id: base64, or a
+ * total->count is 0, a new set starts. total->id_length: of the blocks. block_id: base64, or a
  * position; at most UNCOMMITTED_ID_MAX bytes */
 enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
@@ -50,7 +50,7 @@ enum store_result uncommitted_list(struct read_view *before, struct arena *arena
                                    const struct uncommitted *total,
                                    struct content_block **ret_blocks, size_t *ret_count);
 
-/* The blocks of a new content, and the uncommitted ones they were chosen from. */
+/* The blocks of new content, and the uncommitted ones from which they were chosen. */
 struct named_blocks {
     const struct content_block *named; /* in their order in the content */
     size_t named_count;
@@ -63,8 +63,8 @@ struct named_blocks {
 enum store_result uncommitted_drop(struct read_view *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,
                                    const struct named_blocks *blocks, bool *ret_more);
-/* Deletes blocks that are now part of the content, but not all blocks of the set. Updates and writes
- * *total. */
+/* Deletes blocks that are now part of the content, but not all blocks of the set. Updates and
+ * writes *total. */
 void uncommitted_take(struct changes *changes, struct arena *arena, struct uncommitted *total,
                       const struct content_block *blocks, size_t count);
 

@@ -92,7 +92,7 @@ static enum error open_page(struct decision *d, struct bytes path,
     return e;
 }
 
-/* Opens the error document, which is always sent whole, whatever range was requested. */
+/* Opens the error document, which is always sent completely, regardless of the requested range. */
 static enum error open_error_document(struct decision *d, const struct static_website *website,
                                       struct website_result *r)
 {

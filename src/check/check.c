@@ -298,7 +298,8 @@ static void check_totals(struct check *check)
         check->findings++;
         check_report_account(&share->account, SHARE);
         check_report_name(bytes_from_string(share->name));
-        check_report(FINDING_DAMAGED, ": its byte total differs from the length of its files");
+        check_report(FINDING_DAMAGED,
+                     ": its byte total differs from the total length of its files");
     }
 }
 

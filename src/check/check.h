@@ -1,12 +1,12 @@
-/* `lagra check`: verifies a data directory that no server uses. */
+/* `lagra check`: verifies a data directory that is not in use. */
 #ifndef LAGRA_CHECK_CHECK_H
 #define LAGRA_CHECK_CHECK_H
 
 #include <stdbool.h>
 
-/* Reads everything in a data directory and verifies it. Opens the directory like the server does
- * at startup (which repairs what it can), and prints a line for each corrupted or lost item and
- * each failed deferred task. Creates nothing if there is no data directory.
+/* Reads everything in a data directory and verifies it. Opens the directory as a server does at
+ * startup (which repairs what it can), and prints a line for each corrupted or lost item and each
+ * failed deferred task. Creates nothing if there is no data directory.
  *
  * salvage_to  new directory for everything readable in a directory that the server refuses to
  *             open; lost items are listed by name. NULL: check only

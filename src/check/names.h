@@ -1,4 +1,4 @@
-/* Internal to check/: names of resources in findings, and what a salvage lost. */
+/* Internal to check/: names of resources in findings, and the losses of a salvage. */
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 

@@ -26,7 +26,7 @@ bool check_is_of_share(struct bytes record_key);
 /* Check a record of a message, or of an entity.
  *
  * ret_counts  set if the record counts as a message, or an entity
- * returns     what is wrong, in the arena, or NULL */
+ * returns     a description of the defect, in the arena, or NULL */
 const char *check_message(struct store *store, struct arena *arena,
                           const struct record_place *place, const struct record *record,
                           bool *ret_counts);
@@ -48,8 +48,8 @@ bool check_is_of_tree(const struct record_place *place, struct bytes value);
  * failed. */
 bool check_adopt_share(struct store *store, struct bytes account, const char *name,
                        struct guid space);
-/* Rebuilds the tree of a share from the records that a salvage could save, and prints what was
- * lost. account: space of the share's record
+/* Rebuilds the tree of a share from the records that a salvage could save, and prints the losses.
+ * account: space of the share's record
  * returns  number of lost items */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);

@@ -45,8 +45,8 @@ struct restore_part restore_open(const struct restore *r, uint64_t id);
 /* Commits the changes. */
 void restore_close(const struct restore *r, struct restore_part *part);
 
-/* Rewrites the entries of each directory, and their number, from its nodes. If two nodes have one
- * name, one of them is marked as lost. */
+/* Rewrites the entries of each directory, and their number, from its nodes. If two nodes have the
+ * same name, one of them is marked as lost. */
 void restore_entries(struct restore *r);
 /* Recounts the totals of the share. */
 void restore_totals(const struct restore *r);

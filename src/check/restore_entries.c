@@ -38,7 +38,7 @@ static size_t find_child(const struct children *children, struct bytes key)
     return i;
 }
 
-/* Deletes entries without a node, and marks children that have one. */
+/* Deletes entries without a node, and marks the children that have an entry. */
 static void delete_stale_entries(struct restore *r, struct restore_part *part,
                                  struct children *children)
 {
@@ -93,8 +93,8 @@ static void restore_directory(struct restore *r, uint64_t id, struct restore_nod
     restore_close(r, &part);
 }
 
-/* Sorts the nodes by directory and name. If two have one name in a directory, the newer one, which
- * has the greater id, gets it. */
+/* Sorts the nodes by directory and name. If two have the same name in a directory, the newer one,
+ * which has the greater id, gets it. */
 static size_t sort_children(struct restore *r, struct restore_node **sorted)
 {
     size_t count = 0, kept = 0;
@@ -110,7 +110,7 @@ static size_t sort_children(struct restore *r, struct restore_node **sorted)
 
         sorted[i]->is_lost = is_taken;
         if (is_taken)
-            restore_report(r, sorted[i], "another node has its name");
+            restore_report(r, sorted[i], "another file or directory has its name");
         else
             sorted[kept++] = sorted[i];
     }
@@ -254,7 +254,7 @@ void restore_close(const struct restore *r, struct restore_part *part)
 
     if (!changes_empty(part->changes) &&
         store_commit(r->store, &commit, 1, clock_now(), STORE_MAY_BLOCK, &sequence))
-        fprintf(stderr, "lagra: a change of the share %s could not be committed\n", r->share);
+        fprintf(stderr, "lagra: a change to the share %s could not be committed\n", r->share);
     read_view_close(part->before);
     arena_free(part->arena);
 }

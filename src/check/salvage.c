@@ -1,4 +1,5 @@
-/* Prints what a salvage lost, and creates containers for blobs that lost theirs: see names.h. */
+/* Prints the losses of a salvage, and creates containers for blobs that lost theirs: see
+ * names.h. */
 #include <stdio.h>
 #include <stdlib.h>
 

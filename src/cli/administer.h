@@ -1,11 +1,11 @@
-/* Functions and options of the commands in command_rows.h. Each function returns the exit status: 0, or 1
- * with a message on stderr if the operation failed or no server responded. */
+/* Functions and options of the commands in command_rows.h. Each function returns the exit status:
+ * 0, or 1 with a message on stderr if the operation failed or no server responded. */
 #ifndef LAGRA_CLI_ADMINISTER_H
 #define LAGRA_CLI_ADMINISTER_H
 
 #include "cli/command_rows.h"
 
-/* ---- administer.c, administer_sas.c: commands served over the admin socket (admin/admin.h) ---- */
+/* ---- administer.c, administer_sas.c: commands over the admin socket (admin/admin.h) ---- */
 
 int administer_status(const struct command_call *call);
 int administer_slowest(const struct command_call *call);
@@ -54,9 +54,9 @@ int export_run(const struct command_call *call);
 
 /* ---- snapshots.c ---- */
 
-/* `lagra snapshot`: saves the state of a server with --testing and restores it (docs/fault-injection.md),
- * through the management port, because a server in memory has no admin socket. Each returns an exit
- * status. */
+/* `lagra snapshot`: saves the state of a server with --testing and restores it
+ * (docs/fault-injection.md), through the management port, because a server in memory has no admin
+ * socket. Each returns an exit status. */
 extern const struct command_option snapshots_options[];
 
 int snapshots_save(const struct command_call *call);

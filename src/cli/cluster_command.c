@@ -173,7 +173,7 @@ static void print_people(const struct shown *shown)
                "%s; lease renewed %.1f s ago",
                owner->name, owner->address, owner->pid, owner->client[0] ? ", " : "", owner->client,
                owner->version[0] ? owner->version : "unknown", record->incarnation,
-               record->serves ? "" : ", opens its store", (double)shown->age_ms / 1000);
+               record->serves ? "" : ", opening its store", (double)shown->age_ms / 1000);
     printf("%s\n", shown->is_drained ? "  drained" : "");
     if (shown->found == FOUND && record->move[0])
         printf("           moves %s\n", record->move);
@@ -222,7 +222,8 @@ static void read_again(const char *path, const struct guid *cluster, struct show
     shown->age_ms = now > again.renewed ? (now - again.renewed) / (TICKS_PER_SECOND / 1000) : 0;
 }
 
-/* Finds silent owners: waits for one lease duration, in which live owners renew their leases. */
+/* Finds silent owners: waits for one lease duration, during which live owners renew their
+ * leases. */
 static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
                         unsigned count)
 {
@@ -275,8 +276,8 @@ int cluster_status_run(const struct command_call *call)
 
 /* ---- rotate-key ---- */
 
-/* Locks the cluster's key, so that no machine rotates it at the same time. Returns a descriptor to
- * close, or -1 with *ret_problem. */
+/* Locks the cluster's key, so that only one machine at a time can rotate it. Returns a descriptor
+ * to close, or -1 with *ret_problem. */
 static int lock_cluster(const char *path, const char **ret_problem)
 {
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -1,4 +1,5 @@
-/* Parses the command line: see command_line.h. The options of a server are read by serve_options.c. */
+/* Parses the command line: see command_line.h. The options of a server are read by
+ * serve_options.c. */
 #include "cli/command_line.h"
 
 #include <stdio.h>

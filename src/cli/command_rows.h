@@ -67,8 +67,8 @@ struct bytes command_nearest(struct bytes word);
 void command_print_help(const char *word);
 /* Prints all commands and the options of a server, one per line. */
 void command_print_all_help(void);
-/* Parses the arguments after the program's name; the first one starts a command with `run`. Sets
- * the location in `options`. */
+/* Parses the arguments after the program's name. The first one is the first word of a command with
+ * `run`. Sets the location in `options`. */
 enum options_result command_parse(int argc, char **argv, struct options *options,
                                   struct command_call *ret_call);
 /* Returns the row that the arguments start with, and the number of words in its name, or NULL. */
@@ -80,7 +80,8 @@ const struct command_row *command_find(int argc, char **argv, int *ret_words);
 #define SUGGESTION_WORD_MAX 63u
 
 /* Returns the number of characters to insert, remove or replace to turn one word into the other,
- * ignoring case (Levenshtein distance), or SUGGESTION_WORD_MAX + 1 if `word` is longer than that. */
+ * ignoring case (Levenshtein distance), or SUGGESTION_WORD_MAX + 1 if `word` is longer than
+ * that. */
 unsigned suggestion_distance(struct bytes word, struct bytes name);
 
 struct suggestion {

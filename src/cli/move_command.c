@@ -109,7 +109,7 @@ static bool read_cell_number(const struct mover *m, const char *text, uint32_t *
     return true;
 }
 
-/* Finds out who owns a cell, and how much data is in it. */
+/* Determines the owner of a cell, and the amount of data in it. */
 static void look(struct mover *m, uint32_t cell)
 {
     char *name = cluster_owner_path(m->path, cell);

@@ -106,7 +106,7 @@ static enum options_result check_cluster(const struct option_settings *settings,
         if (settings_have(settings, others[i]))
             other = others[i];
     if (options->cluster && other) {
-        fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", other);
+        fprintf(stderr, "lagra: --cluster and --%s cannot be combined\n", other);
         return OPTIONS_WRONG;
     }
     if (options->cluster)

@@ -134,7 +134,8 @@ static int run(const struct command_call *call, const char *method, const char *
     bool is_done = false;
 
     if (name && !fault_name_is_valid(bytes_from_string(name))) {
-        fprintf(stderr, "lagra: a snapshot name has up to 64 letters, digits, '.', '_' and '-'\n");
+        fprintf(stderr,
+                "lagra: a snapshot name must have up to 64 letters, digits, '.', '_' and '-'\n");
     } else {
         if (name)
             path = arena_printf(asking.arena, "/%s%s", name, after);

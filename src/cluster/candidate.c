@@ -147,14 +147,14 @@ static void write_record(struct candidate *c)
 }
 
 /* Takes the cell over. Caller holds the file lock. Reads the record again, because the previous
- * owner may have renewed it until just now. Only a read that no write can follow shows when the
- * previous lease ends. */
+ * owner may have renewed it until just now. Only a read after which no write is possible shows when
+ * the previous lease ends. */
 static void take_over(struct candidate *c)
 {
     enum owner_result result = read_record(c);
 
     if (result == OWNER_DAMAGED)
-        end(c, CANDIDATE_FAILED, "its file `owner` is damaged, or of another cluster");
+        end(c, CANDIDATE_FAILED, "its file `owner` is corrupt, or of another cluster");
     else if (result)
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
     else if (!claim(c))

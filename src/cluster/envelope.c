@@ -66,7 +66,7 @@ static bool is_understood(unsigned version)
     return version >= own.oldest && version <= own.newest;
 }
 
-/* Reads the fixed part. Accepts only the one encoding that envelope_write() produces for given
+/* Reads the fixed part. Accepts only the encoding that envelope_write() produces for given
  * values. */
 static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_length)
 {

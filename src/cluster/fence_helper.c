@@ -59,7 +59,8 @@ static bool send_words(char *const words[FENCE_WORDS + 1], int result)
     return sendmsg(helper, &message.header, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Points the words to the arguments in a text. Returns false if it has another number of them. */
+/* Points the words to the arguments in a message. Returns false if it has a different number of
+ * arguments. */
 static bool split(char *text, size_t length, char *words[FENCE_WORDS + 1])
 {
     size_t at = 0;

@@ -63,7 +63,7 @@ bool cluster_folder_read(const char *path, struct guid *ret_id, const char **ret
 
     free(name);
     if (fd < 0)
-        return failed("it has no file `cluster` (lagra cluster init makes one)", ret_problem);
+        return failed("it has no file `cluster` (lagra cluster init creates it)", ret_problem);
     {
         ssize_t n = file_read_at(fd, text, sizeof text, 0);
 
@@ -121,11 +121,11 @@ static bool fill(int folder, unsigned cells, const char **ret_problem)
     bool is_done;
 
     if (faccessat(folder, CLUSTER_FILE_NAME, F_OK, 0) == 0) {
-        *ret_problem = "it is a cluster already";
+        *ret_problem = "it is already a cluster";
         return false;
     }
     if (!make_folder(folder, CELLS, &all))
-        return failed("its folder `cells` cannot be made", ret_problem);
+        return failed("its folder `cells` cannot be created", ret_problem);
     is_done = true;
     for (unsigned i = 1; i <= cells && is_done; i++) {
         char name[16];
@@ -148,7 +148,7 @@ bool cluster_folder_create(const char *path, unsigned cells, const char **ret_pr
     int folder;
 
     if (!file_make_folders(path))
-        return failed("it cannot be made", ret_problem);
+        return failed("it cannot be created", ret_problem);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return failed("it cannot be opened", ret_problem);
@@ -197,8 +197,8 @@ unsigned cluster_folder_cells(const char *path, unsigned cells[CLUSTER_CELLS_MAX
 
 /* ---- add ---- */
 
-/* Creates a cell under a temporary name, so that it appears complete. Reuses what an interrupted
- * call has left. An existing cell is never replaced, because its directory is not empty. */
+/* Creates a cell under a temporary name, so that it appears complete. Reuses the remains of an
+ * interrupted call. An existing cell is never replaced, because its directory is not empty. */
 static bool add_cell(int cells, const struct guid *id, unsigned number)
 {
     char name[16], new[32], owner[48];
@@ -221,7 +221,7 @@ unsigned cluster_folder_add_cell(const char *path, const char **ret_problem)
         return 0;
     count = cluster_folder_cells(path, cells, ret_problem);
     if (count == CLUSTER_CELLS_MAX || (count > 0 && cells[count - 1] == OWNER_CELL_MAX))
-        *ret_problem = "it has as many cells as a cluster may have";
+        *ret_problem = "it already has the maximum number of cells";
     if (count == 0 || count == CLUSTER_CELLS_MAX || cells[count - 1] == OWNER_CELL_MAX)
         return 0;
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -229,7 +229,7 @@ unsigned cluster_folder_add_cell(const char *path, const char **ret_problem)
     if (all >= 0 && add_cell(all, &id, cells[count - 1] + 1))
         number = cells[count - 1] + 1;
     else
-        failed("the cell cannot be made", ret_problem);
+        failed("the cell cannot be created", ret_problem);
     if (all >= 0)
         close(all);
     if (folder >= 0)

@@ -115,12 +115,13 @@ static enum http_step after_loss(struct forward *f)
 
 /* ---- events of the link ---- */
 
-/* Responds while the client is still sending its body; no other call would do so. */
+/* Responds while the client is still sending its body. Called because the exchange makes no call
+ * until more of the body arrives. */
 static void respond_early(struct forward *f)
 {
     enum http_step step;
 
-    if (forward_may_move(f)) /* moves with the next part of the body */
+    if (forward_may_move(f)) /* moves when the next part of the body arrives */
         return;
     step = forward_respond(f);
     if (step == AGAIN) /* no call of the exchange is in progress that could try again */
@@ -197,8 +198,8 @@ static struct forward *forward_new(struct exchange *exchange, const struct forwa
     return f;
 }
 
-/* Sends the request header. If a body follows that is not announced, the header is sent together
- * with the first part of the body. */
+/* Sends the request header. If a body follows for which the receiver need not ask (is_announced()),
+ * the header is sent together with its first part. */
 static enum http_step step_head(struct forward *f)
 {
     bool sends_now = !has_body(f) || is_announced(f);

@@ -246,7 +246,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     const struct front_door *door;
     bool is_executed;
 
-    /* A link that has ended: the clients of its front end repeat their requests. */
+    /* A link that has ended; the clients of its front end repeat their requests. */
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE ||
         exchange_connection(exchange)->ended)
         return HTTP_CUT;

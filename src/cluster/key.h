@@ -5,9 +5,9 @@
  *   key    one or two lines: "lagra-key 1 SECRET CRC", where SECRET is in hex and CRC is the
  *          CRC-32C of the text before it in the line
  *
- * Front ends connect with the first secret and accept both. `lagra cluster rotate-key` replaces the
- * file three times, and waits each time until all owners use it: the new secret is accepted, then
- * used to connect, and then the old one is dropped. decision: 1111 */
+ * Front ends use the first secret to connect and accept both. `lagra cluster rotate-key` replaces
+ * the file three times, and waits each time until all owners use it: the new secret is accepted,
+ * then used to connect, and then the old one is dropped. decision: 1111 */
 #ifndef LAGRA_CLUSTER_KEY_H
 #define LAGRA_CLUSTER_KEY_H
 

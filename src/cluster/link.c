@@ -43,8 +43,8 @@ static void begin(struct connection *connection)
     forward_count(FORWARD_LINK_OPENED);
 }
 
-/* Runs an idle link. The owner never sends anything unrequested, so any readable input means that
- * the link ends. */
+/* Runs an idle link. The owner never sends unrequested data, so readable input means that the link
+ * has ended. */
 static enum turn take_idle_turn(struct link *link)
 {
     char byte;

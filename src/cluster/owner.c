@@ -87,7 +87,7 @@ static void log_lapse(struct owner *owner)
                  "response. The shared file system was slow, or the process was stopped",
                  owner->record.cell);
     else if (owner->was_in_time && owner->has_lapsed)
-        log_line(LOG_INFO, "cell %u: its lease is renewed in time again", owner->record.cell);
+        log_line(LOG_INFO, "cell %u: its lease is being renewed in time again", owner->record.cell);
     owner->has_lapsed = !owner->was_in_time;
 }
 

@@ -41,7 +41,7 @@ struct owner {
     bool has_lapsed;  /* the tenure had lapsed, which was logged */
 };
 
-/* Takes over a locked file and our record in it, whose write started at `began_ns`
+/* Takes over a locked file and our record in it; the write of the record started at `began_ns`
  * (clock_boot_ns()). The tenure starts at once, but the caller must wait for the end of the
  * previous owner's lease before it serves. Returns false if the thread cannot be started. */
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
@@ -49,7 +49,8 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
                  void (*renewed)(void *context), void *context);
 /* Sets the ids of the keys in the record. Thread-safe. */
 void owner_set_keys(struct owner *owner, const uint32_t ids[NET_KEYS_MAX]);
-/* Sets what the record says is being moved to another cell; "" for nothing. Thread-safe. */
+/* Sets the description, in the record, of a move to another cell; "" if there is none.
+ * Thread-safe. */
 void owner_set_move(struct owner *owner, const char *move);
 /* Reports that the store is open, so that renewals no longer sync the metadata of the file.
  * Thread-safe. */

@@ -63,7 +63,7 @@ struct owner_record {
     struct owner_identity owner;
     uint64_t used_bytes; /* of contents and records in the cell, as last counted by the owner */
     bool serves;         /* the owner executes requests; false while it opens the store */
-    char move[OWNER_MOVE_MAX + 1]; /* what the owner is moving to another cell; "" if nothing */
+    char move[OWNER_MOVE_MAX + 1]; /* move to another cell in progress; "" if there is none */
     /* Start of the renewal by the owner's clock_boot_ns(), compared only by that owner. */
     uint64_t renewed_ns;
     uint32_t keys[NET_KEYS_MAX]; /* ids of the cluster's keys that the owner has read, or 0 */

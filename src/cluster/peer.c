@@ -13,11 +13,13 @@
 #include "http/response_head.h"
 #include "net/stream.h"
 
-/* Between two attempts to find an owner. */
+/* Pause between two attempts to find an owner. */
 #define PAUSE_MS      50u
-/* No attempt is made with less time than this: it would only leave open whether the request was executed. */
+/* No attempt is made with less time left than this, because it would only leave open whether the
+ * request was executed. */
 #define ATTEMPT_MS    200u
-/* How often a thread that waits for a response checks whether the owner still renews its lease. */
+/* Interval at which a thread that waits for a response checks that the owner still renews its
+ * lease. */
 #define CHECK_MS      250u
 #define HEAD_MAX      256u
 #define RECEIVE_BYTES ((size_t)16 << 10)
@@ -30,15 +32,15 @@ struct peer_call {
     uint64_t deadline_ns;       /* of the current step */
     struct owner_target target; /* of the last attempt */
     struct net_stream *stream;  /* or NULL */
-    bool is_sent;               /* some of it may have been */
-    bool is_complete;           /* all of it was */
-    bool is_given_up;           /* this process stops, or owns the cell itself */
+    bool is_sent;               /* part of the request may have been sent */
+    bool is_complete;           /* the entire request was sent */
+    bool is_given_up;           /* this process is stopping, or owns the cell itself */
     bool is_closing;            /* the owner closes the connection after its response */
-    struct bytes ahead;         /* of the response's body, received with its head */
-    uint64_t left;              /* bytes of the body that were not read yet */
+    struct bytes ahead;         /* part of the response's body that was received with its headers */
+    uint64_t left;              /* number of unread bytes of the body */
 };
 
-/* ---- connections that are kept ---- */
+/* ---- idle connections ---- */
 
 void peers_init(struct peers *peers, struct route *route, struct net_key *key)
 {
@@ -59,7 +61,8 @@ static bool is_stale(const struct peer_idle *idle, const struct owner_target *ta
            (idle->cell == target->cell && idle->incarnation != target->incarnation);
 }
 
-/* Takes one to this owner out of the list, or one that is of no use any more. */
+/* Removes a connection to this owner from the list, or a stale connection, which the caller
+ * closes. */
 static struct net_stream *take_idle(struct peers *peers, const struct owner_target *target,
                                     bool *ret_is_stale)
 {
@@ -150,7 +153,8 @@ static struct bytes write_head(const struct peer_call *call, char to[INTRODUCTIO
     return bytes_of(to, size + (size_t)length);
 }
 
-/* A connection that was idle may be closed just now: what must not be executed twice gets a new one. */
+/* The owner may be closing an idle connection, so a request that must not be executed twice gets a
+ * new one. */
 static struct net_stream *connect_to(struct peer_call *call)
 {
     struct net_peer peer = { .key = call->peers->key,
@@ -166,7 +170,7 @@ static struct net_stream *connect_to(struct peer_call *call)
     return net_stream_open(&peer, limit_ns < call->deadline_ns ? limit_ns : call->deadline_ns);
 }
 
-/* One attempt to send the request. */
+/* Attempts to send the request once. */
 static void send_once(struct peer_call *call)
 {
     char text[INTRODUCTION_MAX + HEAD_MAX];
@@ -217,7 +221,8 @@ static ssize_t receive_from(struct peer_call *call, char *to, size_t max)
     }
 }
 
-/* Receives more behind what is there. Returns false if the connection or the deadline ended it. */
+/* Appends received data to the input. Returns false if the connection was closed or the deadline
+ * has passed. */
 static bool receive_some(struct peer_call *call, struct text *input)
 {
     ssize_t n;
@@ -237,7 +242,7 @@ static bool fail_malformed(const struct peer_call *call, const char *what)
     return false;
 }
 
-/* Reads the final head; an interim one has no meaning here. */
+/* Reads the headers of the final response. An interim response is not allowed here. */
 static bool receive_head(struct peer_call *call, struct text *input, struct response_head *ret_head)
 {
     struct response response;
@@ -261,7 +266,7 @@ static bool receive_head(struct peer_call *call, struct text *input, struct resp
     }
 }
 
-/* Receives the head of the response. */
+/* Receives the headers of the response. */
 static bool receive_start(struct peer_call *call, int *ret_status)
 {
     struct response_head head;
@@ -271,7 +276,7 @@ static bool receive_start(struct peer_call *call, int *ret_status)
     if (!receive_head(call, &input, &head))
         return false;
     if (input.len - head.size > head.length)
-        return fail_malformed(call, "is followed by something");
+        return fail_malformed(call, "is followed by more data");
     call->is_closing = head.closes;
     call->ahead = bytes_of(input.ptr + head.size, input.len - head.size);
     call->left = head.length;
@@ -318,7 +323,7 @@ static bool receive(struct peer_call *call, struct peer_response *ret_response)
     return true;
 }
 
-/* ---- the whole of it ---- */
+/* ---- the entire call ---- */
 
 static uint64_t patience_ns(const struct peer_request *request)
 {
@@ -339,7 +344,7 @@ struct peer_call *peer_begin(struct peers *peers, const struct peer_request *req
     return call;
 }
 
-/* The connection is kept or closed. */
+/* Keeps the connection for reuse, or closes it. */
 static void finish(struct peer_call *call)
 {
     if (call->is_closing || call->left > 0)
@@ -348,7 +353,8 @@ static void finish(struct peer_call *call)
         keep(call);
 }
 
-/* Waits for the response, or for its head if it is streamed; tries again while that is safe. */
+/* Waits for the response, or for its headers if it is streamed. Retries the request while that is
+ * safe. */
 static enum peer_result wait_for(struct peer_call *call, bool is_streamed,
                                  struct peer_response *ret_response)
 {

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "cluster/owner_record.h"
 
-#define DRAINED "-" /* in place of an account: the cell is drained */
+#define DRAINED "-" /* in place of an account; the cell is drained */
 
 /* ---- pins ---- */
 

@@ -1,4 +1,4 @@
-/* The file `pins` of a cluster. It lists accounts whose new containers are created in a certain
+/* The file `pins` of a cluster. It lists accounts whose new containers are created in a specific
  * cell, one "ACCOUNT CELL" per line, and cells in which nothing new is created, one "- CELL" per
  * line. It is written by `lagra cluster place` and `drain`, and read by the owner of the root. It
  * has no effect on existing containers. */

@@ -12,8 +12,8 @@
 
 #define PLACEMENTS_MAX    16384u
 #define PLACEMENT_KEY_MAX 192u
-/* Lifetime of an entry; much shorter than a cell remembers the names that it has released
- * (service/placement.h). */
+/* Lifetime of an entry; much shorter than the time for which a cell remembers the names that it has
+ * released (service/placement.h). */
 #define PLACEMENT_USED_S  600u
 
 #define PLACEMENT_BUCKETS 8192u

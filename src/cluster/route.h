@@ -20,7 +20,7 @@ struct owner_target {
     uint8_t address[ADDRESS_SIZE];
     uint16_t port;
     uint64_t renewed_ns; /* last renewal that was read, by the owner's clock */
-    unsigned version;    /* of the protocol that is spoken with it */
+    unsigned version;    /* version of the protocol used with the owner */
 };
 
 /* A cell of the cluster. */
@@ -30,8 +30,8 @@ struct route_cell {
     bool has_target; /* it has an owner that renews its lease and understands our requests */
     bool serves;     /* the owner executes requests */
     struct owner_target target;
-    uint64_t refused;  /* last incarnation known to have left the cell, whatever the record says */
-    uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
+    uint64_t refused;            /* last incarnation known to have left the cell */
+    uint64_t asked_ns;           /* start of the last read of the record, by clock_boot_ns() */
     uint64_t used_bytes;         /* of the cell, as counted by its owner */
     char smb[OWNER_SMB_MAX + 1]; /* of the owner; "" if none */
 };
@@ -77,10 +77,10 @@ bool route_has_lost(struct route *route, uint32_t cell, uint64_t incarnation);
 /* Copies the host to which SMB clients are referred for a cell of another owner. Returns false if
  * the cell has no owner, or its owner does not serve SMB. Thread-safe. */
 bool route_find_smb(struct route *route, uint32_t cell, char ret_host[OWNER_SMB_MAX + 1]);
-/* Chooses the cell for a new container of the account; 0 means the root. Returns the cell to which
- * the account is pinned, even if it is missing or has no owner, unless it is drained. Otherwise
- * returns the cell with the fewest bytes among those that have an owner and are not drained.
- * Thread-safe. */
+/* Chooses the cell for a new container of the account; 0 means the root cell. Returns the cell to
+ * which the account is pinned, even if it is missing or has no owner, unless it is drained.
+ * Otherwise returns the cell with the fewest bytes among those that have an owner and are not
+ * drained. Thread-safe. */
 uint32_t route_choose(struct route *route, struct bytes account);
 /* Returns the cell with the fewest bytes among those that have an owner and are not drained, or 0
  * if there is none. Thread-safe. */

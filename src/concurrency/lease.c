@@ -101,7 +101,7 @@ static const struct {
                          E_LeaseNotPresentWithLeaseOperationOnShare },
 };
 
-/* Returns the error whose message names the resource. */
+/* Returns the error for this kind of resource, which its message names. */
 static enum error naming(enum lease_resource of, enum error e)
 {
     assert(of < LEASE_RESOURCES);
@@ -258,7 +258,7 @@ enum error lease_perform(enum lease_resource of, struct lease *lease,
 enum use { USE_OK, USE_NO_ID, USE_NO_LEASE, USE_MISMATCH, USE_LOST };
 #define USES (USE_LOST + 1)
 
-/* semantics 3.3 to 3.5; for another lease's id on a broken or expired lease, decision: 3. */
+/* semantics 3.3 to 3.5. Another lease's id on a broken or expired lease: decision: 3 */
 /* clang-format off */
 static const enum use write_outcome[IDS][LEASE_STATES] = {
     /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */
@@ -332,11 +332,11 @@ void lease_forget_if_ended(struct lease *lease, instant now)
  *   duration  varint   kind 1, 2: seconds + 1, so that 0 is infinite
  *   ends      varint   kind 1, 2: instant; 0 for an infinite lease
  *
- * `ends` is adjusted to the current clock: if the wall clock was set forward and ours followed, the
- * remaining time is unchanged (clock invariant 4). Only steps of this run are known; after a
- * restart the wall clock decides.
+ * `ends` is adjusted to the current clock: if the wall clock was set forward and clock_now()
+ * followed it, the remaining time is unchanged (clock invariant 4). Only steps of this run are
+ * known; after a restart the wall clock decides.
  *
- * A change of this form needs a new version of every record that contains a lease. */
+ * Changing this form requires a new version of every record that contains a lease. */
 
 #define KIND_MAX 2
 

@@ -133,7 +133,7 @@ enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);
 
 /* Checks a read, or a write to a container other than Delete: needs no id, but a given id must be
- * right. Returns the errors of lease_check_write() except E_LeaseIdMissing. */
+ * correct. Returns the errors of lease_check_write() except E_LeaseIdMissing. */
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
 

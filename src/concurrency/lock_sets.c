@@ -1,6 +1,6 @@
 /* Sorted locks with Fenwick trees of the greatest end: see lock_sets.h. Two ranges overlap if each
- * starts before the other ends. So among the locks that start before the wanted one ends, one
- * overlaps it exactly if the greatest end is after the wanted one's start. */
+ * starts before the other ends. So one of the locks that start before the wanted one ends overlaps
+ * it if and only if their greatest end is after its start. */
 #include "concurrency/lock_sets.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* Sets of byte-range locks of a file: acquires or releases many in O(n log n), with the same result
- * as one by one. Pure; the caller provides the memory. decision: 973 */
+ * as doing so one by one. Pure; the caller provides the memory. decision: 973 */
 #ifndef LAGRA_CONCURRENCY_LOCK_SETS_H
 #define LAGRA_CONCURRENCY_LOCK_SETS_H
 

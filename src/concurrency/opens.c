@@ -94,8 +94,8 @@ static bool caching_set_add(struct caching_set *set, uint16_t number)
     return is_new;
 }
 
-/* Returns E_SharingViolation if an open conflicts whatever its client gives up; else the breaks of
- * handle caching that may resolve conflicts. Rules 16 to 18. */
+/* Returns E_SharingViolation if an open conflicts regardless of what its client gives up; otherwise
+ * the breaks of handle caching that may resolve conflicts. Rules 16 to 18. */
 static struct opens_verdict judge_sharing(const struct file_opens *opens,
                                           const struct file_use *use, uint16_t own,
                                           struct caching_break *breaks)
@@ -168,8 +168,8 @@ struct opens_verdict opens_judge(const struct file_opens *opens, const struct fi
 /* ---- grants ---- */
 
 /* Limits a grant by another client's caching: write caching excludes all other caching; oplocks
- * have no handle caching in the sense of leases, so handle caching of leases and of oplocks exclude
- * each other. */
+ * have no handle caching in the sense of leases, so handle caching of leases and that of oplocks
+ * are mutually exclusive. */
 static uint8_t beside_caching(const struct file_caching *other, uint8_t wants, bool is_oplock)
 {
     if (other->holds == 0)

@@ -77,7 +77,7 @@ struct file_use {
     bool spares_leases;   /* breaks and waits for oplocks only */
     bool changes_data;    /* write by a handle: breaks its own level II oplock too */
     bool takes_names;     /* a rename: breaks handle-caching oplocks to none */
-    bool has_waited;      /* has waited for breaks: proceeds once none is in progress */
+    bool has_waited;      /* has waited for breaks; proceeds once none is in progress */
 };
 
 /* Needs of the operations of the File REST API: semantics 8.2, 8.4. For replaced and renamed files

@@ -108,7 +108,7 @@ static size_t character_length(struct bytes text, size_t at)
     return end - at;
 }
 
-/* Rejects characters that no tag can have. In a condition the length is not checked, like in the
+/* Rejects characters that no tag can have. In a condition the length is not checked, as in the
  * service. decision: 265 */
 static bool check_text(struct parser *p, struct bytes text, size_t max, const char *too_long)
 {

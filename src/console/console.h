@@ -54,7 +54,7 @@ enum http_step console_serve(struct exchange *exchange, struct console *console)
  * otherwise sets *ret_step to the response. Called by head(). */
 bool console_admits_operator(struct exchange *exchange, struct console *console,
                              enum http_step *ret_step);
-/* Called by on_round(), like in the services. */
+/* Called by on_round(), as in the services. */
 void console_round(void);
 
 #endif

@@ -255,7 +255,7 @@ static enum store_result next_number(struct read_view *before, const char key[CH
     scan = scan_open(before, RECORD_INNER, bytes_of(key, 1), bytes_of(from, sizeof from));
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != CHAIN_KEY_SIZE)
-        result = content_damaged(0, 0, "invalid key of a chain");
+        result = content_damaged(0, 0, "invalid chain key");
     if (!result)
         *ret_number = be64_get(record.key.ptr + 1);
     scan_close(scan);

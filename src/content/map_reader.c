@@ -135,7 +135,7 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
     return STORE_OK;
 }
 
-/* ---- sparse contents ---- */
+/* ---- sparse content ---- */
 
 /* Returns true if the part continues the fragment in the same piece, to which adjacent units each
  * have their own reference. */

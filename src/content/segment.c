@@ -89,10 +89,10 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
     char count[4];
 
     if (!key_is_ours(record->key, &id, &segment.end))
-        return content_damaged(0, 0, "invalid key of a segment");
+        return content_damaged(0, 0, "invalid segment key");
     decoder_init(&d, record->value);
     if (decode_u8(&d) != SEGMENT_VERSION)
-        return content_damaged(id, segment.end, "unknown version of a segment");
+        return content_damaged(id, segment.end, "unknown segment version");
     decode_fixed(&d, count, sizeof count);
     segment.entry_count = le32_get(count);
     if (segment.entry_count == 0 || segment.entry_count > record->value.len)
@@ -106,7 +106,7 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
         length += entry->length;
     }
     if (!decoder_ok(&d) || pieces_used != record->piece_count)
-        return content_damaged(id, segment.end, "invalid length of a segment");
+        return content_damaged(id, segment.end, "invalid segment length");
     assert(length <= segment.end);
     segment.start = segment.end - length;
     *ret_segment = segment;

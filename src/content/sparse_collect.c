@@ -1,4 +1,4 @@
-/* Deletes data of sparse content that no generation contains any more, in steps. */
+/* Deletes, in steps, data of sparse content that no generation contains any more. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -106,7 +106,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     while (!result && series->passed < PASSED_MAX && !budget_is_spent(in->budget)) {
         result = scan_next(scan, NULL, &record);
         if (!result && record.key.len != SPARSE_KEY_SIZE)
-            result = content_damaged(in->id, last, "invalid key of a page or unit");
+            result = content_damaged(in->id, last, "invalid page or unit key");
         if (!result && be64_get(record.key.ptr + SPARSE_PREFIX) > last)
             result = STORE_NOT_FOUND;
         if (!result)

@@ -1,4 +1,4 @@
-/* Records of sparse contents; see sparse.h for their format. */
+/* Records of sparse content; see sparse.h for their format. */
 #include <assert.h>
 
 #include "base/codec.h"

@@ -285,7 +285,7 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != SPARSE_KEY_SIZE)
-        result = content_damaged(view->content->id, number, "invalid key of a page or unit");
+        result = content_damaged(view->content->id, number, "invalid page or unit key");
     if (!result)
         *ret_number = be64_get(record.key.ptr + SPARSE_PREFIX);
     scan_close(scan);

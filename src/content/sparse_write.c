@@ -380,7 +380,7 @@ enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint3
         uint32_t kept;
 
         if (record.key.len != GENERATION_KEY_SIZE) {
-            result = content_damaged(id, 0, "invalid key of a generation");
+            result = content_damaged(id, 0, "invalid generation key");
             break;
         }
         kept = be32_get(record.key.ptr + SPARSE_PREFIX);

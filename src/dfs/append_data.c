@@ -1,4 +1,4 @@
-/* Appending to a file: an append stages bytes at a position, where no reader sees them. A flush
+/* Appending to a file: an append stages bytes at a position; no reader sees them yet. A flush
  * extends the file by contiguous staged bytes in one step. Staged bytes are stored and expire like
  * the blocks of Put Block (blob/uncommitted.h), but Get Block List does not show them. A flush adds
  * them to the content without rewriting it, so its cost depends only on the flushed bytes, and a
@@ -73,7 +73,7 @@ static enum error check_appendable(const struct blob *blob, enum error refused)
     return blob_refuse_archived(blob);
 }
 
-/* Reads the totals. Blocks of Put Block are not appended to. */
+/* Reads the totals. Fails with `refused` if the uncommitted blocks are those of Put Block. */
 static enum error read_totals(struct decision *d, enum error refused, struct uncommitted *ret_total)
 {
     enum store_result result = contents_read_staged(d, ret_total);

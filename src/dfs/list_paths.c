@@ -110,8 +110,7 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
         return E_BlobNotFound;
     e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
     if (!e && !is_empty)
-        return decision_fail_store(d,
-                                   STORE_CONFLICT); /* created with an entry since it was listed */
+        return decision_fail_store(d, STORE_CONFLICT); /* an entry was added since it was listed */
     return e;
 }
 

@@ -204,6 +204,6 @@ enum error rename_path_decide(struct decision *d, const struct rename_path_param
 
     (void)r;
     if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
-        e = decision_fail(d, E_NotImplemented, "Paths are renamed only within a filesystem.");
+        e = decision_fail(d, E_NotImplemented, "Paths can only be renamed within a filesystem.");
     return e ? e : path_rename(d, &p->rename, &blob);
 }

@@ -38,7 +38,8 @@ struct rename_path_parameters {
 };
 OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
-/* Loads the destination, which may be missing, or its name in an existing directory, as the subject. */
+/* Loads the destination, which may be missing, or its name in an existing directory, as the
+ * subject. */
 enum error rename_path_subject(struct decision *d);
 
 /* Lease action of an append or flush. rest: Path-Update "x-ms-lease-action" */
@@ -92,8 +93,8 @@ OPERATION_DECLARE(set_path_properties);
 void path_take_properties(struct http_properties *to, const struct http_properties *sent);
 
 /* Loads the path as the subject. In a flat container it may be missing: an operation on access
- * control is refused there anyway, and a deletion can be about a directory that is only part of
- * names. */
+ * control is refused there anyway, and a delete can apply to a directory that exists only as part
+ * of names. */
 enum error path_subject(struct decision *d);
 
 /* Where a recursive delete continues, and of which directory. */

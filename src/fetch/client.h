@@ -38,7 +38,7 @@ struct fetch_client_answer {
 bool fetch_client_ask(struct fetch_client *client, struct arena *arena,
                       const struct fetch_client_request *request,
                       struct fetch_client_answer *ret_answer);
-/* Describes why. Valid until the next request. */
+/* Describes why the last request failed. Valid until the next one. */
 const char *fetch_client_problem(const struct fetch_client *client);
 
 #endif

@@ -20,7 +20,7 @@ struct copy_file_parameters {
     bool is_file; /* source is a file of this server: */
     struct file file;
     struct guid space;     /* space of the source's share */
-    bool is_in_other_cell; /* the source; `descriptor` is then its permission, not one in `space` */
+    bool is_in_other_cell; /* if so, `descriptor` has the source's permission */
     struct bytes descriptor;
     struct http_properties http;
     struct bytes source_metadata;

@@ -20,7 +20,7 @@ struct share_snapshots {
     size_t count;
 };
 
-/* Reads the snapshots of a share. deleted: like in share_scan_snapshots() */
+/* Reads the snapshots of a share. deleted: as in share_scan_snapshots() */
 static enum store_result read_snapshots(struct decision *d, instant deleted,
                                         struct share_snapshots *ret_snapshots)
 {

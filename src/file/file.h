@@ -183,7 +183,7 @@ enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret
  * returns OK, E_InvalidResourceName */
 enum error file_check_name(struct bytes name, bool trailing_dots);
 /* Splits a path into names, without their trailing dots unless these are part of names. text: a
- * checked path, like in struct file_resource; ptr NULL for the root. returns OK, or an error of
+ * checked path, as in struct file_resource; ptr NULL for the root. returns OK, or an error of
  * file_check_names() */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);
@@ -208,8 +208,8 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
  * node's. returns like open_state_read() */
 enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
                            struct open_state **ret_opens);
-/* Check byte-range locks before the subject's data is read or changed, like open_state_check_read() and
- * open_state_check_write(). */
+/* Check byte-range locks before the subject's data is read or changed, like open_state_check_read()
+ * and open_state_check_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

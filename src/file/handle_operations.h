@@ -1,5 +1,5 @@
-/* List Handles and Force Close Handles: SMB clients' opens (opens/open_state.h) of a file or directory,
- * or of everything below a directory. handle_operations.c, rest/handles.c
+/* List Handles and Force Close Handles: SMB clients' opens (opens/open_state.h) of a file or
+ * directory, or of everything below a directory. handle_operations.c, rest/handles.c
  *
  * Handles of files in share snapshots are not recorded, so they do not appear. */
 #ifndef LAGRA_FILE_HANDLE_OPERATIONS_H

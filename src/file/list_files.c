@@ -4,8 +4,9 @@
  *     own partition and are read a little later, because a decision cannot span thousands of parts.
  *     Each entry therefore existed, with the properties shown, at some time while the page was
  *     built. Entries with a pending delete are left out (semantics 8.3). The index of pending
- *     deletes is read after the names and no longer contains nodes that were deleted in between, so
- *     if the directory has changed by then, each entry is read again.
+ *     deletes is read after the names, and lacks nodes that were deleted in between. If the
+ *     directory has changed by then, each entry is therefore read, and left out if it no longer
+ *     exists.
  * (2) The work is proportional to the entries of the page, not of the directory. The memory for an
  *     entry is released once the entry has been added.
  * rest: List-Directories-and-Files; decisions: 332, 866 */

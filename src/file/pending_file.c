@@ -153,7 +153,7 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
     enum store_result result;
 
     if (file.copy.copied != step->from)
-        return E_ServerBusy; /* another job copies the same part */
+        return E_ServerBusy; /* another job is copying the same part */
     assert(step->to <= pending->target.content.length);
     result = content_write_ranges(d->before, d->changes, &pending->target.content, d->now,
                                   step->body, step->bytes->ranges, step->bytes->range_count);
@@ -168,8 +168,8 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
 
 /* ---- end of the copy ---- */
 
-/* Breaks the caching of SMB clients. If an open denies write sharing, has locked bytes or a
- * delete is pending, returns E_ServerBusy, and the job retries later. decision: 500 */
+/* Breaks the caching of SMB clients. Returns E_ServerBusy if an open denies write sharing or has
+ * locked bytes, or if a delete is pending; the job then retries later. decision: 500 */
 static enum error pass_gate(struct decision *d)
 {
     struct file_state *state = file_state(d);

@@ -1,10 +1,10 @@
 /* Decisions of SMB commands on directories and files: handle_open.h, handle_io.h, handle_info.h,
- * handle_names.h, handle_locks.h. This header has what they share.
+ * handle_names.h, handle_locks.h. This header has their common declarations.
  *
  * Each command is a struct of parameters and results, and an attempt (service/deciding.h) whose
- * `of` is that struct. An attempt passes the open state (opens/open_state.h), is pure, and may run again: it reads
- * the parameters and overwrites the results. The results are valid after it has returned OK and
- * its changes, if any, are committed; pointers in them are to d->arena.
+ * `of` is that struct. An attempt passes the open state (opens/open_state.h), is pure, and may run
+ * again: it reads the parameters and overwrites the results. The results are valid after it has
+ * returned OK and its changes, if any, are committed; pointers in them are to d->arena.
  *
  *     of->tree connect, of->handle, ...                parameters
  *     deciding_attempt(d, handle_x_attempt, of) or deciding_run_unawaited(d, ..)
@@ -14,9 +14,9 @@
  * The caller sets these members of struct decision: service (&file_service), input (account,
  * identity), arena and attempt, store, access, problem. d->input->resource is not used.
  *
- * DECIDE_WAITS: other clients must give up caching or a lock first; d->waits_until is the
- * timeout. The breaks are committed as usual (service/waiting.h) and delivered by opens/break_notification.h.
- * If its client has disconnected, the caller just stops.
+ * DECIDE_WAITS: other clients must give up caching or a lock first; d->waits_until is the timeout.
+ * The breaks are committed as usual (service/waiting.h) and delivered by
+ * opens/break_notification.h. If its client has disconnected, the caller just stops.
  *
  * The caller chooses what must be durable before it responds. d->seen is the state that was read
  * and committed. An attempt that sets `lasts` has changed something that must survive a crash (a

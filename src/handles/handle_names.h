@@ -40,7 +40,7 @@ struct listed {
     struct handle_info info;
 };
 struct list_sink {
-    /* The page starts over: discard what was added. */
+    /* The page starts over. Discards the entries added so far. */
     void (*begin)(struct list_sink *sink);
     /* Adds an entry. Returns false if it does not fit; the page then ends before it. */
     bool (*add)(struct list_sink *sink, const struct listed *entry);

@@ -42,9 +42,9 @@ struct handle_open {
     bool makes_no_file;  /* account is full */
     /* For a created node (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL: inherited. */
     struct bytes descriptor;
-    /* Requested CACHING_* and its key, which is unique among all clients: derived from client
-     * GUID and lease key for a lease, fresh for an oplock. Nothing is granted without READ or
-     * for a directory. Requires break_listener_add() before the attempt (opens/break_notification.h). */
+    /* Requested CACHING_* and its key, which is unique among all clients: derived from client GUID
+     * and lease key for a lease, fresh for an oplock. Nothing is granted without READ or for a
+     * directory. Requires break_listener_add() before the attempt (opens/break_notification.h). */
     uint8_t caching;
     bool is_oplock; /* one of none, R, RW, RWH */
     bool is_lease;  /* even with no caching: other opens with its key may request more */

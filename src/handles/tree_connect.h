@@ -7,8 +7,8 @@
 #include "file/file.h"
 #include "service/deciding.h"
 
-/* Immutable; the owner keeps the referenced data valid. After the share is deleted, every
- * attempt through the tree connect returns E_ShareNotFound, even if another share has taken the name. */
+/* Immutable; the owner keeps the referenced data valid. After the share is deleted, every attempt
+ * through the tree connect returns E_ShareNotFound, even if another share has taken the name. */
 struct tree_connect {
     struct bytes account, share; /* names */
     struct guid space;           /* of the share at connect time */

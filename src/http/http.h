@@ -79,7 +79,8 @@ struct request {
     /* The server that forwarded it with an introduction (struct http_introduction):
      * "192.0.2.1:5000"; ptr NULL if none */
     struct bytes via;
-    /* The incarnation under which what it is about was placed in this cell (service/placement.h); 0: none was named */
+    /* Incarnation under which the resource was placed in this cell (service/placement.h); 0 if none
+     * was named */
     uint64_t placement;
     /* x-ms-request-id, if it was chosen before the request reached the service; otherwise zeros */
     struct guid id;
@@ -112,7 +113,7 @@ struct body_source {
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
     /* For a body in a file (NULL: always ready): checks whether 1..max bytes from position `at` can
      * be sent from it now, correct and without waiting for a disk. Called before each part. Returns
-     * like read(). */
+     * the results of read(). */
     long (*is_ready)(struct body_source *source, uint64_t at, size_t max);
 };
 #define BODY_WAIT   0L

@@ -26,8 +26,8 @@ enum multipart_type {
     MULTIPART_TYPE_OTHER,     /* not multipart/mixed, or no valid boundary */
     MULTIPART_TYPE_AMBIGUOUS, /* several boundaries */
 };
-/* Returns the boundary in a Content-Type. Without quotes it may contain '=', because clients send
- * such ones. */
+/* Returns the boundary in a Content-Type. Without quotes it may contain '=', because some clients
+ * send it. */
 enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_boundary);
 
 /* Variants that clients of a service may send. decision: 60 (blobs), 260 (entities) */

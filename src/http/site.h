@@ -21,8 +21,9 @@ bool site_is_own_page(const struct request *request);
 /* Returns true if a page of another site or port sends the request. Programs other than browsers
  * send neither header. */
 bool site_is_other_page(const struct request *request);
-/* Returns whether a browser sends it: browsers add Accept-Language to every request, and pages cannot remove it; over HTTP they send
- * no Sec-Fetch-Site, and no Origin with a GET for the site of the page. source: Fetch 4.5; rfc: 9110 12.5.4 */
+/* Returns whether a browser sends it: browsers add Accept-Language to every request, and pages
+ * cannot remove it; over HTTP they send no Sec-Fetch-Site, and no Origin with a GET for the site of
+ * the page. source: Fetch 4.5; rfc: 9110 12.5.4 */
 bool site_is_browser(const struct request *request);
 
 #endif

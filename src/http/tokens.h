@@ -13,8 +13,8 @@ bool http_lower_name(struct bytes name, char *to);
  * line. Returns its length, or 0 if there is none. */
 size_t http_lower_token(struct bytes line, char *to);
 bool http_is_token(struct bytes text);
-/* Checks for the host[:port] of a URL or Host: a name, an IPv4 address, or an address in brackets.
- * Not empty; no user name. rfc: 9112 3.2; 3986 3.2.2, 3.2.3 */
+/* Checks the host[:port] of a URL or of the Host header: a name, an IPv4 address, or an address in
+ * brackets. Not empty; no user name. rfc: 9112 3.2; 3986 3.2.2, 3.2.3 */
 bool http_is_host(struct bytes text);
 
 #endif

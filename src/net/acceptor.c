@@ -1,5 +1,5 @@
-/* The acceptor of a server: a thread that accepts connections from the listening socket, passes each
- * to a worker, and closes those that have exceeded a deadline.
+/* The acceptor of a server: a thread that accepts connections from the listening socket, passes
+ * each to a worker, and closes those that have exceeded a deadline.
  *
  * When the server stops, this thread closes the listening socket, so no other thread can be using
  * it. */
@@ -18,7 +18,7 @@
 #include "net/local.h"
 
 #define SWEEP_MS 250
-/* Delay before the next attempt after there was no descriptor or no slot for a connection. */
+/* Delay before the next attempt if there was no descriptor or slot for a connection. */
 #define RETRY_MS 10
 /* Maximum number of connections accepted between two reads of the clock. */
 #define BATCH    64

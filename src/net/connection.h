@@ -111,8 +111,8 @@ struct connection {
 /* Return the argument of net_start(), and the protocol's data for the worker. */
 void *connection_context(const struct connection *connection);
 void *connection_worker_state(const struct connection *connection);
-/* Returns the worker's buffer for bytes to send, of CONNECTION_BLOCK_BYTES, valid until the turn ends.
- * Sending a file may overwrite it. */
+/* Returns the worker's buffer for bytes to send, of CONNECTION_BLOCK_BYTES, valid until the turn
+ * ends. Sending a file may overwrite it. */
 char *connection_block(const struct connection *connection);
 /* Maximum number of bytes received, and prepared for sending, at a time. Measured over loopback
  * with long bodies: 32 KiB cost a tenth more CPU, and larger blocks gain too little for their
@@ -127,8 +127,8 @@ bool connection_is_last(const struct connection *connection);
 /* Makes the worker call posted(), and gives the connection a turn. Thread-safe while the connection
  * cannot end; must not be called again before posted() was called. */
 void connection_post(struct connection *connection);
-/* Returns a value that is equal for connections of the same worker. Thread-safe while the connection
- * cannot end. */
+/* Returns a value that is equal for connections of the same worker. Thread-safe while the
+ * connection cannot end. */
 const void *connection_place(const struct connection *connection);
 /* Moves the connection to the worker with that index (of the same server) at its next post, where
  * posted() is then called. The caller must post it. */
@@ -171,7 +171,8 @@ struct connection *connection_open(struct connection *of, const struct net_proto
  * so that it never closes one that is about to be used again. */
 #define OUTGOING_IDLE_MS    20000u
 #define OUTGOING_CONNECT_MS 3000u
-/* Gives a connection of the same worker a turn without an event of its socket. Called on the worker. */
+/* Gives a connection of the same worker a turn without an event of its socket. Called on the
+ * worker. */
 void connection_wake(struct connection *connection);
 /* Closes a connection of the same worker in its next turn, after end(). Called on the worker. */
 void connection_drop(struct connection *connection);
@@ -198,7 +199,8 @@ void connection_got_body(struct connection *connection, size_t bytes);
  * connection_resumes_body(). */
 void connection_got_part(struct connection *connection, size_t bytes);
 void connection_is_ours(struct connection *connection);
-/* Ends the wait for a request of an idle outgoing connection. Returns false if it is being closed. */
+/* Ends the wait for a request of an idle outgoing connection. Returns false if it is being
+ * closed. */
 bool connection_claim(struct connection *connection);
 /* Records that a response, or a part of it that the server had to wait for, starts waiting for the
  * client. */
@@ -230,7 +232,7 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 /* Like transport_send(), for a part of a file. Returns 0 if the file is too short. */
 ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size);
 
-/* ---- what was received (input.c) ---- */
+/* ---- received data (input.c) ---- */
 
 /* Returns the received bytes. */
 static inline struct bytes input_bytes(const struct input *input)
@@ -239,8 +241,8 @@ static inline struct bytes input_bytes(const struct input *input)
 }
 /* Consumes the first bytes. */
 void input_use(struct input *input, size_t size);
-/* Receives at most `most` bytes after those in the buffer, which must have space. Returns like
- * transport_receive(). */
+/* Receives at most `most` bytes after those in the buffer, which must have space. Returns the
+ * results of transport_receive(). */
 ssize_t input_receive(struct connection *connection, size_t most);
 
 #endif

@@ -9,8 +9,8 @@
  * at once.
  *
  * The limit for one address is enforced in the same way among the connections of that address. A
- * connection of a trusted proxy counts for its client's address while it serves a client, and
- * otherwise for no address. */
+ * connection of a trusted proxy counts towards its client's address while it serves a client, and
+ * otherwise towards none. */
 #include "net/net_private.h"
 
 #include <assert.h>
@@ -34,8 +34,8 @@ static struct connection **bucket_of(struct net_server *server, const struct con
     return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
 }
 
-/* Returns true if the connection counts for no address: its client is not known yet, or it belongs
- * to a trusted proxy. */
+/* Returns true if the connection counts towards no address: its client is not known yet, or it
+ * belongs to a trusted proxy. */
 static bool is_proxys(const struct connection *c)
 {
     return c->awaits_header || c->speaks_for_others;

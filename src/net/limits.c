@@ -13,8 +13,8 @@
 
 #include "base/memory_budget.h"
 
-/* While memory is short, a connection is closed if the client accepts nothing of a response for this
- * long. */
+/* While memory is short, a connection is closed if the client accepts nothing of a response for
+ * this long. */
 #define SHORT_STALL_MS 5000u
 /* Time for a refused client to receive its response. */
 #define REFUSED_MS     10000u
@@ -180,12 +180,12 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
         connection->acked_ms = now_ms;
     connection->acked_bytes = bytes;
     if (now_ms - connection->acked_ms > stall_ms)
-        return "the client does not receive its response";
+        return "the client is not reading its response";
     if (now_ms - connection->window_ms <= limits->answer_rate_s * 1000ull)
         return NULL;
     if ((bytes - connection->window_bytes) * 1000u / (now_ms - connection->window_ms) <
         limits->answer_rate_min)
-        return "the client receives its response too slowly";
+        return "the client is reading its response too slowly";
     connection->window_bytes = bytes;
     connection->window_ms = now_ms;
     return NULL;

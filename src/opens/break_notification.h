@@ -1,6 +1,7 @@
-/* Delivers notifications of oplock and lease breaks to the connections that hold them, by the
- * key that the file was opened with. An operation of REST or SMB that breaks caching commits the
- * break (open_state.h). After the commit, the listeners of the key are called, once for each break.
+/* Delivers notifications of oplock and lease breaks to the connections that hold them, identified
+ * by the key with which the file was opened. A REST or SMB operation that breaks caching commits
+ * the break (open_state.h). After the commit, the listeners of the key are called, once for each
+ * break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
  * (2) Listeners run on the committing thread, one thread at a time, under a registry lock that
@@ -41,8 +42,8 @@ void break_listener_add(struct break_listener *listener);
 void break_listener_remove(struct break_listener *listener);
 /* Records that an open of this node uses the listener's key. */
 void break_listener_has(struct break_listener *listener, uint64_t node);
-/* Finds the node that the listeners of a key were opened on. Returns false if the share has no
- * such listener. */
+/* Finds the node that was opened with the key of a listener. Returns false if the share has no such
+ * listener. */
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
 
 /* Reports a break to the oldest remaining listener of its key, because the listener that had to

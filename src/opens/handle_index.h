@@ -1,4 +1,5 @@
-/* Iteration over the handles of a share by their index (open_record.h), and the paths of their nodes.
+/* Iteration over the handles of a share by their index (open_record.h), and the paths of their
+ * nodes.
  * tree: current state of the share. */
 #ifndef LAGRA_OPENS_HANDLE_INDEX_H
 #define LAGRA_OPENS_HANDLE_INDEX_H

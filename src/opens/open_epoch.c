@@ -21,7 +21,7 @@ struct start {
         lasted; /* ticks until the next start, at most HANDLE_KEPT_TICKS_MAX; 0 for the newest */
 };
 
-/* Starts in ascending order. Each process ran longer than all later ones. */
+/* Starts in ascending order, without those that lasted no longer than a later one. */
 struct starts {
     struct start of[STARTS_MAX];
     size_t count;
@@ -172,8 +172,8 @@ bool open_epoch_record(struct store *store, bool opens)
     arena_free(arena);
     if (e)
         log_line(LOG_WARN,
-                 "the start of the server was not recorded (%s): persistent SMB handles that have "
-                 "ended may be held open again for up to 300 s",
+                 "the start of the server was not recorded (%s): expired persistent SMB handles "
+                 "may be held open again for up to 300 s",
                  error_code(e));
     else
         starts = recording.starts;

@@ -1,7 +1,7 @@
-/* The epochs of the processes that hold opens, and how long each process ran. A persistent
- * handle outlives its process, and its timeout restarts with each start of the server. It
- * expires for good once a later process has run for the whole timeout, so the starts are
- * recorded in the store:
+/* The epochs of the processes that hold opens, and how long each process ran. A persistent handle
+ * outlives its process, and its timeout restarts with each start of the server. It expires
+ * permanently once a later process has run for the whole timeout, so the starts are recorded in the
+ * store:
  *
  *   space      account_space("starts", "")
  *   partition  ""
@@ -28,7 +28,7 @@ void open_epoch_begin(void);
  * opens    this process opens handles; if false, it is added only to an existing list
  * returns  false if the store failed (logged); expired handles may then count again */
 bool open_epoch_record(struct store *store, bool opens);
-/* Returns when a persistent handle from an earlier process expires, given its timeout.
+/* Returns the expiry of a persistent handle that an earlier process opened. ticks: its timeout.
  * Thread-safe. */
 instant open_epoch_end_of(uint64_t epoch, uint64_t ticks);
 

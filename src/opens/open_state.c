@@ -1,4 +1,4 @@
-/* The open state's state: the opens of a node. */
+/* Reads, writes and deletes the open state of a node. */
 #include "opens/open_state_private.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ enum store_result open_set_read(struct tree *tree, struct read_view *before,
     if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
         result = STORE_CONFLICT;
     if (!result && !open_set_decode(arena, value, tree->state.reopened, tree->d->now, ret_set))
-        result = record_is_unknown("the record of what is open of a file", value);
+        result = record_is_unknown("the record of the opens of a file", value);
     return result;
 }
 

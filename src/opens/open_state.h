@@ -1,5 +1,5 @@
-/* The open state: checks each operation on a file or directory, REST or SMB, against the opens of SMB
- * clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
+/* The open state: checks each operation on a file or directory, REST or SMB, against the opens of
+ * SMB clients. It reads the opens of the node (open_record.h) from the decision's part, applies the
  * rules (concurrency/opens.h, lock_sets.h), and returns
  *
  *   OK             proceed; breaks that need no acknowledgment are among the part's changes
@@ -8,8 +8,8 @@
  *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
  *                  E_ClientCacheFlushDelay: the wait has timed out
  *
- * REST operations pass the open state in file_enter(), as the PASSES() column of their row in
- * rest/operations.c says. SMB's open, read, write, lock and close call the functions below in
+ * REST operations pass the open state in file_enter(), as specified by the PASSES() column of their
+ * row in rest/operations.c. SMB's open, read, write, lock and close call the functions below in
  * their own decisions. All functions are pure, like decide functions, and may run again.
  *
  * A disconnected open (open_record.h) cannot acknowledge a break. If it conflicts with an
@@ -125,7 +125,7 @@ void open_state_close_all(struct open_state *opens, bool *ret_deletes);
 struct break_acknowledgment {
     struct guid key;
     uint8_t
-        keeps; /* CACHING_* that the client retains; for an oplock capped to the break's target */
+        keeps; /* CACHING_* that the client retains; for an oplock, at most the break's target */
     bool is_overdue; /* sent by the server after a timeout, for the break of this epoch */
     uint16_t epoch;
 };

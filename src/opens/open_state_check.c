@@ -1,9 +1,9 @@
-/* Checks operations by the rules, and passes operations without a handle. For those with a
+/* Checks operations against the rules, and admits operations without a handle. For those with a
  * handle see open_state_handles.c. */
 #include "opens/break_notification.h"
 #include "opens/open_state_private.h"
 
-/* Starts to wait, or continues until the timeout. */
+/* Starts waiting, or continues until the timeout. */
 static enum error wait(struct open_state *opens, const struct file_use *use)
 {
     struct decision *d = opens->d;
@@ -110,7 +110,8 @@ enum error open_state_check(struct open_state *opens, const struct file_use *use
         ask(opens, &set->cachings[breaks[i].caching], breaks[i].to);
     if (verdict.error)
         return verdict.error;
-    /* A read-only operation has the changes committed like a break, and is then decided again. */
+    /* A read-only operation cannot commit the changes. It waits, which commits them like those of a
+     * break, and is then decided again. */
     return verdict.waits || (has_settled && !writes_gate(opens)) ? wait(opens, use) : OK;
 }
 

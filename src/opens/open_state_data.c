@@ -32,7 +32,7 @@ static size_t count_allowed(struct open_state *opens, const struct byte_lock *wa
         valid++;
     if (valid > space)
         *ret_error = decision_fail(opens->d, E_ServerBusy,
-                                   "The file has %u byte-range locks, the most there may be.",
+                                   "The file has %u byte-range locks, which is the maximum.",
                                    BYTE_LOCKS_MAX);
     else if (valid < count)
         *ret_error = E_InvalidRange;

@@ -14,8 +14,8 @@ static uint16_t find_caching(const struct open_state *opens, const struct guid *
 
 /* ---- open ---- */
 
-/* Returns what the open needs. It breaks the write caching of others unless it is
- * attribute-only; an overwrite breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+/* Returns the access that the open needs. Unless it is attribute-only, it breaks the write caching
+ * of others; an overwrite breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
 static struct file_use use_of(const struct open_state *opens, const struct open_state_open *asked)
 {
     uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
@@ -127,9 +127,7 @@ enum error open_state_open(struct open_state *opens, const struct open_state_ope
     assert(asked->caching <= CACHING_ALL && asked->meets <= MEETS_ALL);
     if (opens->set.open_count == OPENS_MAX)
         return decision_fail(opens->d, E_ServerBusy,
-                             "The file has %u open handles, the most there "
-                             "may be.",
-                             OPENS_MAX);
+                             "The file has %u open handles, which is the maximum.", OPENS_MAX);
     e = open_state_check(opens, &use, own);
     if (e)
         return e;

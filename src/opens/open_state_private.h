@@ -23,8 +23,8 @@ enum error open_state_drop_locks(struct open_state *opens);
 enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
                                         const struct opens_verdict *verdict,
                                         const struct caching_break *breaks, bool *ret_again);
-/* Checks the operation by the rules and starts the breaks. own: the operation's own caching, or
- * NO_CACHING returns like open_state_check_rest() */
+/* Checks the operation against the rules and starts the breaks. own: the operation's own caching,
+ * or NO_CACHING. returns like open_state_check_rest() */
 enum error open_state_check(struct open_state *opens, const struct file_use *use, uint16_t own);
 /* Returns the caching of an entry; nothing for NO_CACHING. */
 struct caching_given open_state_caching_of(const struct open_state *opens, uint16_t number);

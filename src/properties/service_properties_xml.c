@@ -236,7 +236,8 @@ static enum error read_static_website(struct call *call, const struct xml_node *
     if (!e)
         e = read_page(call, node, "DefaultIndexDocumentPath", true, &website->default_index);
     if (!e && website->index_document.len > 0 && website->default_index.len > 0)
-        e = xml_fail(call, node, "IndexDocument and DefaultIndexDocumentPath exclude each other.");
+        e = xml_fail(call, node,
+                     "IndexDocument and DefaultIndexDocumentPath are mutually exclusive.");
     p->has_website = true;
     return e;
 }

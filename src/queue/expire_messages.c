@@ -202,7 +202,7 @@ static enum store_result read_searched(struct decision *d, instant *ret_searched
     struct front front;
     enum store_result result =
         small_record_read(d->before, d->arena, search_key,
-                          "the record of how far a queue was searched", ret_searched, 1);
+                          "the record of the searched part of a queue", ret_searched, 1);
 
     if (!result || result == STORE_NOT_FOUND)
         result = front_read(d->before, d->arena, &front);

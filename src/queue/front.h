@@ -3,10 +3,11 @@
  * would have to skip them all. It therefore starts at the low-water mark; no order record is before
  * it.
  *
- * It is INNER 'w', a small record (service/small_record.h): mark, busy until, written (in
- * message_now() time). A mark that is lower than possible only makes gets slower, so not every get
- * has to write it:
- *  - of the gets that return messages, about one in FRONT_EVERY writes it, chosen by its instant;
+ * The mark is stored in the record INNER 'w' (service/small_record.h): mark, busy until, written
+ * (in message_now() time). A mark that is lower than possible only makes gets slower, so not every
+ * get has to write it:
+ *  - of the gets that return messages, about one in FRONT_EVERY writes it, chosen by the instant of
+ *    the decision;
  *  - a get that finds nothing writes it if the mark is at least FRONT_IDLE_S old, but only while
  *    there may be new tombstones after it, so gets on an idle queue write nothing. */
 #ifndef LAGRA_QUEUE_FRONT_H

@@ -399,7 +399,7 @@ enum store_result message_locate(struct read_view *before, struct arena *arena,
     if (result != STORE_NOT_FOUND)
         return result;
     result = small_record_read(before, arena, forward_key(key, &message->id),
-                               "the record of where a message is", &place, 1);
+                               "the record of a message's position", &place, 1);
     if (result)
         return result;
     message->forwarded = true;

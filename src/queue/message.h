@@ -33,7 +33,7 @@
 /* Pop receipt, which gets, updates and puts return, and updates and deletes require. A receipt is a
  * version stamp of a message: its position in the order, and its number of changes. It therefore
  * changes with each get and each update, and remains valid until the next of these, even if the
- * message becomes visible again. It does not identify the message; like in Azure, the id is also
+ * message becomes visible again. It does not identify the message; as in Azure, the id is also
  * needed. rest: Get-Messages, Update-Message; decision: 121 */
 struct receipt {
     instant place;
@@ -108,7 +108,8 @@ bool message_read_order(const struct record *record, struct message *ret_message
  * STORE_IO. */
 enum store_result message_read_text(struct read_view *before, struct arena *arena,
                                     struct message *message);
-/* The message that a request names, and the pop receipt as proof that the caller has got it. */
+/* The message that a request names, and the pop receipt as proof that the caller has received
+ * it. */
 struct message_claim {
     bool has_id; /* false if the id sent is malformed */
     struct guid id;

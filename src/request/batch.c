@@ -14,7 +14,8 @@
 /* Once the parts of the group hold this much memory together, they are committed before another
  * part joins. */
 #define GROUP_HELD_MAX      ((size_t)4 << 20)
-/* How often parts are sent to other cells, which may not have their containers any more. */
+/* Maximum number of times that parts are sent to other cells, which may no longer have their
+ * containers. */
 #define SENT_MAX            16u
 
 struct batch {
@@ -30,7 +31,7 @@ struct batch {
     size_t group_count;
     size_t alone;             /* parts before this index are committed separately */
     unsigned elsewhere_count; /* parts to be sent to other cells */
-    unsigned sent_count;      /* how often parts were sent */
+    unsigned sent_count;      /* number of times that parts were sent */
 };
 
 static void assert_batch(const struct batch *batch)
@@ -137,7 +138,7 @@ static enum error route_parts(struct flow *flow)
     return OK;
 }
 
-/* A hold at APPLIED means that all parts are applied and none is durable, like in
+/* A hold at APPLIED means that all parts are applied and none is durable, as in
  * commit_at_gate(). */
 static void hold_syncer(const struct work *work)
 {
@@ -283,8 +284,8 @@ static bool is_pending(const struct batch *batch, size_t index)
     return !batch->answers[index].ptr && !part->is_grouped && !part->is_elsewhere;
 }
 
-/* Finds the first part that is not done, in the group, or for another cell. Commits the group if no part can join
- * it. */
+/* Finds the first part that is not done, in the group, or for another cell. Commits the group if no
+ * part can join it. */
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;

@@ -108,7 +108,8 @@ enum state early_check(struct flow *flow)
     if (e == DECIDE_BLOCKING)
         return flow_to_pool(flow, early_check);
     if (!e || may_still_mismatch(&flow->work.call, e)) {
-        /* Not before: its container may be in another cell, whose owner reserves. */
+        /* Not earlier, because the container may be in another cell, whose owner then makes the
+         * reservation. */
         e = flow->work.call.is_limited ? limits_check_capacity(&flow->work.call, true) : OK;
         if (!e)
             return WANT_BODY;

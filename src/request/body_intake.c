@@ -41,7 +41,7 @@ static void wake(struct flow *const flows[], size_t count)
         pause_wake(&flows[i]->driver.pause);
 }
 
-/* Computes the MD5 of a body in memory into the call's body. body_intake.c
+/* Computes the MD5 of a body in memory into the call's body.
  * returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed */
 static enum store_result body_hash(struct flow *flow)
 {
@@ -121,7 +121,7 @@ static enum body_taken from_stage(enum store_result result)
     return BODY_NOT_TAKEN;
 }
 
-/* Writes the bytes to the stage that were collected before it was opened. */
+/* Writes to the stage the bytes that were collected before it was opened. */
 static enum store_result stage_memory(struct flow *flow)
 {
     struct body_intake *intake = &flow->intake;

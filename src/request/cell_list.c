@@ -1,4 +1,4 @@
-/* See peer_requests.h. */
+/* Handler of list requests from the root cell: see peer_requests.h. */
 #include "request/peer_requests.h"
 
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #define VERSION       1
 #define RESPONSE_MAX  ((size_t)4 << 20)
-/* Deleting many large blobs may take long. */
+/* Deleting many large blobs may take a long time. */
 #define RESPONSE_MS   20000u
-/* As forwarded requests say it. */
+/* The same value as for forwarded requests. */
 #define RETRY_AFTER_S 3u
 #define PARTS_MAX     256u
 /* Upper bound for the memory of the part that is being executed. */
@@ -18,7 +18,8 @@
 
 enum { IS_SECURE = 1, IS_FORWARDED = 2 };
 enum { IS_ELSEWHERE, IS_HERE };
-/* Statuses of refusals, also by peer_requests.h. It sends 503 after the execution too. */
+/* Statuses of refusals, also sent by peer_requests.h. A 503 is not among them, since it may be sent
+ * after the execution. */
 enum { MALFORMED = 400, TOO_LARGE = 413 };
 
 /* The parts for one cell. */
@@ -127,7 +128,8 @@ static void refuse_parts(struct work *works, size_t count, uint32_t cell)
 /* Returns true for the statuses of a request none of whose parts was executed. */
 static bool was_refused(int status)
 {
-    return status == MALFORMED || status == TOO_LARGE || status == 404; /* of an earlier version */
+    return status == MALFORMED || status == TOO_LARGE ||
+           status == 404; /* sent by an earlier version */
 }
 
 /* Returns false if it is not known whether the parts were executed. */

@@ -21,9 +21,9 @@
 /* A batch of 4 MiB, and the fields for each part. */
 #define CELL_PARTS_REQUEST_MAX ((size_t)5 << 20)
 
-/* Has the owners of other cells execute the parts with `is_elsewhere`, whose problem names the
- * cell. Sets the error of each, which is E_MisdirectedRequest if the cell no longer has its
- * container, and its response unless the owner was not reached. May wait for other machines.
+/* Sends the parts that have `is_elsewhere` to the owners of the cells named by their problems. Sets
+ * the error of each, which is E_MisdirectedRequest if the cell no longer has its container, and its
+ * response unless the owner was not reached. May wait for other machines.
  *
  * works    as many as asked->parts
  * returns  false if a part may have been executed whose response is not known */

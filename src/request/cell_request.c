@@ -98,7 +98,7 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
     return endpoint;
 }
 
-/* A long body, which must not stay in memory. */
+/* A long body, which must not remain in memory. */
 struct long_body {
     struct gather_source source; /* must be first */
     struct bytes rest;
@@ -142,7 +142,7 @@ int cell_request_serve(void *context, struct bytes body, struct arena *arena, st
     return 200;
 }
 
-/* ---- at the owner that was asked ---- */
+/* ---- at the owner that received the request ---- */
 
 static bool read_response(struct bytes body, struct arena *arena,
                           struct internal_response *ret_answer)

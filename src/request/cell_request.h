@@ -1,6 +1,7 @@
 /* Requests of an operator (internal_request.h) in a cluster with several cells: each is executed by
- * the owner of the cell that has its container, queue, table or share, whichever owner the operator
- * asked. The root knows the cell, chooses the cell of a new container, and merges lists.
+ * the owner of the cell that has its container, queue, table or share, whichever owner received it
+ * from the operator. The root knows the cell, chooses the cell of a new container, and merges
+ * lists.
  *
  * Request, a POST of /-/operator (cluster/peer.h), with base/codec.h: u8 1 (version), bytes:
  * service; u64 method, bytes: raw path, raw query; u64 incarnation of the placement, or 0; u8 1 if

@@ -123,7 +123,7 @@ static void control_memory(struct exchange *exchange)
     if (read_allocated(&allocated))
         say(exchange, 200, arena_printf(exchange->arena, "%zu\n", allocated));
     else
-        say(exchange, 501, bytes_from_string("this allocator does not say\n"));
+        say(exchange, 501, bytes_from_string("this allocator does not report it\n"));
 }
 
 bool control_request(struct exchange *exchange)

@@ -1,5 +1,5 @@
 /* Control requests of test builds (LAGRA_GATES) under /$lagra/, listed in base/gate.h. Also writes
- * a JSON line for each response to the file LAGRA_REPLY_LOG, by which tests/reply_check checks
+ * a JSON line for each response to the file LAGRA_REPLY_LOG, with which tests/reply_check checks
  * responses against the operation tables. */
 #ifndef LAGRA_REQUEST_CONTROL_H
 #define LAGRA_REQUEST_CONTROL_H

@@ -151,7 +151,7 @@ static struct bytes exposed_names(const struct answer *a, struct bytes list)
     return text_bytes(&out);
 }
 
-/* A response for all origins has "*"; a response for one origin tells caches so with Vary. rest: as
+/* A response for all origins has "*"; a response for one origin has Vary, for caches. rest: as
  * above, "Understanding how the Vary header is set" */
 void cors_answer(struct work *work)
 {

@@ -297,7 +297,7 @@ static enum http_step run(struct flow *flow)
 
 _Static_assert(offsetof(struct flow, work.decision) + sizeof(struct decision) ==
                    sizeof(struct flow),
-               "what flow_new() does not zero is at the end");
+               "members that flow_new() does not zero are at the end");
 
 static struct flow *flow_new(struct exchange *exchange)
 {

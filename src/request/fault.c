@@ -7,7 +7,7 @@
 
 #include "service/waiting.h"
 
-/* How often per second a slow body sends bytes, if it has enough of them. */
+/* Number of times per second that a slow body sends bytes, if it has enough of them. */
 #define RUNS_PER_SECOND 20u
 
 static bool find(struct flow *flow)

@@ -81,7 +81,7 @@ static enum error prepare(struct work *work, const struct internal_request *aske
     if (!e && asked->is_for_cell)
         e = call->operation->functions->merged_path
                 ? other_cells_count_moves(call)
-                : E_InvalidInput; /* other cells may only request lists */
+                : E_InvalidInput; /* other cells can only request lists */
     else if (!e && asked->is_divided)
         e = prepare_divided(call);
     if (e)

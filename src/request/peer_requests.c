@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Bytes of a stream that are read at a time. */
+/* Number of bytes of a stream that are read at a time. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
 /* A request while it is received and executed. */
@@ -18,8 +18,8 @@ struct peer_exchange {
     struct text response;
     int status;
     bool is_done;
-    /* Of a stream: */
-    struct body_source source; /* its bytes, after those of `response` */
+    /* Members used by a streamed response: */
+    struct body_source source; /* its bytes follow those of `response` */
     struct peer_stream *stream;
     char *chunk; /* CHUNK_BYTES */
     size_t chunk_at, chunk_length;
@@ -59,7 +59,7 @@ static enum http_step on_head(struct exchange *exchange)
 
     if (!handler)
         return respond(exchange, 404, bytes_of("", 0));
-    if (exchange->request.content_length > handler->body_max) /* or it is not known */
+    if (exchange->request.content_length > handler->body_max) /* or unknown */
         return respond(exchange, 413, bytes_of("", 0));
     p = arena_alloc(exchange->arena, sizeof *p);
     p->exchange = exchange;
@@ -93,7 +93,7 @@ static void run(struct pool_job *job)
             ? p->handler->run_stream(context, body, exchange->arena, &p->response, &p->stream)
             : p->handler->run(context, body, exchange->arena, &p->response);
     p->is_done = true;
-    exchange_resume(exchange); /* the worker has it now: touch nothing after */
+    exchange_resume(exchange); /* may already be freed by the worker */
 }
 
 /* ---- a stream ---- */
@@ -106,7 +106,7 @@ static void read_chunk(struct pool_job *job)
     p->chunk_at = p->chunk_length = 0;
     p->has_failed = !p->stream->read(p->stream, p->chunk, CHUNK_BYTES, &p->chunk_length) ||
                     p->chunk_length == 0;
-    exchange_resume(exchange); /* the worker has it now: touch nothing after */
+    exchange_resume(exchange); /* may already be freed by the worker */
 }
 
 static long read_stream(struct body_source *source, uint64_t at, char *to, size_t max)

@@ -143,7 +143,7 @@ enum error route_target(struct call *call)
     if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
             call, E_InvalidUri,
-            "A container of the account's own name can only be addressed in path style.");
+            "A container with the account's name can only be addressed in path style.");
     return read_resource(call, path);
 }
 

@@ -18,7 +18,7 @@ void flow_wake(struct waiter *waiter)
         (struct flow *)(void *)((char *)pause - offsetof(struct flow, driver.pause));
     struct exchange *exchange = flow->exchange;
 
-    /* Once pause_end() says WOKEN, the worker may continue and end the exchange. Do not access it
+    /* Once pause_end() has returned, the worker may continue and end the exchange. Do not access it
      * after exchange_resume(). */
     if (pause_end(pause))
         exchange_resume(exchange);

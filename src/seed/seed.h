@@ -1,6 +1,6 @@
-/* Seeding: initial resources from options and files (docs/initial-data.md), created before the server is
- * ready. Existing ones are left unchanged, so that every start may seed again; resources left
- * incomplete by a killed start are created again.
+/* Seeding: initial resources from options and files (docs/initial-data.md), created before the
+ * server is ready. Existing ones are left unchanged, so that every start may seed again; resources
+ * left incomplete by a killed start are created again.
  *
  * Resources are created by internal requests to the services (request/internal_request.h). Called
  * on the startup thread; blocks on disk I/O. */

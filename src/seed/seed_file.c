@@ -163,7 +163,7 @@ static void read_item(struct seeding *s, enum seed_kind kind, const struct json_
     s->item = &item;
     read_rows(s, arena_string(s->arena, named->name), named, rows, count);
     if (!s->account.ptr && !s->problem)
-        seed_fail(s, "there are several accounts: \"accounts\" says whose it is");
+        seed_fail(s, "there are several accounts: put it below one of them in \"accounts\"");
     if (!s->problem)
         s->at = named->at;
     if (!s->problem)
@@ -219,7 +219,7 @@ static void read_cors_of(void *context, const char *name, const struct json_memb
     struct bytes rules = read_list(s, name, member);
 
     if (!s->account.ptr)
-        seed_fail(s, "there are several accounts: \"accounts\" says whose it is");
+        seed_fail(s, "there are several accounts: put it below one of them in \"accounts\"");
     if (!s->problem)
         seed_cors(s, bytes_from_string(name), rules);
 }

@@ -68,7 +68,7 @@ void seed_file(struct seeding *s);
 void seed_make(struct seeding *s, const struct seed_item *item);
 /* Sets the CORS rules of a service. rules: JSON list */
 void seed_cors(struct seeding *s, struct bytes service, struct bytes rules);
-/* Creates an account, unless it exists. keys: of `count`, at least one */
+/* Creates an account, unless it exists. count: number of keys, at least one */
 void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count,
                   bool hierarchical);
 

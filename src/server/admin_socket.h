@@ -9,7 +9,7 @@
 struct admin_socket {
     struct admin admin;
     struct backup_hold backup;
-    struct resource_names names; /* for describing what a scrub finds */
+    struct resource_names names; /* for describing the findings of a scrub */
     char *path;
     struct http_server *server; /* or NULL if it is not served */
 };

@@ -1,6 +1,6 @@
 /* Prints to stdout when a service starts and stops. Tools wait for Azurite's lines, so under
  * Azurite's names (cli/command_line.h) they are printed verbatim, and --silent does not suppress
- * them, like in Azurite. */
+ * them, as in Azurite. */
 #ifndef LAGRA_SERVER_BANNER_H
 #define LAGRA_SERVER_BANNER_H
 

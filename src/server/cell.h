@@ -67,8 +67,8 @@ bool cell_follows_root(const struct cell *cell);
  * of the same front end. store: NULL while it stands by. Returns false after printing why on
  * stderr. Main thread. */
 bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
-/* Updates what the owner record says about the cell: used bytes and the move in progress. Called
- * periodically. Main thread. */
+/* Updates the cell's used bytes and the move in progress in the owner record. Called periodically.
+ * Main thread. */
 void cell_update_record(struct cell *cell, struct store *store);
 /* Lets requests of other front ends be executed once the cell is served. Main thread, before
  * cell_serve(). */

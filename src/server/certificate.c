@@ -105,7 +105,7 @@ static bool read_pfx(const char *path, const char *password, struct certificate 
     return code >= 0;
 }
 
-/* ---- what was read ---- */
+/* ---- the loaded certificate ---- */
 
 static bool refuse(const char *path, const char *problem, int code)
 {

@@ -61,8 +61,8 @@ void free_secret(char *text)
 
 /* ---- accounts ---- */
 
-/* Adds the development account. Its key is public, so it is confined to loopback unless an option allows
- * more. Returns false after printing the reason. */
+/* Adds the development account. Its key is public, so it is confined to loopback unless an option
+ * allows more. Returns false after printing the reason. */
 static bool add_development(const struct options *options, bool loopback, struct accounts *accounts)
 {
     if (!loopback && !options->allow_development_account) {
@@ -152,8 +152,8 @@ static struct trust *make_trust(const struct options *options)
     return trust;
 }
 
-/* Returns false if unchecked tokens would be accepted from other machines without a second option that
- * confirms it. decision: 252 */
+/* Returns false if unchecked tokens would be accepted from other machines without a second option
+ * that confirms it. decision: 252 */
 static bool may_be_basic(const struct options *options, bool loopback)
 {
     if (!options->oauth_basic || loopback)

@@ -148,7 +148,8 @@ static bool refuse_port(const struct options *options, struct management_port *p
     return true;
 }
 
-/* Starts the server of the port. Returns true also without it, unless the options ask for the port. */
+/* Starts the server of the port. Returns true also without it, unless the options ask for the
+ * port. */
 static bool listen_at(const struct options *options, const struct certificate *certificate,
                       const struct http_limits *limits, struct management_port *port)
 {

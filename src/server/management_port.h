@@ -15,13 +15,14 @@ struct management_port {
 /* Returns the number of descriptors reserved for the port. */
 unsigned management_descriptors(const struct options *options);
 /* Starts the management port, unless the options turn it off.
- * of       what it shows while it runs; the remaining members are set from the options
+ * of       sources of its responses; the remaining members are set from the options
  * returns  false after printing why on stderr; true without a server if the options do not ask for
  *          the port and it is taken, which is logged */
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port);
 /* Starts the port with metrics and health only, for a front end of a cluster that stands by.
- * `health` serves the latter. Stopped by management_stop(). Returns like management_start(). */
+ * `health` serves the latter. Stopped by management_stop(). Returns the results of
+ * management_start(). */
 bool management_stand_by(const struct options *options, const struct certificate *certificate,
                          const struct http_application *health, void *tag,
                          struct management_port *ret_port);
@@ -37,7 +38,7 @@ struct usage_survey *usage_start(const struct options *options,
                                  struct accounts *accounts);
 /* Stops the port, even if it was not started. */
 void management_stop(struct management_port *port);
-/* Frees what the admin socket still uses, after that has stopped. */
+/* Frees objects that the admin socket still uses. Called once that has stopped. */
 void management_release(struct management_port *port);
 
 #endif

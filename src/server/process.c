@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 
-/* ---- a trial of what a start takes ---- */
+/* ---- a trial of the resources that a start needs ---- */
 
 /* Held by the main thread while the trial's threads must stay alive. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -251,7 +251,7 @@ void supervisor_notify(const char *state)
     to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (to < 0 || sendto(to, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) < 0)
-        log_errno("tell the supervisor %s", state);
+        log_errno("notify the supervisor of %s", state);
     if (to >= 0)
         close(to);
 }

@@ -8,8 +8,8 @@
 
 /* Checks that there are enough resources to start. Libraries that run out themselves end the
  * process by an assertion or an exception. Starts this many threads at the same time, maps this
- * much memory as well, and releases all of it. Returns false after printing on stderr what is
- * lacking. Main thread. */
+ * much memory as well, and releases all of it. Returns false after printing the missing resource on
+ * stderr. Main thread. */
 bool start_check(unsigned threads, size_t memory_bytes);
 
 /* Starts jemalloc's background thread, which returns unused memory to the system, so that memory

@@ -1,6 +1,6 @@
-/* Enters the sandbox: see sandbox.h. Landlock has rules for files and directories that exist at the start. A
- * file that is replaced while the server runs (a certificate, a log) is a new file, so the rule is for its
- * directory. */
+/* Enters the sandbox: see sandbox.h. Landlock has rules for files and directories that exist at the
+ * start. A file that is replaced while the server runs (a certificate, a log) is a new file, so the
+ * rule is for its directory. */
 #include "server/sandbox.h"
 
 #include <errno.h>

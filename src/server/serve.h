@@ -1,4 +1,4 @@
-/* Runs a server, which `lagra` does without a command. */
+/* Runs a server. This is what `lagra` does without a command. */
 #ifndef LAGRA_SERVER_SERVE_H
 #define LAGRA_SERVER_SERVE_H
 

@@ -35,8 +35,8 @@ bool smb_endpoint_start(struct smb_endpoint *endpoint, const struct options *opt
 /* Stops serving, before the objects that it was started with are freed. */
 void smb_endpoint_stop(struct smb_endpoint *endpoint, unsigned grace_s);
 
-/* Serves SMB while the front end waits for a cell, provided the cluster has a key, without
- * which clients cannot be referred. Follows the accounts of the root. Returns like
+/* Serves SMB while the front end waits for a cell, provided the cluster has a key, without which
+ * clients cannot be referred. Follows the accounts of the root. Returns the results of
  * smb_endpoint_start(). */
 bool smb_endpoint_stand_by(struct smb_endpoint *endpoint, const struct options *options,
                            const struct net_limits *limits, struct credentials *credentials,

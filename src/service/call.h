@@ -28,7 +28,7 @@ struct call {
     uint64_t header_bits;          /* header_bit() of all its headers */
     enum http_method method;       /* method of the request, or the one that a header substitutes */
     struct arena *arena;
-    const struct account *account; /* NULL only if nobody was authenticated */
+    const struct account *account; /* NULL only if the caller was not authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* the -secondary endpoint: only reads */
     bool account_is_elsewhere;     /* account is neither in the host nor in the path */

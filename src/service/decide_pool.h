@@ -18,7 +18,7 @@
 /* The owner that a job counts for, as hashes of names; 0 if none. */
 struct pool_owner {
     uint64_t account;
-    uint64_t source; /* what the job waits for, within the account */
+    uint64_t source; /* source that the job waits for, within the account */
 };
 /* Returns a number for a name within an owner (0 if none). Never returns 0. */
 uint64_t pool_owner_number(uint64_t within, struct bytes name);

@@ -33,7 +33,7 @@ typedef enum error attempt_fn(struct decision *d, void *of);
  * used */
 attempt_fn deciding_operation;
 /* Checks subject, permission, lease and conditions on the current state, without the operation's
- * own function. Closes the parts. Returns like operation_check(), or DECIDE_AGAIN,
+ * own function. Closes the parts. Returns the results of operation_check(), or DECIDE_AGAIN,
  * DECIDE_BLOCKING. */
 enum error deciding_check(struct decision *d);
 

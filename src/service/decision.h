@@ -192,7 +192,7 @@ void decision_keep_above(struct decision *d);
 /* Records that data of another partition was read. Its sequence must be durable before the response
  * is sent. */
 void decision_saw(struct decision *d, uint64_t sequence);
-/* Reads the value of an entry of a space's index into the arena. Returns like
+/* Reads the value of an entry of a space's index into the arena. Returns the results of
  * index_iterator_next(). */
 enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,
                                      struct bytes *ret_value);

@@ -63,7 +63,7 @@ static const struct task_handler own_handlers[] = {
     { TASK_COLLECT_CONTENT, "free replaced contents", collect_content },
     { TASK_DROP_SPACE, "delete a container's records", drop_space },
     { TASK_CHECK_PLACEMENT, "end the placement of a container that is gone", placement_check_task },
-    { TASK_TELL_ROOT, "tell the root cell of a deletion", placement_tell_root_task },
+    { TASK_TELL_ROOT, "notify the root cell of a deletion", placement_tell_root_task },
     { TASK_FORGET_RELEASE, "forget that a name was released", placement_forget_release_task },
     { TASK_FINISH_MOVE, "end the move of a container to another cell", move_finish_task },
     { TASK_CHECK_INCOMING, "delete the copy of a container that was not moved",

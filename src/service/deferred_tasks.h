@@ -6,8 +6,9 @@
  * current state, and first checks whether there is still something to do.
  *
  * A task that fails is retried after one second, two, four, up to an hour, or up to 16 seconds if
- * another cell cannot be reached, and never given up (task_retry.h). A handler does a bounded amount
- * of work and adds a task for the rest, so that no task can exhaust the memory of the process. */
+ * another cell cannot be reached, and never given up (task_retry.h). A handler does a bounded
+ * amount of work and adds a task for the rest, so that no task can exhaust the memory of the
+ * process. */
 #ifndef LAGRA_SERVICE_DEFERRED_TASKS_H
 #define LAGRA_SERVICE_DEFERRED_TASKS_H
 

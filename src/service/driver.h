@@ -73,7 +73,7 @@ enum drive driver_run(struct driver *driver);
 /* Makes one attempt, either on a worker, where it may not block, or in the pool. Returns
  * driver->state, or DRIVE_BLOCKED. */
 enum drive driver_attempt(struct driver *driver);
-/* Makes an attempt and commits its changes, or makes the commit that is due. Returns like
+/* Makes an attempt and commits its changes, or makes the commit that is due. Returns the results of
  * driver_attempt(). */
 enum drive driver_step(struct driver *driver);
 /* Returns true if the time to wait for others has expired. The next attempt then decides without
@@ -90,8 +90,8 @@ bool driver_wait(struct driver *driver, struct waiter *waiter);
  * pool until it is woken. */
 void driver_run_in(struct driver *driver, struct decision_pool *pool,
                    void (*step)(struct driver *driver));
-/* Returns like store_durable(). After STORE_WAIT the pause is armed. The caller then suspends the
- * host and calls this function again. */
+/* Returns the results of store_durable(). After STORE_WAIT the pause is armed. The caller then
+ * suspends the host and calls this function again. */
 enum store_result driver_durable(struct driver *driver, uint64_t sequence);
 
 /* ---- on a thread that may block ---- */

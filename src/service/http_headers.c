@@ -30,7 +30,7 @@ static enum error read_property(struct call *call, const char *name, const char 
     return OK;
 }
 
-/* Reads the MD5. Its length is not checked, like in the real service; only Put Blob verifies it.
+/* Reads the MD5. Its length is not checked, as in the real service; only Put Blob verifies it.
  * decision: 16 */
 static enum error read_md5(struct call *call, const char *name, struct http_properties *http)
 {

@@ -50,7 +50,8 @@ static enum store_result add(struct filling *f, const struct space_record *at)
     f->count++;
     if (f->sink->add(f->sink, at))
         return STORE_OK;
-    log_line(LOG_ERROR, "the record of %.*s has an unknown format", BYTES_ARG(at->partition_key));
+    log_line(LOG_ERROR, "the record of %.*s has an unrecognized format",
+             BYTES_ARG(at->partition_key));
     return STORE_CORRUPT;
 }
 

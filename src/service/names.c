@@ -7,7 +7,7 @@
 #define NAME_MIN      3
 #define NAME_MAX      63
 
-/* The last space of this thread. A thread usually needs the same account again, and the digest
+/* Last space computed by this thread. A thread usually needs the same account again, and the digest
  * costs as much as reading a record. service: static. */
 #define KEPT_NAME_MAX 64
 static _Thread_local struct {

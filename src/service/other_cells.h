@@ -31,8 +31,8 @@ struct placed_count {
     uint64_t
         names; /* number of containers, queues, tables or shares, including retained deleted ones */
 };
-/* Counts them from the root's placements. Finds none outside the root. May block. Returns like
- * store_count(). */
+/* Counts them from the root's placements. Finds none outside the root. May block. Returns the
+ * results of store_count(). */
 enum store_result other_cells_count(const struct endpoint *endpoint, struct bytes account,
                                     struct placed_count *ret_count);
 

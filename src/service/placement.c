@@ -125,8 +125,8 @@ enum store_result placement_is_used(struct read_view *of, bool *ret_is_used)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Finds out whether nothing here prevents the name from being in another cell: no container, and no
- * recent deletion, whose record is needed by a second Delete Container. */
+/* Determines whether nothing here prevents the name from being in another cell: no container, and
+ * no recent deletion, whose record is needed by a second Delete Container. */
 static enum store_result is_unused(struct decision *d, bool *ret_is_unused)
 {
     bool is_used = true;
@@ -140,7 +140,7 @@ static enum store_result is_unused(struct decision *d, bool *ret_is_unused)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Finds out whether the container may be placed in another cell. The service's own names, such as
+/* Determines whether the container may be placed in another cell. The service's own names, such as
  * $root and $logs, are in the root. So is a name with a retained deleted container in the root,
  * because Restore Container needs both in one cell. */
 static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)

@@ -187,8 +187,8 @@ static void delete_record(void *context, enum record_family family, const struct
     changes_delete(context, family, record->key);
 }
 
-/* Finds out whether the move may be sealed: it was not cancelled and the name has not changed since
- * it was prepared. */
+/* Determines whether the move may be sealed: it was not cancelled and the name has not changed
+ * since it was prepared. */
 static enum store_result may_seal(struct decision *d, const struct seal *seal, bool *ret_may)
 {
     uint64_t cancelled, digest = 0;

@@ -54,7 +54,7 @@ bool placement_is_own_record(struct bytes key);
 /* Returns true if tasks of this kind concern the placement, so they stay in their cell. */
 bool placement_is_own_task(uint32_t kind);
 
-/* Finds out whether a name is sealed here, so that requests under this incarnation (0 in the root)
+/* Determines whether a name is sealed here, so that requests under this incarnation (0 in the root)
  * must wait. */
 enum store_result placement_sealed(struct decision *d, struct read_view *of, uint64_t placement,
                                    bool *ret_is_sealed);

@@ -139,7 +139,7 @@ static enum store_result read_incoming(struct decision *d, struct move *ret_move
         return result;
     decoder_init(&in, record.value);
     if (!move_read(&in, ret_move) || !moved_read(&in, d->arena, ret_moved))
-        return record_is_unknown("the record of what is moved here", record.value);
+        return record_is_unknown("the record of a move to this cell", record.value);
     return STORE_OK;
 }
 

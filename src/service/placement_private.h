@@ -14,7 +14,7 @@ void placement_write(struct changes *changes, struct arena *arena, struct placem
  * is already released up to a later one. */
 enum store_result placement_write_released(struct decision *d, uint64_t incarnation);
 
-/* Finds out whether the partition has anything that a list could show: a container, snapshots of a
+/* Determines whether the partition has anything that a list could show: a container, snapshots of a
  * share, or a retained deleted container. */
 enum store_result placement_is_used(struct read_view *of, bool *ret_is_used);
 /* Sends a request of a task to the owner of another cell. Does not wait for an owner, because other

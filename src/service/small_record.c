@@ -12,7 +12,7 @@
 
 enum store_result record_is_unknown(const char *what, struct bytes value)
 {
-    log_line(LOG_ERROR, "%s has an unknown form (%zu bytes)", what, value.len);
+    log_line(LOG_ERROR, "%s has an unrecognized format (%zu bytes)", what, value.len);
     return STORE_CORRUPT;
 }
 

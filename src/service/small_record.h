@@ -34,7 +34,7 @@ enum { TASK_FORGET_DELETION = 0x101 };
 
 /* Records the deletion at `now`, and adds the task that deletes the record. */
 void recent_deletion_write(struct changes *changes, struct arena *arena, instant now);
-/* Finds out whether a missing container was deleted shortly before `now`.
+/* Determines whether a missing container was deleted shortly before `now`.
  * returns STORE_OK: it was; STORE_NOT_FOUND; STORE_CORRUPT, STORE_WAIT, STORE_IO */
 enum store_result recent_deletion_find(struct read_view *before, struct arena *arena, instant now);
 /* Handler of TASK_FORGET_DELETION. */

@@ -21,16 +21,19 @@ struct operation;
 struct result;
 struct read_view;
 
-/* How a service's resources are read as sources of copies, from what the operation of a HEAD found. */
+/* Reads a service's resources as sources of copies, from the result of the operation of a HEAD
+ * request. */
 struct source_functions {
-    /* *ret_facts is zeroed. returns OK; E_InvalidUri: not something that can be copied */
+    /* *ret_facts is zeroed. returns OK; E_InvalidUri if the resource cannot be copied */
     enum error (*facts)(const struct operation *operation, const struct result *result,
                         struct source_facts *ret_facts);
-    /* Encodes what a copy in another cell needs of the result. d: for reads; its arena */
+    /* Encodes the parts of the result that a copy in another cell needs. d: for reads; its arena */
     enum error (*write)(struct decision *d, const struct result *result, struct text *out);
-    /* Decodes that, as a result of the operation in the arena. Returns NULL if it is malformed. */
+    /* Decodes this encoding into a result of the operation, in the arena. Returns NULL if it is
+     * malformed. */
     const struct result *(*read)(struct arena *arena, struct bytes text);
-    /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL: there are no such copies.
+    /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL if there
+     * are no such copies.
      * returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store() */
     enum error (*find_older)(struct decision *d, struct read_view *of, instant previous,
                              const struct content *content, struct content *ret_older);

@@ -39,7 +39,7 @@ static struct {
     struct bucket buckets[BUCKETS];
     struct bucket spaces[BUCKETS];
     unsigned count;      /* number of waiters in places */
-    struct waiter *held; /* list of waiters_delay(); `sequence` like in a place */
+    struct waiter *held; /* list of waiters_delay(); `sequence` as in a place */
     instant next_end;    /* not after the earliest deadline of all lists */
 } room;
 

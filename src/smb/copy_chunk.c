@@ -189,7 +189,7 @@ enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)
     ioctl->parameters = copy;
     if (copy->count <= CHUNKS_MAX && wire_left(&r) < (size_t)copy->count * 24)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    /* The response tells the client the limits. ms-smb2: 3.3.5.15.6 */
+    /* The response contains the limits. ms-smb2: 3.3.5.15.6 */
     if (copy->count <= CHUNKS_MAX)
         copy->chunks = arena_array(request->message->arena, copy->count, sizeof *copy->chunks);
     if (copy->count > CHUNKS_MAX || !read_chunks(&r, copy))

@@ -14,7 +14,7 @@ struct reconnect {
     struct disconnected_handle away;
     struct handle_reconnect back;
     struct durable_kept kept;
-    bool is_found; /* `away` is decided; `back` is next */
+    bool is_found; /* the decision of `away` is complete; that of `back` is next */
 };
 
 struct create {

@@ -1,6 +1,6 @@
-/* FSCTL_DFS_GET_REFERRALS and FSCTL_DFS_GET_REFERRALS_EX: which front end of a cluster serves a share
- * of the session's account. A share is in one cell as a whole, so each share is a link of its own,
- * like a "msdfs proxy" share of Samba, and no tree connect has the DFS capability. ms-smb2:
+/* FSCTL_DFS_GET_REFERRALS and FSCTL_DFS_GET_REFERRALS_EX: which front end of a cluster serves a
+ * share of the session's account. A share is in one cell as a whole, so each share is a link of its
+ * own, like a "msdfs proxy" share of Samba, and no tree connect has the DFS capability. ms-smb2:
  * 3.3.5.15.2; ms-dfsc: 3.2.4.2; decision: 1120 */
 #include "smb/ioctl.h"
 

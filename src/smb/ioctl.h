@@ -1,4 +1,5 @@
-/* IOCTL: supported FSCTLs, implemented in ioctl.c, copy_chunk.c and dfs_referrals.c. ms-smb2: 3.3.5.15 */
+/* IOCTL: supported FSCTLs, implemented in ioctl.c, copy_chunk.c and dfs_referrals.c. ms-smb2:
+ * 3.3.5.15 */
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 

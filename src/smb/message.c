@@ -104,14 +104,15 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
     if (kind == SMB_FRAME_SMB1) {
         if (!negotiate_smb1(message, bytes)) {
             message_free(message);
-            return smb_break(connection, "an SMB1 message that is no negotiation");
+            return smb_break(connection, "an SMB1 message that is not a negotiation");
         }
     } else {
         if (kind == SMB_FRAME_SEALED)
             bytes = unseal(message, bytes);
         if (!bytes.ptr || !check_compound(bytes)) {
             message_free(message);
-            return smb_break(connection, "a message that is malformed, or sealed by nobody");
+            return smb_break(connection,
+                             "a message that is malformed, or encrypted for an unknown session");
         }
         message->rest = bytes;
         next_request(message);

@@ -152,8 +152,8 @@ static enum request_state begin(struct smb_request *request)
 
 /* ---- DECIDE ---- */
 
-/* Parks the request, which may wait for long: sends an interim response and makes it cancellable.
- * Returns STATUS_SUCCESS, or an error if it cannot be parked. ms-smb2: 3.3.4.2 */
+/* Parks the request, which may wait for a long time: sends an interim response and makes it
+ * cancellable. Returns STATUS_SUCCESS, or an error if it cannot be parked. ms-smb2: 3.3.4.2 */
 static enum nt_status park(struct smb_request *request)
 {
     struct smb_connection *connection = connection_of(request);

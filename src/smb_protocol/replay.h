@@ -9,8 +9,8 @@
 /* ---- channel sequences: pure ---- */
 
 /* The ChannelSequence of an open with its numbers of outstanding requests: of the current sequence
- * (OutstandingRequestCount) and of earlier ones (OutstandingPreRequestCount). Sequences wrap around
- * while a request is outstanding, so `changes` numbers each change of the sequence. */
+ * (OutstandingRequestCount) and of earlier ones (OutstandingPreRequestCount). Sequences can wrap
+ * around while a request is outstanding, so `changes` numbers each change of the sequence. */
 struct channel_sequence {
     uint16_t sequence;
     uint64_t changes;

@@ -32,7 +32,7 @@ enum smb_needs {
 enum smb_compounding {
     ALONE,    /* never in a compound: STATUS_INVALID_PARAMETER */
     COMPOUND, /* anywhere */
-    LAST,     /* only as the last one, since it may wait for long: STATUS_INTERNAL_ERROR */
+    LAST,     /* only as the last one, since it may wait for a long time: STATUS_INTERNAL_ERROR */
 };
 
 /* What must be durable before the response is sent. README.md, invariant 7. */

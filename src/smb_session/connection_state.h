@@ -1,5 +1,5 @@
-/* the state of a connection, whose interface is connection.h. connection.c,
- * connection_events.c, answer.c */
+/* State of a connection, whose interface is connection.h. Used by connection.c, connection_events.c
+ * and answer.c. */
 #ifndef LAGRA_SMB_CONNECTION_PRIVATE_H
 #define LAGRA_SMB_CONNECTION_PRIVATE_H
 
@@ -82,8 +82,8 @@ bool smb_break(struct smb_connection *connection, const char *why);
 /* Has the owner run the connection. The request, unless NULL, may resume at once: the caller must
  * not use it afterwards. Thread-safe. */
 void smb_post(struct smb_connection *connection, struct smb_request *request);
-/* Has the owner send pending breaks and changes. The connection, which must not have ended yet,
- * does not end meanwhile. Not called by the owner. */
+/* Has the owner send pending breaks and changes. The connection must not have ended yet, and does
+ * not end during the call. Not called by the owner. */
 void smb_post_news(struct smb_connection *connection);
 
 #endif

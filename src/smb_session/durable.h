@@ -33,7 +33,7 @@ struct durable_asked {
     uint32_t timeout_ms;       /* Timeout of DH2Q; 0: the server's default */
     uint64_t id;               /* FileId.Persistent of DHnC or DH2C */
 };
-/* Returns STATUS_SUCCESS, or STATUS_INVALID_PARAMETER if the contexts exclude each other. */
+/* Returns STATUS_SUCCESS, or STATUS_INVALID_PARAMETER if the contexts are mutually exclusive. */
 enum nt_status durable_check(const struct durable_asked *asked);
 
 /* Properties of an open that decide which durability is granted. */

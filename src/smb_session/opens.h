@@ -112,7 +112,8 @@ void open_close_unfound(struct smb_open *open);
 void open_leave_unfound(struct smb_open *open);
 /* Removes an open whose close has been decided. */
 enum smb_step open_closed(struct smb_request *request);
-/* Has the server retry a close that the store rejected after the decision (scavenger_close_later()). */
+/* Has the server retry a close that the store rejected after the decision
+ * (scavenger_close_later()). */
 void open_closes_later(struct smb_request *request);
 
 /* Creates an internal request for an open, to be run by smb_run(). request_new.c */

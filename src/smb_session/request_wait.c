@@ -1,4 +1,5 @@
-/* Waiting without a thread, for a post, or in the pool if the step may block. */
+/* Requests that wait: without a thread until they are posted, or in the pool for a step that may
+ * block. */
 #include "smb_session/message.h"
 #include "smb_session/service.h"
 #include "smb_session/sessions.h"

@@ -6,9 +6,10 @@
 #include "cluster/peer.h"
 #include "source/open_source.h"
 
-/* The cells that may have a container agree on that within moments. */
+/* Maximum number of cells tried. The cells that may have a container agree on its cell within
+ * moments. */
 #define MOVES_MAX   16u
-/* The owner may wait for a slow disk. */
+/* Timeout, since the owner may wait for a slow disk. */
 #define PATIENCE_MS 10000u
 
 struct cell_source {
@@ -16,8 +17,8 @@ struct cell_source {
     const struct endpoint *endpoint; /* of the source's service */
     uint32_t cell;
     struct copied_bytes blocks;
-    struct peer_call *call; /* response whose bytes are read; NULL: none */
-    uint64_t left;          /* bytes of it */
+    struct peer_call *call; /* response whose bytes are being read, or NULL */
+    uint64_t left;          /* number of its unread bytes */
 };
 
 /* ---- one request ---- */
@@ -71,8 +72,8 @@ static enum error receive_head(struct cell_source *from, struct arena *arena, ui
                : fail_response(from, "is malformed");
 }
 
-/* Sends the request to the cell, and receives the head of the response. Returns OK, whatever error the head has; or the error
- * of the request. */
+/* Sends the request to the cell, and receives the head of the response. Returns OK even if the head
+ * contains an error, or the error of the request. */
 static enum error ask(struct gathering *g, struct cell_source *from, struct cell_head *ret_head)
 {
     struct arena *arena = g->call->arena;
@@ -128,7 +129,7 @@ static bool blocks_fit(const struct copied_bytes *blocks, uint64_t length)
     return blocks->block_count == 0 || sum == length;
 }
 
-/* Checks that the bytes that follow are those requested, or none. */
+/* Checks that the following bytes are either the requested ones or absent. */
 static bool head_fits(const struct cell_source *from, const struct cell_head *head,
                       const struct source_facts *facts)
 {
@@ -150,7 +151,7 @@ static enum error take_head(struct gathering *g, struct cell_source *from,
     open->result =
         functions && open->operation ? functions->read(g->call->arena, head->result) : NULL;
     if (!open->result)
-        return fail_response(from, "is about something else");
+        return fail_response(from, "has an unknown operation or result");
     e = functions->facts(open->operation, open->result, &open->facts);
     if (e || !head_fits(from, head, &open->facts))
         return fail_response(from, "contradicts itself");
@@ -182,8 +183,8 @@ static struct cell_source *source_new(const struct gathering *g, const struct en
     return from;
 }
 
-/* Opens the source at the cell that has its container, which may be this one. Returns E_MisdirectedRequest if another cell is to
- * be asked. */
+/* Opens the source at the cell that has its container, which may be this one. Returns
+ * E_MisdirectedRequest if the request must be sent to another cell. */
 static enum error open_at(struct gathering *g, const struct copy_source *source,
                           struct cell_source *from, struct open_source *open)
 {
@@ -236,7 +237,7 @@ enum error cell_blocks(const struct open_source *open, struct copied_bytes *ret_
 
 /* ---- reading ---- */
 
-/* Requests more of the open source. */
+/* Requests more bytes of the open source. */
 static enum error ask_more(struct gathering *g, struct cell_source *from,
                            struct cell_head *ret_head)
 {
@@ -247,7 +248,7 @@ static enum error ask_more(struct gathering *g, struct cell_source *from,
     if (e || !ret_head->error)
         return e;
     stop_reading(from);
-    if (ret_head->error == E_MisdirectedRequest) /* it is moved */
+    if (ret_head->error == E_MisdirectedRequest) /* it is being moved */
         return E_ServerBusy;
     *g->call->problem = ret_head->problem;
     return ret_head->error;
@@ -265,7 +266,7 @@ enum error cell_begin(struct gathering *g, struct open_source *open)
     e = ask_more(g, from, &head);
     if (!e &&
         (head.offset != open->offset || head.length != open->length || from->left != open->length))
-        return fail_response(from, "is of other bytes");
+        return fail_response(from, "has other bytes than requested");
     return e;
 }
 

@@ -1,7 +1,7 @@
-/* Internal to source/, except cell_source_serve(): a copy source in another cell of the cluster. The
- * owner of that cell opens it like a local source (open_source.h), so access, conditions and errors
- * are the same. It sends the properties, and streams the bytes while the copy reads them. One
- * response shows one state of the source. Later requests fail with SourceConditionNotMet if the
+/* Internal to source/, except cell_source_serve(): a copy source in another cell of the cluster.
+ * The owner of that cell opens it like a local source (open_source.h), so access, conditions and
+ * errors are the same. It sends the properties, and streams the bytes while the copy reads them.
+ * One response shows one state of the source. Later requests fail with SourceConditionNotMet if the
  * ETag has changed.
  *
  * The root knows the cell of each container; other cells send it the same request to find the cell.

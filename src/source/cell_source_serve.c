@@ -7,7 +7,7 @@
 #include "request/internal_request.h"
 #include "source/open_source.h"
 
-/* A source that is read for another cell. The stream of its bytes is the last thing that uses it. */
+/* A source that is read for another cell. Closed at the end of the stream of its bytes. */
 struct serving {
     struct peer_stream stream; /* must be first */
     struct cell_request request;
@@ -16,7 +16,7 @@ struct serving {
     struct page_walk walk;        /* of a step */
     struct page_walk_bytes bytes; /* of a step */
     struct cell_head head;
-    /* What own_open() and page_walk_begin() need: */
+    /* Arguments of own_open() and page_walk_begin(): */
     struct request client;
     struct call call;
     struct decision decision;
@@ -51,7 +51,7 @@ static struct serving *serving_new(const struct endpoint *endpoint,
     return s;
 }
 
-/* Later requests are about the source that the first one has found. */
+/* Checks that the source is the one found by the first request. */
 static enum error check_same(struct serving *s)
 {
     struct bytes etag = s->request.etag;
@@ -62,7 +62,7 @@ static enum error check_same(struct serving *s)
                                                    : source_cannot_verify(&s->g, E_ConditionNotMet);
 }
 
-/* ---- what is sent ---- */
+/* ---- the response ---- */
 
 static enum error write_result(struct serving *s)
 {
@@ -133,8 +133,8 @@ static enum error send_step(struct serving *s)
     return OK;
 }
 
-/* A sparse source may be copied in steps: its bytes wait until they are requested, unless the copy is one that reads all at
- * once. */
+/* A sparse source may be copied in steps: its bytes wait until they are requested, unless the copy
+ * reads the entire source at once. */
 static enum error send_bytes(struct serving *s)
 {
     switch (s->request.read) {
@@ -151,7 +151,8 @@ static enum error send_bytes(struct serving *s)
     return send_requested(s);
 }
 
-/* A copy must not have bytes that are not durable here. */
+/* Waits until the bytes are durable here. Otherwise the copy could contain bytes that a crash
+ * undoes. */
 static enum error await_durable(struct serving *s)
 {
     return store_await(s->endpoint->store, s->seen) ? E_ServerBusy : OK;

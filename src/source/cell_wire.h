@@ -14,7 +14,7 @@
 #define CELL_SOURCE_PATH        "/-/source"
 #define CELL_SOURCE_REQUEST_MAX ((size_t)128 << 10)
 #define CELL_HEAD_LENGTH_BYTES  4u
-/* 50,000 blocks with ids of 88 bytes, and a record with 4 MiB of them at most. */
+/* Space for 50,000 blocks with ids of 88 bytes, and for a record with at most 4 MiB of them. */
 #define CELL_HEAD_MAX           ((size_t)16 << 20)
 
 enum cell_read {
@@ -51,7 +51,7 @@ struct cell_head {
     bool by_key;                /* as struct open_source */
     uint64_t offset, length;    /* of the requested bytes */
     struct copied_bytes layout; /* blocks, if the entire source is requested; ranges of a step */
-    uint64_t next;              /* of a step: where it ends */
+    uint64_t next;              /* end of the step */
 };
 
 void cell_request_write(struct text *out, const struct cell_request *request);

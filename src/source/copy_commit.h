@@ -27,9 +27,9 @@ struct copying {
     instant shown; /* time of the last progress update */
 };
 
-/* Decides and commits the verdict. Data read from the source must be committed before a copy of it
- * is. Retries a failed commit while its data is in memory, instead of reading the source again.
- * Returns OK, E_NoPendingCopyOperation (also if the space of the destination was dropped),
+/* Decides and commits the verdict. Data read from the source must be committed before its copy is
+ * committed. Retries a failed commit while its data is in memory, instead of reading the source
+ * again. Returns OK, E_NoPendingCopyOperation (also if the space of the destination was dropped),
  * E_ServerBusy, or errors of the service's decisions. */
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict);
 /* Reads the remaining work. Returns false if there is none, or it cannot be determined now; the

@@ -43,8 +43,8 @@ struct pending_copies {
 };
 
 /* Called by the service's task that found a pending copy: ensures that a job for it is running in
- * this process, and that the task is repeated to check on it, so that copies continue after a
- * restart. task: of the destination's partition. */
+ * this process, and reschedules the task to check on it, so that copies continue after a restart.
+ * task: of the destination's partition. */
 void copy_run(struct decision *d, const struct deferred_task *task,
               const struct pending_source *pending, const struct pending_copies *of,
               const struct endpoint *endpoint);

@@ -48,7 +48,8 @@ struct copy_source {
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
 
-/* Checks that the header of a write from a URL is "update". Returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue. */
+/* Checks that the header of a write from a URL is "update". Returns OK, E_MissingRequiredHeader,
+ * E_InvalidHeaderValue. */
 enum error source_check_update(struct call *call, const char *name);
 
 /* Returns the endpoint of this server that has the source, or NULL if it is on another server.

@@ -1,5 +1,5 @@
-/* An open source of a copy: on this server (open_source.h), in another cell of its cluster (cell_source.h), or on another server
- * (open_source.h). */
+/* An open source of a copy: on this server (open_source.h), in another cell of its cluster
+ * (cell_source.h), or on another server (open_source.h). */
 #ifndef LAGRA_SOURCE_OPEN_SOURCE_H
 #define LAGRA_SOURCE_OPEN_SOURCE_H
 
@@ -16,7 +16,7 @@ struct open_source {
     bool is_own; /* on this server, or in another cell */
     /* Of an own source: */
     const struct operation *operation; /* that was decided, of the service of the source */
-    const struct result *result;       /* of the operation */
+    const struct result *result;       /* result of the operation */
     struct bytes account;
     bool by_key;                   /* the request was signed with the key of its account */
     struct source_read *inner;     /* NULL in another cell */
@@ -30,8 +30,8 @@ struct open_source {
     uint64_t skip; /* remote source that sends everything: bytes before the requested ones */
 };
 
-/* Finds the source and checks that it may be read. Call source_close() in any case. Returns OK, or
- * the error for the response. May block. */
+/* Finds the source and checks that it may be read. The caller must call source_close() in any case.
+ * Returns OK, or the error for the response. May block. */
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
 
@@ -69,11 +69,11 @@ enum error remote_open(struct gathering *g, const struct copy_source *source,
 enum error remote_read(struct gathering *g, struct open_source *open, char *to, size_t max,
                        size_t *ret_count);
 
-/* Internal to source/: a copy source that is a blob or a file in the cell that this process serves, read by an internal
- * request. */
+/* Internal to source/: a copy source that is a blob or a file in the cell that this process serves,
+ * read by an internal request. */
 
-/* Like source_open(). Returns E_MisdirectedRequest if the source's container is in another cell, or may be;
- * g->call->problem->elsewhere says in which one.
+/* Like source_open(). Returns E_MisdirectedRequest if the source's container is in another cell, or
+ * may be; g->call->problem->elsewhere says in which one.
  *
  * placement  incarnation under which the container was placed in this cell; 0: none is known */
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,

@@ -100,7 +100,7 @@ void own_close(struct open_source *open)
         source_read_end(open->inner);
 }
 
-/* Reads the properties, and keeps the snapshot that they were read from open. */
+/* Reads the properties, and keeps open the snapshot from which they were read. */
 static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
                             const struct source_read_request *asked, struct open_source *open)
 {
@@ -131,7 +131,8 @@ static struct bytes own_path(struct arena *arena, const struct endpoint *endpoin
     return text_bytes(&out);
 }
 
-/* A container of which the root has no placement does not exist anywhere; another cell cannot know. */
+/* A container for which the root cell has no placement does not exist; other cells cannot know
+ * this. */
 static bool may_be_elsewhere(const struct endpoint *endpoint, uint64_t placement)
 {
     return endpoint->peers && !endpoint->places && placement == 0;

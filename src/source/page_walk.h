@@ -1,6 +1,6 @@
 /* Reads a source in steps: the ranges that contain bytes, and their bytes. The ranges of a page
- * blob or a file on this server, or in another cell, are known. Another server's blob is read completely, and pages of
- * zeros become holes. decision: 99 */
+ * blob or a file on this server, or in another cell, are known. Another server's blob is read
+ * completely, and pages of zeros become holes. decision: 99 */
 #ifndef LAGRA_SOURCE_PAGE_WALK_H
 #define LAGRA_SOURCE_PAGE_WALK_H
 

@@ -30,18 +30,18 @@ struct backup_state {
     uint64_t last_end; /* end of the state's part of the last extent */
 };
 
-/* Starts a backup. Waits for the disk. Any thread that may block.
+/* Starts a backup. Waits for the disk. Called on a thread that may block.
  *
  * Returns STORE_OK
  *         STORE_BUSY  a backup is already running
  *         STORE_FULL, STORE_SHORTAGE, STORE_IO (logged)
  *         STORE_NOT_FOUND  the engine has no files */
 enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state);
-/* Reports that all extents up to this one have been copied. Returns false if the store has
- * released the state because it needed the space of deleted pieces; the copy is then incomplete.
- * Any thread. */
+/* Reports that all extents up to this one have been copied. Returns false if the store has released
+ * the state because it needed the space of deleted pieces; the copy is then incomplete.
+ * Thread-safe. */
 bool store_backup_copied(struct store *store, uint32_t extent);
-/* Ends the backup; returns like store_backup_copied(). Waits for the disk. */
+/* Ends the backup. Returns the same as store_backup_copied(). Waits for the disk. */
 bool store_backup_end(struct store *store);
 
 /* Turns copied files into a data folder: verifies that the logs continue the tables, truncates the

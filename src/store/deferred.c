@@ -242,7 +242,7 @@ static enum store_result read_first(struct store *store, struct key *from, struc
         result = read_task(cursor, arena, ret_task);
     cursor->store->operations->cursor_close(cursor);
     if (result == STORE_CORRUPT)
-        log_line(LOG_ERROR, "store: a deferred task is damaged");
+        log_line(LOG_ERROR, "store: a deferred task is corrupt");
     return result;
 }
 

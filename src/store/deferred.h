@@ -36,7 +36,7 @@ struct deferred {
 struct task_change;
 
 void deferred_init(struct deferred *deferred);
-/* Sets the mark found at startup. Startup thread. */
+/* Sets the mark found at startup. Called on the startup thread. */
 void deferred_begin_at(struct deferred *deferred, instant mark);
 void deferred_release(struct deferred *deferred);
 

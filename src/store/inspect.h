@@ -1,4 +1,4 @@
-/* Inspects all raw records of a store, for `lagra check`. Nothing else may use the store at the
+/* Inspects all raw records of a store, for `lagra check`. No other code may use the store at the
  * same time. */
 #ifndef LAGRA_STORE_INSPECT_H
 #define LAGRA_STORE_INSPECT_H

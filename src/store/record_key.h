@@ -52,8 +52,8 @@ static inline struct bytes key_bytes(const struct key *key)
 void key_set_space(struct key *key, char kind, const struct guid *space);
 /* Sets the prefix of all keys of a family in a partition. */
 void key_set_partition(struct key *key, enum record_family family, struct partition partition);
-/* Sets the key of a record (or, with a truncated record key, the prefix of all keys that begin
- * with it). partition_prefix: of any family */
+/* Sets the key of a record (or, with a truncated record key, the prefix of all keys that start with
+ * it). partition_prefix: of any family */
 void key_set_record(struct key *key, enum record_family family, struct bytes partition_prefix,
                     struct bytes record_key);
 /* Combines key_set_partition() and key_set_record(). */

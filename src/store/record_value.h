@@ -5,8 +5,8 @@
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
- *                  8 be  sum of the adjustments that it has followed, and
- *                  8 be  one that it has not (struct clock_checkpoint); both absent if none
+ *                  8 be  total ticks of the steps that it has followed, and
+ *                  8 be  ticks of a pending step (struct clock_checkpoint); absent if both are 0
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more

@@ -29,10 +29,10 @@ void store_drop_state(struct store *store, struct store_state *state);
 enum store_result store_return_to(struct store *store, struct store_state *state,
                                   const struct guid *except, uint64_t *ret_sequence);
 
-/* Returns 1 plus the number of times the store has returned to a saved state. A decision that
- * reads something (such as a container's record) before it opens the parts of its commit passes
- * this number to the commit, which fails if the store has returned to a state in between. Any
- * thread. */
+/* Returns 1 plus the number of times the store has returned to a saved state. A decision that reads
+ * something (such as a container's record) before it opens the parts of its commit passes this
+ * number to the commit, which fails if the store has returned to a state in between.
+ * Thread-safe. */
 uint64_t store_returns(const struct store *store);
 
 /* ---- the lagging state ---- */
@@ -42,7 +42,7 @@ uint64_t store_returns(const struct store *store);
  * Called at startup. */
 struct store *store_open_lagging(struct store *store, uint64_t lag_ticks);
 /* Returns the time before which all commits are visible in snapshots opened from now on; `now` if
- * the store does not lag. Any thread. */
+ * the store does not lag. Thread-safe. */
 instant store_shows_until(struct store *store, instant now);
 
 #endif

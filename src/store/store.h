@@ -140,17 +140,17 @@ struct store *store_open_memory(void);
  * iterators and stages must be closed. */
 void store_close(struct store *store);
 /* Returns the maximum number of file descriptors that the store opens until it has grown by 128
- * GiB. Any thread. */
+ * GiB. Thread-safe. */
 unsigned store_descriptors(struct store *store);
-/* Returns false after a write or sync has failed, permanently (store invariant 6). Any thread. */
+/* Returns false after a write or sync has failed, permanently (store invariant 6). Thread-safe. */
 bool store_healthy(struct store *store);
 /* Returns true after the engine ran out of descriptors or memory: every commit then returns
- * STORE_SHORTAGE until the store has been closed and opened again. Nothing is lost: reads
- * continue, and existing commits become durable. Any thread. */
+ * STORE_SHORTAGE until the store has been closed and opened again. Nothing is lost: reads continue,
+ * and existing commits become durable. Thread-safe. */
 bool store_wants_reopening(struct store *store);
 
 /* Returns true while operations that need space return STORE_FULL. Checks the disk unless it was
- * checked recently. Any thread. */
+ * checked recently. Thread-safe. */
 bool store_is_full(struct store *store);
 
 /* Current metrics of an engine. */
@@ -166,7 +166,7 @@ struct store_figures {
     uint64_t block_cache_bytes;
     bool is_stalled; /* commits are slowed down or blocked by compaction */
 };
-/* Returns false if the engine has no metrics. Any thread; may wait for a lock, not for the
+/* Returns false if the engine has no metrics. Thread-safe; may wait for a lock, not for the
  * disk. */
 bool store_figures(struct store *store, struct store_figures *ret_figures);
 
@@ -272,9 +272,9 @@ void changes_index_delete(struct changes *changes, struct bytes key);
 /* Adds to a counter of the partition's space (store_count()). Counters are not part of a snapshot:
  * additions never conflict, so any number of commits may make them concurrently. */
 void changes_count(struct changes *changes, struct bytes name, int64_t delta);
-/* Adds a task of this partition to the list of deferred tasks (store_task_next()).
- * due      the task does not run before this instant
- * kind     chosen by the caller, like the payload; tells what the task does
+/* Adds a task of this partition to the list of deferred tasks (store_task_next()). due      the
+ * task does not run before this instant kind chosen by the caller, like the payload; identifies the
+ * action of the task
  * returns  the id of the task, for changes_task_done() before it is due */
 struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,
                           struct bytes payload);
@@ -316,7 +316,7 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
  * returns STORE_BUSY, unless its access has holds_space. When this returns, commits to the space
  * that were in progress have ended, so its records no longer change. A held space can be dropped. A
  * hold ends with the process. At most SPACE_HOLDS_MAX spaces are held. Waits for commits, not for a
- * disk. Any thread.
+ * disk. Thread-safe.
  *
  * Returns false if too many spaces are held, or the engine cannot hold spaces. */
 #define SPACE_HOLDS_MAX 64
@@ -343,10 +343,10 @@ instant store_time_shown(struct store *store, instant passed);
 /* ---- durability ---- */
 
 /* Calls waiter->wake once everything up to `sequence` is durable or the store has failed; calls it
- * before returning if that has already happened. Any thread. */
+ * before returning if that has already happened. Thread-safe. */
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter);
-/* Returns STORE_OK if everything read or committed up to `sequence` is durable, STORE_WAIT if it
- * is not yet, STORE_IO if the store failed before. Any thread. */
+/* Returns STORE_OK if everything read or committed up to `sequence` is durable, STORE_WAIT if it is
+ * not yet, STORE_IO if the store failed before. Thread-safe. */
 enum store_result store_durable(struct store *store, uint64_t sequence);
 /* Waits until everything up to `sequence` is durable; for threads that may block. Returns
  * STORE_OK, STORE_IO. */
@@ -439,9 +439,9 @@ struct deferred_task {
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* Like store_task_next(), but only for inspection: returns the next task even if it is not due,
- * and changes nothing that the runner relies on. Any thread. Returns STORE_OK, STORE_NOT_FOUND at
- * the end, STORE_CORRUPT, STORE_IO. */
+/* Like store_task_next(), but only for inspection: returns the next task even if it is not due, and
+ * changes nothing that the runner relies on. Thread-safe. Returns STORE_OK, STORE_NOT_FOUND at the
+ * end, STORE_CORRUPT, STORE_IO. */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
 /* Wakes the waiter, once, when a task due before `due` is added, or if one was added since the

@@ -69,8 +69,8 @@ bool entity_reader_next(struct entity_reader *reader, struct property *ret_prope
 /* ---- keys ----
  * The service orders keys by UTF-16 code units: characters above U+FFFF come before U+E000..U+FFFF.
  * An encoded key has the length of its UTF-8, and that order as its bytewise order: the first bytes
- * of U+E000..U+FFFF, EE and EF, are written as F8 and F9, which UTF-8 does not use. Bytes below 20
- * do not occur in keys, so they can terminate one: 00 and 01 sort before any continuation of a
+ * of U+E000..U+FFFF, EE and EF, are written as F8 and F9, which UTF-8 does not use. Bytes below
+ * 0x20 do not occur in keys, so they can terminate one: 00 and 01 sort before any continuation of a
  * key. */
 struct bytes entity_key_encode(struct arena *arena, struct bytes utf8);
 struct bytes entity_key_decode(struct arena *arena, struct bytes encoded);

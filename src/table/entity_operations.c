@@ -16,7 +16,7 @@ enum error get_entity_decide(struct decision *d, const struct get_entity_paramet
     if (p->filter && !filter_holds(p->filter, &subject))
         return E_ResourceNotFound;
     if (!entity_decode(d->arena, table_state(d)->stored, &r->entity)) {
-        log_line(LOG_ERROR, "an entity's record is damaged");
+        log_line(LOG_ERROR, "an entity's record is corrupt");
         return decision_fail_store(d, STORE_CORRUPT);
     }
     r->entity.partition_key = asked->partition_key;
@@ -83,7 +83,7 @@ enum error merge_entity_decide(struct decision *d, const struct merge_entity_par
     entity.timestamp = begin_change(d);
     if (d->subject.exists) {
         if (!entity_decode(d->arena, table_state(d)->stored, &base)) {
-            log_line(LOG_ERROR, "an entity's record is damaged");
+            log_line(LOG_ERROR, "an entity's record is corrupt");
             return decision_fail_store(d, STORE_CORRUPT);
         }
         entity = entity_merge(d->arena, &base, &entity);

@@ -63,7 +63,7 @@ OPERATION_DECLARE(get_entity);
  * during the call. */
 struct entity_sink {
     bool full;      /* the page is full */
-    uint64_t steps; /* cost of the last one, in steps of filter_holds() */
+    uint64_t steps; /* cost of the last entity, in steps of filter_holds() */
     void (*begin)(struct entity_sink *sink, struct bytes table);
     void (*add)(struct entity_sink *sink, const struct entity *entity);
 };

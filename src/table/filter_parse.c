@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A comparison is never an operand of another one; parentheses are handled before. */
+/* A comparison is never an operand of another one; parentheses are handled earlier. */
 enum precedence { BINDS_OR, BINDS_AND, BINDS_NOT, BINDS_COMPARISON };
 
 static const struct operator_row {

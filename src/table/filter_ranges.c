@@ -26,7 +26,7 @@ static const struct key_interval everything = { BYTES(""), { NULL, 0 } };
 
 /* ---- intervals ---- */
 
-/* Returns the key after this one: no key has a byte below 20. */
+/* Returns the bound after the key. It is not a key itself, since no byte of a key is below 0x20. */
 static struct bytes key_behind(struct arena *arena, struct bytes key)
 {
     struct text to;

@@ -48,8 +48,8 @@ static void add(struct filling *f, struct bytes key, struct bytes name)
     f->shown++;
 }
 
-/* Adds the tables of other cells that precede this one of our own, or all of them (NULL). Ends the page if one of theirs is at
- * its end. */
+/* Adds the tables of other cells that precede `before`, one of our own, or all of them if it is
+ * NULL. Ends the page where a page of another cell ends. */
 static enum store_result add_others(struct filling *f, const struct page_key *before)
 {
     struct page_entry entry;
@@ -69,7 +69,7 @@ static enum store_result add_others(struct filling *f, const struct page_key *be
         key = entry.key.parts[0];
         if (table_check_name(entry.value) ||
             !bytes_equal(arena_copy_lower(f->d->arena, entry.value), key)) {
-            log_line(LOG_ERROR, "another cell has sent an entry that is no table");
+            log_line(LOG_ERROR, "another cell has sent an entry that is not a table");
             return STORE_CORRUPT;
         }
         add(f, key, entry.value);

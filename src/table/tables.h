@@ -1,6 +1,6 @@
-/* The records of the Table service, and declarations shared by its files. The files of this folder
- * decide and do not depend on HTTP, XML or JSON; those of rest/ parse requests and render
- * responses.
+/* The records of the Table service, and declarations shared by its files. The files in this folder
+ * contain the decisions and do not depend on HTTP, XML or JSON; those in rest/ parse requests and
+ * render responses.
  *
  * Spaces and partitions:
  *   account space    account_space("table", account)
@@ -56,7 +56,7 @@ enum error table_check_any_name(struct bytes name);
 
 struct table {
     struct guid space;
-    struct bytes name; /* as created: case is preserved, but not significant */
+    struct bytes name; /* as created; case is preserved, but not significant */
     instant created;
     struct bytes policies; /* encoded, auth/policies.h */
 };

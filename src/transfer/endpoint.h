@@ -22,7 +22,7 @@ const char *endpoint_read_connection(struct arena *arena, struct bytes text,
                                      struct account_endpoint *ret_place);
 /* Parses the URL of an account's Blob service, and derives those of the other services:
  * ACCOUNT.blob.SUFFIX, or HOST:PORT/ACCOUNT, where they use the following three ports. A query is a
- * shared access signature. Returns like endpoint_read_connection(). */
+ * shared access signature. Returns the results of endpoint_read_connection(). */
 const char *endpoint_read_url(struct arena *arena, struct bytes url,
                               struct account_endpoint *ret_place);
 

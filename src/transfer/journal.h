@@ -11,15 +11,16 @@ struct journal;
 
 /* Creates the file, or continues it. pair: hash of source and target.
  *
- * returns NULL with *ret_problem, static; errno is set if that is "it cannot be read" */
+ * returns NULL with *ret_problem (static) on failure; errno is set if that is "it cannot be
+ * read" */
 struct journal *journal_open(const char *path, const struct item_hash *pair,
                              const char **ret_problem);
 /* Returns true if it continues an earlier journal. */
 bool journal_goes_on(const struct journal *journal);
 /* Returns true if an earlier run has added the item. */
 bool journal_has(const struct journal *journal, const struct item_hash *hash);
-/* Returns the number of an earlier run's record, from 0; records of one thread are in order.
- * Returns JOURNAL_NONE if there is none. */
+/* Returns the position, from 0, of the item among the records of earlier runs, or JOURNAL_NONE.
+ * Items added by one thread are in order. */
 #define JOURNAL_NONE UINT64_MAX
 uint64_t journal_number(const struct journal *journal, const struct item_hash *hash);
 /* Returns false with errno on failure. */

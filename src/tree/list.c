@@ -4,7 +4,7 @@
 #include "service/small_record.h"
 #include "tree/versions.h"
 
-/* Reads the entry of the next record. Returns like scan_next(). */
+/* Reads the entry of the next record. Returns the results of scan_next(). */
 static enum store_result next_entry(struct tree *tree, struct scan *scan,
                                     struct tree_entry *ret_entry)
 {

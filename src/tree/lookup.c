@@ -214,7 +214,7 @@ static enum store_result check_directory(struct tree *tree, const struct tree_pl
 
 /* ---- lookup ---- */
 
-/* Reads the entry of a name in the tree's view. Returns like read_view_get(). */
+/* Reads the entry of a name in the tree's view. Returns the results of read_view_get(). */
 static enum store_result find_entry(struct tree *tree, struct read_view *before,
                                     const struct tree_name *name, struct tree_entry *ret_entry)
 {

@@ -70,7 +70,7 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
 void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
                        enum tree_case rule);
 /* Reads tree->state, unless that was done before: as of the opening of the stamp, or of now if the
- * stamp is not open. Returns like tree_state_read(). */
+ * stamp is not open. Returns the results of tree_state_read(). */
 enum store_result tree_read_state(struct tree *tree);
 
 /* Closes a tree, in the commit that removes its name but retains its data. Uncommitted and later
@@ -118,7 +118,7 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
 enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
                                 struct decision_part **ret_part);
 /* Combines tree_find() and tree_open_node() with a single check of the stamp. *ret_part is NULL if
- * the last name does not exist. Returns like tree_find(). */
+ * the last name does not exist. Returns the results of tree_find(). */
 enum tree_result tree_find_node(struct tree *tree, const struct tree_path *path, enum tree_use use,
                                 struct tree_place *ret_place, struct decision_part **ret_part);
 /* Returns the part of the directory of a place found with TREE_TO_CHANGE. Not for the root. */
@@ -131,7 +131,7 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
                               struct tree_node *ret_node);
 /* Like tree_open_id(), but returns a place whose path is only the node's name in its directory.
  * TREE_TO_CHANGE keeps that directory among the parts; otherwise place->entry.written is unknown.
- * Returns like tree_open_id(). */
+ * Returns the results of tree_open_id(). */
 enum tree_result tree_find_id(struct tree *tree, uint64_t id, enum tree_use use,
                               struct tree_place *ret_place, struct decision_part **ret_part);
 
@@ -149,7 +149,7 @@ enum tree_result tree_create(struct tree *tree, struct tree_place *place, enum t
 enum tree_result tree_delete(struct tree *tree, const struct tree_place *place,
                              struct decision_part **ret_part);
 
-/* Deletes a file and creates a new one with its name. Returns like tree_delete(), and
+/* Deletes a file and creates a new one with its name. Returns the results of tree_delete(), and
  * TREE_KINDS_DIFFER for a directory. */
 enum tree_result tree_replace(struct tree *tree, struct tree_place *place,
                               struct decision_part **ret_old, struct decision_part **ret_new);
@@ -184,7 +184,7 @@ struct tree_record {
     uint64_t written; /* generation */
 };
 /* Reads the current record, or the one in the snapshot. before: view of the node's partition.
- * Returns like read_view_get(). */
+ * Returns the results of read_view_get(). */
 enum store_result tree_record_read(const struct tree *tree, struct read_view *before,
                                    struct arena *arena, struct bytes key,
                                    struct tree_record *ret_record);

@@ -26,7 +26,7 @@ struct decision_part *tree_part(struct tree *tree, uint64_t id);
  * malformed. */
 bool version_split(struct bytes value, struct tree_record *ret_record);
 /* Reads the value that the record has in the tree's view (tree->at) into the arena, after checking
- * its generation. Returns like read_view_get(). */
+ * its generation. Returns the results of read_view_get(). */
 enum store_result version_read(const struct tree *tree, struct read_view *before,
                                struct arena *arena, struct bytes key, struct bytes *ret_value);
 

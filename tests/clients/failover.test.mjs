@@ -98,7 +98,7 @@ test('options of cells that do not go together, and folders that are no clusters
     for (const [args, message] of [
         [['--cluster', folder, ...ANY_PORTS], /no file `cluster`/],
         [['--cluster', cluster, '--cell', '7', ...ANY_PORTS], /no such cell/],
-        [['cluster', 'init', cluster], /a cluster already/],
+        [['cluster', 'init', cluster], /already a cluster/],
         [['cluster', 'status', folder], /no file `cluster`/],
         [['cluster', 'evict', cluster, '7', '--fence-command', '/bin/true'], /cannot be read/],
     ]) {

@@ -40,8 +40,9 @@ enum error check_access_check(struct call *call, struct check_access_parameters 
     if (!action.ptr)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "fsAction", action, NULL);
     if (!posix_permissions_parse(action, &p->permissions))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "fsAction", action,
-                               "fsAction is rwx, with - for permissions that are not checked.");
+        return call_fail_query(
+            call, E_InvalidQueryParameterValue, "fsAction", action,
+            "fsAction must be rwx, with - for permissions that are not checked.");
     return OK;
 }
 
@@ -85,7 +86,8 @@ static enum error read_access_control(struct call *call, struct set_access_contr
     if (e)
         return e;
     if (acl.ptr && mode.ptr)
-        return call_fail(call, E_InvalidInput, "x-ms-acl and x-ms-permissions exclude each other.");
+        return call_fail(call, E_InvalidInput,
+                         "x-ms-acl and x-ms-permissions are mutually exclusive.");
     if (!acl.ptr && !mode.ptr && !p->owner.ptr && !p->group.ptr)
         return call_fail_header(call, E_MissingRequiredHeader, "x-ms-acl", acl);
     p->has_entries = acl.ptr != NULL;
@@ -131,7 +133,7 @@ static enum error read_how(struct call *call, enum posix_change *ret_how)
             return OK;
         }
     return call_fail_query(call, E_InvalidQueryParameterValue, "mode", mode,
-                           "mode is set, modify or remove.");
+                           "mode must be set, modify or remove.");
 }
 
 static enum error read_max(struct call *call, uint64_t *ret_max)
@@ -143,7 +145,7 @@ static enum error read_max(struct call *call, uint64_t *ret_max)
         return OK;
     if (!bytes_parse_u64(text, UINT32_MAX, ret_max) || *ret_max == 0)
         return call_fail_query(call, E_InvalidQueryParameterValue, "maxRecords", text,
-                               "maxRecords is a number above 0.");
+                               "maxRecords must be a number above 0.");
     if (*ret_max > ACL_RECORDS_MAX)
         *ret_max = ACL_RECORDS_MAX;
     return OK;
@@ -171,7 +173,7 @@ static enum error read_recursive(struct call *call,
         p->from = base64_decode(call->arena, continuation);
         if (p->from.len == 0 || p->from.len > ACL_NAME_MAX || !bytes_is_utf8(p->from))
             return call_fail_query(call, E_InvalidQueryParameterValue, "continuation", continuation,
-                                   "The token is not one of this operation.");
+                                   "Not a continuation token of this operation.");
     }
     p->recursion = arena_alloc(call->arena, sizeof *p->recursion);
     return OK;

@@ -1,6 +1,6 @@
 /* Blob Batch: parses the parts of the body, and combines their responses into one.
  *
- * An invalid batch is also answered with 202, with the error as its only part, which has no
+ * The response to an invalid batch is also 202, with the error as its only part, which has no
  * Content-ID: recorded for empty and mixed batches. decisions: 60, 61
  * rest: Blob-Batch */
 #include "blob/rest/blob_batch.h"
@@ -88,7 +88,7 @@ enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
     struct bytes container = blob_resource(call->input.resource)->container;
 
     if (!part->operation || !part->operation->listed)
-        return call_fail(call, E_InvalidInput, "%.*s %.*s is not an operation of batches.",
+        return call_fail(call, E_InvalidInput, "%.*s %.*s is not allowed in a batch.",
                          BYTES_ARG(part->request->method_text), BYTES_ARG(part->request->path));
     if (p->kind && strcmp(part->operation->name, p->kind->name) != 0)
         return E_AllBatchSubRequestsShouldBeSameApi;

@@ -14,7 +14,7 @@
 /* ---- headers that describe a blob ---- */
 
 /* Adds the headers for snapshots and versions. Lease headers are only sent for a base that was
- * requested by name only, as in the real service. */
+ * requested only by its name, as in the real service. */
 static void answer_ref(struct answer *a, const struct blob *blob)
 {
     blob_answer_version(a, blob_version_id(blob));

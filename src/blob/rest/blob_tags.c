@@ -59,12 +59,12 @@ static enum error read_tag(struct call *call, const struct xml_node *node, struc
     enum error e;
 
     if (!bytes_is(node->name, "Tag"))
-        return xml_fail(call, node, "A tag set holds Tag elements.");
+        return xml_fail(call, node, "A TagSet must contain only Tag elements.");
     e = xml_expect_children(call, node, parts);
     if (e)
         return e;
     if (!name || !value)
-        return xml_fail(call, node, "A tag has a Key and a Value.");
+        return xml_fail(call, node, "A Tag must have a Key and a Value.");
     return tags_add(tags, name->text, value->text);
 }
 
@@ -76,7 +76,7 @@ enum error tags_read(struct call *call, const struct xml_node *root, struct byte
     enum error e = xml_expect_children(call, root, parts);
 
     if (!e && !set)
-        e = xml_fail(call, root, "There is no TagSet.");
+        e = xml_fail(call, root, "TagSet is missing.");
     if (e)
         return e;
     for (const struct xml_node *node = set->first_child; node && !e; node = node->next)

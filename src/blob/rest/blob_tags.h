@@ -1,4 +1,4 @@
-/* Index tags as XML and as a header. Inside blob/ only. */
+/* Index tags as XML and as a header. Internal to blob/. */
 #ifndef LAGRA_BLOB_REST_BLOB_TAGS_H
 #define LAGRA_BLOB_REST_BLOB_TAGS_H
 
@@ -18,7 +18,7 @@ enum error tags_read(struct call *call, const struct xml_node *root, struct byte
 void tags_demand(struct call *call, enum action action);
 /* Parses x-ms-tags; *ret_tags.ptr is NULL if it is absent.
  *
- * Returns like tags_from_query(). */
+ * Returns the results of tags_from_query(). */
 enum error tags_from_header(struct call *call, struct bytes *ret_tags);
 
 /* Like tags_from_header(), for a copy: also parses x-ms-copy-source-tag-option.

@@ -117,14 +117,15 @@ static enum error parse_entry(struct call *call, const struct xml_node *node,
         if (!bytes_is(node->name, names[source]))
             continue;
         if (node->first_child)
-            return xml_fail(call, node, "A block's element holds its id alone.");
+            return xml_fail(call, node, "A block's element must contain only its id.");
         length = block_id_length(call->arena, id);
         if (length == 0 || length > BLOCK_ID_MAX)
             return E_InvalidBlockId;
         *ret_choice = (struct block_choice){ .source = source, .id = id };
         return OK;
     }
-    return xml_fail(call, node, "A block list holds Committed, Uncommitted and Latest.");
+    return xml_fail(call, node,
+                    "A block list must contain only Committed, Uncommitted and Latest.");
 }
 
 static int compare_choices(const void *left, const void *right)

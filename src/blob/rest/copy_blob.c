@@ -107,7 +107,7 @@ static enum error gather_all(struct gathering *g, struct open_source *source,
     return source_gather(g, p->source, source, AT_ONCE_MAX, &p->bytes, NULL);
 }
 
-/* Copies a page blob with few ranges at once, however long it is. */
+/* Copies a page blob with few ranges at once, regardless of its length. */
 static enum error gather_pages(struct gathering *g, struct open_source *source,
                                struct copy_blob_parameters *p)
 {

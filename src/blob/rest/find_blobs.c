@@ -79,7 +79,7 @@ static bool decode_marker(struct call *call, struct bytes marker, struct find_bl
     if (!decoder_ok(&in) || from->container.len == 0 ||
         (container.ptr && !bytes_equal(container, from->container)))
         return false;
-    /* It must be from a search by the same tag. */
+    /* The marker must be from a search by the same tag. */
     return from->key.len == 0 ||
            bytes_has_prefix(from->key,
                             find_blobs_prefix(call->arena, find_blobs_driver(asked->where)));

@@ -117,7 +117,7 @@ enum {
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
 };
-/* Those after the first eight are accepted, but this server has nothing to show for them. */
+/* Those after the first eight are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",

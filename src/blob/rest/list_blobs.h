@@ -1,4 +1,4 @@
-/* Entries of a page of List Blobs. Inside blob/ only. */
+/* Entries of a page of List Blobs. Internal to blob/. */
 #ifndef LAGRA_BLOB_REST_LIST_BLOBS_H
 #define LAGRA_BLOB_REST_LIST_BLOBS_H
 
@@ -32,7 +32,7 @@ struct blob_view {
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     const struct blob *blob);
 
-/* Markers of List Blobs and Find Blobs by Tags. Inside blob/ only. */
+/* Markers of List Blobs and Find Blobs by Tags. Internal to blob/. */
 
 /* Encode bytes in characters that need no escaping in URLs and XML (rfc: 4648 5), and decode them:
  * ptr NULL if the text is invalid. */

@@ -53,8 +53,8 @@
 #define T                        IF_TAGS
 #define HTTP4T                   (IF_HTTP4 | IF_TAGS)
 
-/* What the operation does to its blob: NEEDS_ bits of blob/blob.h. An operation that creates a blob
- * also writes its content. */
+/* Effects of the operation on its blob: NEEDS_ bits of blob/blob.h. An operation that creates a
+ * blob also writes its content. */
 #define NEEDS(functions_, need_) functions_, .passes = NEEDS_##need_
 
 /* The four functions of an operation, as one value for a row. */
@@ -347,7 +347,7 @@ static const char *const levels[] = {
 
 static const struct task_handler task_handlers[] = {
     { TASK_EXPIRE_BLOCKS, "delete blocks that were never committed", expire_blocks },
-    { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
+    { TASK_COPY_BLOB, "continue a pending copy", copy_blob_task },
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
     { TASK_DELETE_DIRECTORY, "delete the contents of a deleted directory", delete_directory_task },
     { TASK_EXPIRE_PATH, "delete an expired path", expire_path },

@@ -64,7 +64,8 @@ static enum error read_range(struct call *call, struct page_range *range)
     return OK;
 }
 
-/* A value that is not a number is InvalidInput without details, recorded 10 of 10. decision: 852 */
+/* A value that is not a number is InvalidInput without details, as in all ten recordings.
+ * decision: 852 */
 static enum error read_conditions(struct call *call, struct sequence_conditions *conditions)
 {
     struct {

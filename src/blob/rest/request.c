@@ -1,4 +1,4 @@
-/* Parses headers that several blob operations have, and refuses features that are not
+/* Parses headers common to several blob operations, and refuses features that are not
  * implemented. */
 #include "blob/rest/request.h"
 
@@ -79,8 +79,8 @@ static bool is_condition(struct bytes name)
     return false;
 }
 
-/* Looks for each unsupported header instead of going through those that were sent:
- * call_find_header() knows that most were not without searching. */
+/* Searches for each unsupported header instead of checking each header that was sent, because
+ * call_find_header() usually knows without a search that a header was not sent. */
 static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
 {
     for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {

@@ -1,4 +1,4 @@
-/* Inside blob/rest/ only: parsing and response helpers shared by several operations. */
+/* Internal to blob/rest/: parsing and response helpers shared by several operations. */
 #ifndef LAGRA_BLOB_REST_REQUEST_H
 #define LAGRA_BLOB_REST_REQUEST_H
 
@@ -13,7 +13,7 @@
  * give a wrong answer; with --loose it is ignored. */
 enum blob_request_kind {
     REQUEST_READ = 1,   /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
-    REQUEST_CREATE = 2, /* Put Blob, Put Block List: replace the whole blob */
+    REQUEST_CREATE = 2, /* Put Blob, Put Block List: replace the entire blob */
     REQUEST_BLOCK = 4,  /* Put Block */
     REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,

@@ -1,4 +1,4 @@
-/* The resource that path and query of a request name: service, container, blob, snapshot or
+/* The resource that the path and query of a request name: service, container, blob, snapshot or
  * version. */
 #include "blob/rest/request.h"
 
@@ -55,7 +55,7 @@ static enum error read_ref(struct call *call, struct blob_ref *ret_ref)
                                "Not a snapshot's date and time.");
     if (snapshot.ptr && version.ptr)
         return call_fail_query(call, E_InvalidQueryParameterValue, "versionid", version,
-                               "snapshot and versionid exclude each other.");
+                               "snapshot and versionid are mutually exclusive.");
     if (snapshot.ptr)
         *ret_ref = blob_snapshot_ref(at);
     if (!version.ptr)

@@ -1,4 +1,4 @@
-/* Inside blob/rest/ only: a copy source as a blob. */
+/* Internal to blob/rest/: the source of a copy as a blob. */
 #ifndef LAGRA_BLOB_REST_SOURCE_BLOB_H
 #define LAGRA_BLOB_REST_SOURCE_BLOB_H
 

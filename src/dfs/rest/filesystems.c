@@ -152,7 +152,7 @@ enum error list_filesystems_check(struct call *call, struct list_containers_para
     p->from.name = listing_query(call, "continuation");
     if (!e && p->from.name.ptr && !listing_is_name(p->from.name))
         e = call_fail_query(call, E_InvalidQueryParameterValue, "continuation", p->from.name,
-                            "Not a continuation of this list.");
+                            "Not a continuation token of this list.");
     page->sink = (struct listing_sink){ .begin = begin_page,
                                         .shows = shows_filesystem,
                                         .add = add_filesystem };

@@ -6,7 +6,7 @@
 #include "service/listing_xml.h"
 
 /* ---- continuation: base64 of u8 1, bytes name, bytes record key, varint count of open
- * directories, and of each a varint: its length, less that of the one before ---- */
+ * directories, and a varint for each: the difference from the length of the previous one ---- */
 
 #define CONTINUATION_VERSION 1
 #define CONTINUATION_MAX     16384
@@ -206,7 +206,7 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
     if (!e)
         e = dfs_query_flag(call, "recursive", &recursive);
     if (!e)
-        e = dfs_query_flag(call, "upn", &upn); /* there are no names of users to show */
+        e = dfs_query_flag(call, "upn", &upn); /* there are no user names to show */
     if (!e)
         e = listing_read_max(call, LISTING_MAX, &list->listing.max_given, &list->listing.max);
     list->listing.prefix = read_prefix(call);

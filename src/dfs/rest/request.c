@@ -42,8 +42,8 @@ static enum error read_method(struct call *call)
     return OK;
 }
 
-/* Recognizes a request for the root directory, which has no name: an action without a resource, or a
- * rename to it. */
+/* Recognizes a request for the root directory, which has no name: an action without a resource, or
+ * a rename to it. */
 static bool names_root(struct call *call)
 {
     return call_header(call, "x-ms-rename-source").ptr ||
@@ -223,7 +223,7 @@ enum error dfs_read_lease(struct call *call, struct lease_request *ret_request)
 
 static const char properties_name[] = "x-ms-properties";
 
-/* An error of the name is one of properties here. */
+/* Adds a property as metadata. An invalid name is reported as E_InvalidPropertyName. */
 static enum error add_property(struct call *call, struct text *run, size_t *total,
                                struct bytes property)
 {

@@ -15,7 +15,7 @@ enum error dfs_read_resource(struct call *call, struct bytes path, struct resour
 /* Checks names like blob_check_names(), and accepts the root. */
 enum error dfs_check_names(const struct resource *resource);
 
-/* Reads such a path, also of a header. */
+/* Reads such a path from a URL or a header. */
 enum error dfs_read_path(struct arena *arena, struct bytes path, struct blob_resource *resource);
 
 /* Kinds of requests, for dfs_refuse_unbuilt(). */

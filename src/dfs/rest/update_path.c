@@ -70,7 +70,7 @@ enum error append_data_check(struct call *call, struct append_data_parameters *p
     if (!e)
         e = read_lease(call, p->flushes, &p->lease, &p->acquire);
     if (!call_header(call, "content-md5").ptr && !call_header(call, "x-ms-content-crc64").ptr) {
-        p->sums = (struct body_sums){ .md5 = false }; /* recorded: no sum that was not sent */
+        p->sums = (struct body_sums){ .md5 = false }; /* recorded: only checksums that were sent */
         call->wants_crc64 = false;
     }
     return e;

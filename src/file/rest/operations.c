@@ -59,8 +59,9 @@ OPERATION(list_ranges);
 OPERATION_WITH_GATHER(copy_file);
 OPERATION(abort_copy_file);
 
-/* How the operation passes the open state of its directory or file (opens/open_state.h): REST_*. For a
- * rename, this is the destination as a node that remains; its function checks the other nodes.
+/* How the operation passes the open state of its directory or file (opens/open_state.h): REST_*.
+ * For a rename, this is the destination as a node that remains; its function checks the other
+ * nodes.
  * semantics 8.2, 8.4; decision: 338 */
 #define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
 
@@ -214,8 +215,8 @@ static const char *const levels[] = {
 
 static const struct task_handler task_handlers[] = {
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
-    { TASK_COLLECT_SNAPSHOTS, "delete what a share's snapshots kept", collect_snapshots },
-    { TASK_EXPIRE_SHARE, "delete a deleted share for good", expire_share },
+    { TASK_COLLECT_SNAPSHOTS, "delete data retained for a share's snapshots", collect_snapshots },
+    { TASK_EXPIRE_SHARE, "permanently delete a soft-deleted share", expire_share },
     { TASK_COPY_FILE, "go on with a pending copy", copy_file_task },
 };
 

@@ -350,8 +350,8 @@ static bool add_share(struct listing_page *page, const struct space_record *at)
     return true;
 }
 
-/* ---- markers: between the records of a share, its name is followed by "DATE" of a snapshot or
- * "-" for the share itself, and for a deleted share by "/VERSION" ---- */
+/* ---- markers: the name of a share. To distinguish its records, it is followed by the date of a
+ * snapshot or "-" for the share itself, and for a deleted share by "/VERSION" ---- */
 
 static struct bytes mark(struct listing_page *page, struct bytes record_key)
 {

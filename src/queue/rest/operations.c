@@ -1,6 +1,6 @@
 /* The operation table of the Queue service: one row per operation, with its name in the REST
- * reference. Columns: see src/blob/rest/operations.c. Queue operations have no conditions, leases
- * or ETags: the last writer wins.
+ * reference. Columns: service/row.h. Queue operations have no conditions, leases or ETags: the last
+ * writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
 #include "queue/expire_messages.h"

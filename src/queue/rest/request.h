@@ -14,9 +14,10 @@ enum error read_number(struct call *call, const char *name, int64_t least, int64
 /* Fails with E_OutOfRangeQueryParameterValue and the bounds in the body. */
 enum error fail_range(struct call *call, const char *name, struct bytes value, int64_t least,
                       int64_t most);
-/* Reads visibilitytimeout in seconds, at least `least`. Returns like read_number(). */
+/* Reads visibilitytimeout in seconds, at least `least`. Returns the same errors as
+ * read_number(). */
 enum error read_visibility(struct call *call, int64_t least, uint64_t *ret_seconds);
-/* Reads numofmessages; default 1. Returns like read_number(). */
+/* Reads numofmessages; default 1. Returns the same errors as read_number(). */
 enum error read_message_count(struct call *call, uint32_t *ret_count);
 /* Reads the message id in the path, and popreceipt. Malformed values are reported by decide, if the
  * queue exists. Returns OK, E_MissingRequiredQueryParameter. */

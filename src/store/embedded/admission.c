@@ -4,14 +4,14 @@
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
 
-/* What a commit that deletes may put in addition: the record of what remains. */
+/* Maximum size of the puts in a commit with deletes: the record of the remaining data. */
 #define PUT_WITH_DELETE_MAX 4096u
-/* How much existing records may grow below the reserve in one commit: for a lease that is acquired.
- * The total is limited by disk_space_overdraw(). */
+/* Maximum growth of existing records in one commit below the reserve, for acquiring a lease. The
+ * total is limited by disk_space_overdraw(). */
 #define GROWTH_MAX          256u
 /* The maximum number of bytes on the disk per byte put, until compactions are done: in the log, in
  * a table, in a level, and again while that is merged into the next. The reserve covers this for
- * commits of the size of a memtable in total (sizes.h); a larger one needs its own room. */
+ * commits of the size of a memtable in total (sizes.h); a larger commit needs additional space. */
 #define COMMIT_COST         8u
 
 /* The size of a commit, in bytes. */
@@ -95,7 +95,7 @@ static bool grows_little(struct embedded *embedded, const struct weight *weight)
            disk_space_overdraw(&embedded->space, growth);
 }
 
-/* Decides about a commit for which there is no room above the reserve. */
+/* Decides whether to allow a commit for which there is no space above the reserve. */
 static enum store_result admit_below(struct embedded *embedded, const struct commit_part *parts,
                                      size_t count, struct store_access access,
                                      struct weight *weight)

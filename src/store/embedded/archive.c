@@ -27,7 +27,7 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     archive->arena = arena_new(RECORD_ARENA_MAX);
     archive->fd = -1;
     archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *ret_problem = "it is no backup that can be read";
+    *ret_problem = "it is not a readable backup";
     if (access(list, R_OK) == 0 && archive->extents >= 0)
         result = keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->own, ret_problem);
     archive->keyspace = &archive->own;
@@ -314,7 +314,7 @@ enum store_result archive_piece(struct archive *archive, const struct piece *pie
 
         if (crc32c(0, to + at, left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES) !=
             piece->sector_crc[i]) {
-            log_line(LOG_ERROR, "a piece in extent %08x of the backup does not have its sum",
+            log_line(LOG_ERROR, "a piece in extent %08x of the backup has a wrong checksum",
                      (unsigned)piece->extent);
             return STORE_CORRUPT;
         }

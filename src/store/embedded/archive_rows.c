@@ -1,4 +1,4 @@
-/* Reads what a space has besides records, and the rows of a running store that have changed: see
+/* Reads the rows of a space other than records, and the changed rows of a running store: see
  * store/archive.h. */
 #include <stdlib.h>
 

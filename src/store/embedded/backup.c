@@ -1,4 +1,4 @@
-/* Holds a state for a backup, and makes a data folder from its copy: see store/backup.h. */
+/* Holds a state for a backup, and turns its copy into a data folder: see store/backup.h. */
 #include "store/embedded/backup.h"
 
 #include <dirent.h>
@@ -50,8 +50,8 @@ void backup_remove_records(int folder)
 
 /* ---- the state ---- */
 
-/* Starts the hold first: it keeps pieces that are freed from then on, and those freed earlier by
- * commits that are not part of the checkpoint. */
+/* Starts the hold first. It retains pieces that are freed later, and those freed earlier by commits
+ * that are not part of the checkpoint. */
 enum store_result embedded_backup_begin(struct store *store, struct backup_state *ret_state)
 {
     struct embedded *embedded = embedded_of(store);
@@ -87,7 +87,7 @@ bool embedded_backup_end(struct store *store)
 
 /* ---- the copy ---- */
 
-/* What the files of records/ contain. */
+/* Contents of the files of records/. */
 struct records {
     int fd;
     struct records_files files;

@@ -5,7 +5,8 @@
 
 #include "store/backup.h"
 
-/* Removes the records of a backup that a crash interrupted. folder: of the data. Startup thread. */
+/* Removes the records of a backup that a crash interrupted. folder: of the data. Called on the
+ * startup thread. */
 void backup_remove_records(int folder);
 
 /* For the table of operations. */

@@ -1,4 +1,4 @@
-/* Makes the batch of a commit from its changes. */
+/* Creates the batch of a commit from its changes. */
 #include "store/embedded/batch.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 #define DROPPED_VERSION 1
 #define CLOCK_STEP      (TICKS_PER_SECOND / 10)
-/* Commits of ordinary requests are smaller; larger buffers are not kept. */
+/* Commits of ordinary requests are smaller; larger buffers are not reused. */
 #define SPARE_BYTES_MAX (64u << 10)
 
 /* ---- the batch that a thread keeps for its next commit, to reuse its memory ---- */
@@ -197,7 +197,7 @@ static enum store_result read_row(struct batch *batch, struct bytes key, uint32_
                                                                                  : STORE_CORRUPT;
     rocksdb_pinnableslice_destroy(value);
     if (result) {
-        log_line(LOG_ERROR, "store: a row of the piece index is damaged");
+        log_line(LOG_ERROR, "store: a row of the piece index is corrupt");
         return result;
     }
     *ret_references = row.references;
@@ -214,8 +214,8 @@ static void add_freed(struct batch *batch, const struct piece_change *change)
     batch->referred_bytes -= change->length;
 }
 
-/* The rows may be read before the stripes are locked: a piece belongs to one partition, and if that
- * has changed the commit is a conflict. */
+/* The rows may be read before the stripes are locked, because a piece belongs to one partition, and
+ * if that has changed the commit is a conflict. */
 static enum store_result add_piece(struct batch *batch, const struct piece_change *change,
                                    struct store_access access)
 {

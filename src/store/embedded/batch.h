@@ -1,6 +1,6 @@
 /* The RocksDB batch of a commit: the records of its parts, their index records and counters, the
- * rows of pieces whose references change, dropped spaces, and sometimes a clock row. Made before
- * the commit takes any lock, since it may have to read rows of pieces. */
+ * rows of pieces whose references change, dropped spaces, and sometimes a clock row. Created before
+ * the commit acquires any lock, since it may have to read rows of pieces. */
 #ifndef LAGRA_STORE_EMBEDDED_BATCH_H
 #define LAGRA_STORE_EMBEDDED_BATCH_H
 
@@ -49,7 +49,7 @@ instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instan
 #define CLOCK_ROW_OF_NONE UINT16_MAX
 instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number,
                             struct clock_checkpoint checkpoint);
-/* Called after the write: commits up to that instant need no clock row. */
+/* Called after the write. Commits up to that instant need no clock row. */
 void batch_announce_clock(struct embedded *embedded, instant ahead);
 
 #endif

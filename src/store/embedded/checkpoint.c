@@ -3,7 +3,7 @@
 #include "store/embedded/commit.h"
 #include "store/embedded/embedded_private.h"
 
-/* Writes rows that belong to no partition and that nobody else changes. */
+/* Writes rows that belong to no partition and that no other code changes. */
 static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
 {
     enum store_result result;
@@ -16,7 +16,8 @@ static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebat
     return result;
 }
 
-/* There is one writer at a time: the runner of later work, and after it the close. */
+/* There is one writer at a time: the runner of deferred tasks and, once it has ended, the thread
+ * that closes the store. */
 void embedded_checkpoint_clock(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);

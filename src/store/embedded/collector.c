@@ -18,7 +18,7 @@
 #define RETRY_MS        5000
 #define LOW_MS          1000
 #define ROUND_MS        60000 /* of spaces.h */
-#define CURSOR_RECORDS  4096  /* a cursor holds old state: it is renewed after this many */
+#define CURSOR_RECORDS  4096  /* a cursor holds old state; it is renewed after this many records */
 
 static bool must_stop(const struct collector *collector)
 {
@@ -36,7 +36,7 @@ static enum store_result add_record(struct cursor *cursor, enum record_family fa
     enum store_result result = record_value_decode(cursor->value, arena, &payload, &pieces, &count);
 
     if (result) {
-        log_line(LOG_ERROR, "store: a record of a dropped space is damaged");
+        log_line(LOG_ERROR, "store: a record of a dropped space is corrupt");
         return result;
     }
     changes_delete(changes, family, bytes_from(cursor->key, prefix_size));
@@ -45,7 +45,7 @@ static enum store_result add_record(struct cursor *cursor, enum record_family fa
 }
 
 /* Deletes a run of records of one partition, starting with the current one of the cursor.
- * *ret_moved: result of moving on */
+ * *ret_moved: result of moving to the next record */
 static enum store_result collect_run(struct collector *collector, struct cursor *cursor,
                                      const struct space_drop *drop, enum record_family family,
                                      size_t *ret_count, enum store_result *ret_moved)
@@ -58,7 +58,7 @@ static enum store_result collect_run(struct collector *collector, struct cursor 
     size_t count = 0;
 
     if (!key_split(cursor->key, &escaped, &record_key)) {
-        log_line(LOG_ERROR, "store: a key of a dropped space is damaged");
+        log_line(LOG_ERROR, "store: a key of a dropped space is corrupt");
         goto out;
     }
     prefix = arena_copy(arena, bytes_of(cursor->key.ptr, cursor->key.len - record_key.len));
@@ -102,8 +102,8 @@ static enum store_result collect_some(struct collector *collector, const struct 
     return result ? result : moved;
 }
 
-/* Deletes up to BATCH_RECORDS rows of a kind, which no reader can see any more: an iterator over
- * them has its own state. Returns STORE_NOT_FOUND if none are left. */
+/* Deletes up to BATCH_RECORDS rows of a kind that no reader can see any more, because an iterator
+ * over them has its own state. Returns STORE_NOT_FOUND if none are left. */
 static enum store_result collect_rows(struct collector *collector, const struct space_drop *drop,
                                       char kind, struct key *from)
 {
@@ -199,7 +199,7 @@ static enum store_result collect_space(struct collector *collector, const struct
     return collect_index(collector, drop);
 }
 
-/* Retries later what could not be read, but damaged spaces only after the next start. */
+/* Retries unreadable spaces later, but corrupt ones only after the next start. */
 static void postpone(struct collector *collector, const struct guid *space,
                      enum store_result result)
 {
@@ -221,7 +221,7 @@ static void retry_postponed(struct collector *collector)
     space_list_trim(list);
 }
 
-/* While disk space is low, only deletes succeed: makes them free their space now. */
+/* While disk space is low, only deletes succeed, so they must free their space now. */
 static void look_after_disk(struct collector *collector)
 {
     struct embedded *embedded = collector->embedded;
@@ -308,7 +308,8 @@ static bool work(struct collector *collector)
     return left;
 }
 
-/* Waits until there is work. Freed pieces are accumulated, unless someone asks. Under lock. */
+/* Waits until there is work. Freed pieces are accumulated, unless collector_wait() requests a
+ * round. Caller holds the lock. */
 static void wait_for_work(struct collector *collector, bool left)
 {
     int longest = left                                             ? GATHER_MS
@@ -342,7 +343,7 @@ static void *collect_over_and_over(void *argument)
         lock_release(&collector->lock);
         left = work(collector);
         lock_acquire(&collector->lock);
-        /* Wait for what is not durable yet, unless the disk failed. */
+        /* Wait until all freed pieces are durable, unless the disk has failed. */
         if (!left || atomic_load(&collector->embedded->failed)) {
             collector->answered = asked;
             pthread_cond_broadcast(&collector->answer);

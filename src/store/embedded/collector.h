@@ -8,7 +8,7 @@
 
 /* Returns false if no thread could be created; collector_stop() must be called anyway. */
 bool collector_start(struct collector *collector);
-/* Ends the thread wherever it is. */
+/* Ends the thread, interrupting its work. */
 void collector_stop(struct collector *collector);
 
 #endif

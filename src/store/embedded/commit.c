@@ -20,9 +20,9 @@ struct commit {
     struct store_access access;
     struct batch batch;
     struct space_set spaces;
-    struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, ascending, each once */
+    struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, in ascending order */
     size_t stripe_count;
-    struct stripe *changed[COMMIT_PARTS_MAX]; /* of parts with changes, ascending, each once */
+    struct stripe *changed[COMMIT_PARTS_MAX]; /* of parts with changes, in ascending order */
     size_t changed_count;
     uint64_t sequence; /* once written */
 };
@@ -116,8 +116,8 @@ static bool is_unchanged(const struct commit *commit)
     return true;
 }
 
-/* Keeps the pieces that the commit frees while a snapshot may see them. The stripes have been
- * joined: any of them will do. */
+/* Retains the pieces that the commit frees while a snapshot may see them. The stripes have been
+ * joined, so any of them will do. */
 static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequence)
 {
     struct reclaim *reclaim = &batch->embedded->reclaim;
@@ -151,7 +151,7 @@ enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatc
     return STORE_IO;
 }
 
-/* Writes the batch for these stripes, which are locked and unchanged. Returns like
+/* Writes the batch for these stripes, which are locked and unchanged. Returns the results of
  * commit_write_rows(). */
 static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
                                      uint64_t *ret_sequence)
@@ -181,7 +181,7 @@ static void raise_newest(struct stripe *stripe, instant now)
     stripe->newest = now > stripe->newest ? now : stripe->newest + 1;
 }
 
-/* Records in memory what the write has changed. With all locks. */
+/* Records in memory the changes of the write. With all locks. */
 static void note_changes(struct commit *commit)
 {
     for (size_t i = 0; i < commit->count; i++) {
@@ -197,8 +197,8 @@ static void note_changes(struct commit *commit)
     }
 }
 
-/* The snapshots of parts with changes need no view: they are about to be spent. With the locks of
- * the stripes. */
+/* The snapshots of parts with changes need no view, because they are about to be spent. With the
+ * locks of the stripes. */
 static void set_committing(const struct commit *commit, bool committing)
 {
     for (size_t i = 0; i < commit->count; i++)
@@ -269,7 +269,7 @@ static enum store_result try_commit(struct commit *commit)
     enum store_result result;
 
     if (commit->batch.has_tasks) {
-        /* What is added from here on is added again by the next attempt. */
+        /* Everything added from here on is added again by the next attempt. */
         rocksdb_writebatch_set_save_point(commit->batch.writes);
         deferred_enter(&embedded->deferred);
         add_task(commit);
@@ -306,7 +306,7 @@ static enum store_result make_batch(struct commit *commit)
     return result ? result : batch_add_pieces(&commit->batch, pieces, piece_count, commit->access);
 }
 
-/* Finds out why a piece does not have the references that the changes depend on: a conflict or
+/* Determines why a piece does not have the references that the changes depend on: a conflict or
  * damage. */
 static enum store_result explain_conflict(struct commit *commit)
 {
@@ -321,8 +321,8 @@ static enum store_result explain_conflict(struct commit *commit)
     return STORE_CORRUPT;
 }
 
-/* RocksDB is waited for without any lock, so that a commit that may wait does not block those that
- * may not. */
+/* Waits for RocksDB without any lock, so that a commit that may wait does not block those that may
+ * not. */
 static enum store_result run_commit(struct commit *commit)
 {
     enum store_result result = make_batch(commit);
@@ -463,7 +463,7 @@ enum store_result commit_collected_rows(struct embedded *embedded, const struct 
     return result;
 }
 
-/* A space that is no longer dropped has got the row back: then it is kept. */
+/* If the space is no longer dropped, the row was restored and must not be deleted. */
 enum store_result embedded_delete_row(struct store *store, const struct guid *space,
                                       struct bytes key)
 {

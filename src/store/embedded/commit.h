@@ -1,4 +1,4 @@
-/* Commits. The batch (batch.h) is made first; then the spaces and the stripes of all parts are
+/* Commits. The batch (batch.h) is created first; then the spaces and the stripes of all parts are
  * locked, each in ascending order; then every part is compared with its snapshot, and the batch is
  * written. No lock is held while waiting for RocksDB or the disk. */
 #ifndef LAGRA_STORE_EMBEDDED_COMMIT_H
@@ -20,7 +20,7 @@ void embedded_release_space(struct store *store, const struct guid *space);
 enum store_result embedded_delete_row(struct store *store, const struct guid *space,
                                       struct bytes key);
 void embedded_checkpoint_clock(struct store *store);
-/* For the collector: commits to a partition of a dropped space, which nobody else changes. Both
+/* For the collector: commits to a partition of a dropped space, which no other thread changes. Both
  * return STORE_CONFLICT if the drop was undone. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
                                    const struct space_drop *drop, struct changes *changes);

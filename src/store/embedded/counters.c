@@ -23,7 +23,7 @@ enum store_result embedded_count_in(struct store *store, const rocksdb_readoptio
         result = STORE_CORRUPT;
     rocksdb_pinnableslice_destroy(value);
     if (result)
-        log_line(LOG_ERROR, "store: a counter is damaged");
+        log_line(LOG_ERROR, "store: a counter is corrupt");
     return result;
 }
 

@@ -48,7 +48,7 @@ static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot
     cursor->options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(cursor->options, 1);
     rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, cursor->end_size);
-    /* A scan of everything must not evict what clients read. */
+    /* A scan of everything must not evict blocks that clients read. */
     if (use == CURSOR_OF_STORE)
         rocksdb_readoptions_set_fill_cache(cursor->options, 0);
     if (use == CURSOR_AHEAD)
@@ -270,7 +270,7 @@ static enum store_result seek_front(struct embedded_cursor *cursor, struct bytes
     if (result == STORE_WAIT) {
         open_in_state(cursor, cursor->front, CURSOR_OF_CLIENTS);
         result = seek(cursor, key_bytes(&from));
-        /* A reader of an older state caches nothing; and nothing is known after a failed read. */
+        /* Nothing is cached by a reader of an older state, or after a failed read. */
         if (!atomic_load(&cursor->front->view) && (!result || result == STORE_NOT_FOUND)) {
             read_ahead(cursor, key_bytes(&from), result);
             result = seek(cursor, key_bytes(&from));

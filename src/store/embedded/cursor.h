@@ -24,7 +24,7 @@ enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);
 
 #ifdef LAGRA_GATES
-/* Clears the cached front of the stripe. Any thread, without a lock. */
+/* Clears the cached front of the stripe. Thread-safe. Caller must hold no lock. */
 void stripe_forget_front(struct stripe *stripe);
 #endif
 

@@ -19,7 +19,7 @@
 #define BALLAST_SHARE   4 /* of the reserve */
 /* The ballast is created when less than this many times the reserve is free. */
 #define BALLAST_FROM    4
-/* With more room than this, a check is valid for LOOK_MS. */
+/* If more space than this is free, a check is valid for LOOK_MS. */
 #define NEAR_BYTES      (64ull << 20)
 #define LOOK_MS         50
 #define POKE_MS         1000
@@ -82,7 +82,7 @@ static void poke(struct disk_space *space, uint64_t now)
         space->low(space->context);
 }
 
-/* Checks the disk and returns the room above the reserve. */
+/* Checks the disk and returns the space above the reserve. */
 static uint64_t look(struct disk_space *space, uint64_t pending, uint64_t now)
 {
     uint64_t free, size;
@@ -169,7 +169,7 @@ void disk_space_tend(struct disk_space *space)
 static void give_up_ballast(struct disk_space *space)
 {
     if (unlinkat(space->folder, name, 0) < 0) {
-        log_errno("store: give up the ballast");
+        log_errno("store: delete the ballast");
         return;
     }
     atomic_store(&space->has_ballast, false);
@@ -197,7 +197,8 @@ enum store_result disk_space_claim(struct disk_space *space, uint64_t bytes,
     return STORE_FULL;
 }
 
-/* Checks that the reserve has room for what RocksDB may still have to write (sizes.h). */
+/* Checks that the reserve is large enough for everything that RocksDB may still have to write
+ * (sizes.h). */
 static enum store_result check_reserve(const struct disk_space *space, bool was_asked,
                                        uint64_t size, const char **ret_problem)
 {

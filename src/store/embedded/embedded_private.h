@@ -1,4 +1,4 @@
-/* The embedded store, for its own folder only. README.md shows how the parts work together.
+/* Internal to store/embedded/: the embedded store. README.md shows how the parts work together.
  *
  * Order of locks: lock of a space, then base/lock.h's ranks: stripe, set of cached records,
  * extents, reclaim, syncers and collector, I/O pool. */
@@ -73,15 +73,15 @@ static inline struct embedded *embedded_of(struct store *store)
     return (struct embedded *)store;
 }
 
-/* Records that a write or sync failed, which is final. Logs it once, wakes everyone who waits. Any
- * thread, without a lock. (health.c) */
+/* Records that a write or sync failed, which is final. Logs it once, and wakes all waiters.
+ * Thread-safe. Caller must hold no lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
-/* Records that a table of records is damaged: final too, so that its contents are not used further.
- * Any thread, without a lock. (health.c) */
+/* Records that a table of records is damaged. This is final too, so that its contents are no longer
+ * used. Thread-safe. Caller must hold no lock. (health.c) */
 void embedded_damaged(void *embedded);
 /* Records that RocksDB refused a write, and will refuse all others, because it could not get a
  * descriptor or memory. The write did nothing, and earlier ones will still be flushed and synced.
- * Logs it once. Any thread. (health.c) */
+ * Logs it once. Thread-safe. (health.c) */
 void embedded_starve(struct embedded *embedded);
 /* For the table of operations (frozen.c). */
 struct frozen_state *embedded_freeze(struct store *store, uint64_t *ret_sequence);

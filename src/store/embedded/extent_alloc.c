@@ -5,7 +5,7 @@
 
 #include "store/embedded/extents_private.h"
 
-/* Under lock. */
+/* Caller holds the lock. */
 static void set_frontier(struct extents *extents)
 {
     lock_assert_held(&extents->lock);
@@ -29,7 +29,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
     return enough;
 }
 
-/* Seals the active extent and begins a new one. Called with the lock held, which it releases while
+/* Seals the active extent and starts a new one. Called with the lock held, which it releases while
  * the file is created. */
 static enum store_result begin_extent(struct extents *extents)
 {
@@ -119,7 +119,7 @@ static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent,
     return &extents->staged[(extent * 31 + offset / EXTENT_UNIT) % STAGED_BUCKETS];
 }
 
-/* Adjusts the extent's count of staged pieces. Under lock. */
+/* Adjusts the extent's count of staged pieces. Caller holds the lock. */
 static void count_staged(struct extents *extents, uint32_t id, bool more)
 {
     struct extent *extent = extents_find(extents, id);
@@ -144,7 +144,7 @@ void extents_stage(struct extents *extents, struct staged_piece *piece)
     lock_release(&extents->lock);
 }
 
-/* Returns the link to a staged piece, or the end of its bucket. Under lock. */
+/* Returns the link to a staged piece, or the end of its bucket. Caller holds the lock. */
 static struct staged_piece **find_staged(struct extents *extents, uint32_t extent, uint64_t offset)
 {
     struct staged_piece **link = bucket_of(extents, extent, offset);
@@ -165,7 +165,7 @@ bool extents_has_staged(struct extents *extents, uint32_t extent, uint64_t offse
     return found;
 }
 
-/* Under lock. */
+/* Caller holds the lock. */
 static bool take_out(struct extents *extents, uint32_t extent, uint64_t offset)
 {
     struct staged_piece **link = find_staged(extents, extent, offset);

@@ -135,7 +135,7 @@ enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
     }
     make_header(expected, id);
     if (size != HEADER_SIZE || memcmp(header, expected, HEADER_SIZE) != 0) {
-        log_line(LOG_ERROR, "store: extent %s has a damaged header", name);
+        log_line(LOG_ERROR, "store: extent %s has a corrupt header", name);
         close(fd);
         return STORE_CORRUPT;
     }

@@ -28,7 +28,7 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
  * STORE_IO; logged. */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
 /* Opens an extent for reading only, bypassing the page cache if the file system can: at multiples
- * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns like
+ * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns the results of
  * extent_file_open(). */
 enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);
@@ -38,11 +38,12 @@ bool extent_file_id(const char *name, uint32_t *ret_id);
 /* Returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO; logged. */
 enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *runs, size_t count,
                                     uint64_t offset);
-/* Make the file, or the names in the folder, durable. Wait for the disk. Log. Results other than
- * STORE_OK are final: it is unknown what was lost. */
+/* Make the file, or the names in the folder, durable. Wait for the disk; errors are logged. Results
+ * other than STORE_OK are final, because the lost data is unknown. */
 enum store_result extent_file_sync(int fd, uint32_t id);
 enum store_result extent_folder_sync(int folder);
-/* Returns bytes to the file system; if that fails, they stay allocated, which is logged. */
+/* Returns bytes to the file system. If that fails, they remain allocated, and the failure is
+ * logged. */
 void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length);
 /* Returns true if any of the bytes from..to are allocated on the disk. */
 bool extent_file_has_data(int fd, uint64_t from, uint64_t to);

@@ -18,7 +18,7 @@ struct extent_syncer {
 /* Returns false if no thread could be created; extent_syncer_stop() must be called anyway. */
 bool extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
 void extent_syncer_stop(struct extent_syncer *syncer);
-/* Queues a stage for a sync, which ends with stage_synced(). I/O thread. */
+/* Queues a stage for a sync, which ends with stage_synced(). Called on an I/O thread. */
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "store/embedded/extents_private.h"
 
-/* Returns the first index in the list with at least this id. Under lock. */
+/* Returns the first index in the list with at least this id. Caller holds the lock. */
 static size_t place_of(const struct extents *extents, uint32_t id)
 {
     size_t low = 0;
@@ -136,7 +136,7 @@ static void append_idle(struct extents *extents, struct extent *extent)
     extent->is_idle = true;
 }
 
-/* Asserts that the file of an extent is open if it must be. Under lock. */
+/* Asserts that the file of an extent is open if it must be. Caller holds the lock. */
 static void assert_extent(const struct extents *extents, const struct extent *extent)
 {
     lock_assert_held(&extents->lock);

@@ -2,8 +2,8 @@
  * keeps the staged pieces that no record refers to yet.
  *
  * One extent is active: runs are allocated from its free end. When the rest is too short, it is
- * sealed and a new one begun. Freed space inside an extent is never reused; it is punched. A sealed
- * extent without used bytes is removed. */
+ * sealed and a new one is started. Freed space inside an extent is never reused; it is punched. A
+ * sealed extent without used bytes is removed. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENTS_H
 #define LAGRA_STORE_EMBEDDED_EXTENTS_H
 
@@ -13,21 +13,22 @@
 #include "store/embedded/extent_file.h"
 #include "store/store_private.h"
 
-/* The maximum number of open files. A file stays open while it is taken, is the active one, or has
- * staged pieces: the kernel reports a failed write-back only to a sync of a file that stayed open.
- * Of the rest, the least recently released one is closed when another is opened. */
+/* The maximum number of open files. A file remains open while it is in use, is the active one, or
+ * has staged pieces, because the kernel reports a failed write-back only to a sync of a file that
+ * has remained open. Of the others, the least recently released one is closed when another file is
+ * opened. */
 #define EXTENTS_OPEN_MAX 128u
 
 struct extent {
-    uint32_t id; /* constant; the others are under lock; fd is constant while it is taken */
+    uint32_t id; /* constant; the others are under lock; fd is constant while in use */
     int fd;      /* -1: not open */
     unsigned takers;
     unsigned staged_count;
     bool named;         /* its name is durable */
     bool counted;       /* used_bytes is complete (recovery has seen the index) */
-    bool removed;       /* from the list: freed when its last taker releases it */
+    bool removed;       /* from the list; freed when its last user releases it */
     bool is_idle;       /* in the list of those that may be closed */
-    int64_t used_bytes; /* runs allocated and not given back; may be below 0 until counted */
+    int64_t used_bytes; /* size of the allocated runs; may be below 0 until counted */
     struct extent *next_idle;
     struct extent *previous_idle;
 };
@@ -51,8 +52,8 @@ struct staged_piece {
 
 #define STAGED_BUCKETS 1024
 
-/* For a backup: bytes referenced when it began are neither punched nor removed in the extents
- * from..to. */
+/* For a backup: bytes in the extents from..to that were referenced when it started are neither
+ * punched nor removed. */
 struct extent_hold {
     uint32_t from, to; /* from > to: none */
     bool is_active;    /* from extents_hold() to extents_end_hold() */
@@ -79,22 +80,22 @@ struct extents {
     struct staged_piece *staged[STAGED_BUCKETS];
 };
 
-/* Lists the files. Start-up thread. returns STORE_OK, STORE_IO */
+/* Lists the files. Called on the startup thread. returns STORE_OK, STORE_IO */
 enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem);
 /* The caller closes the folder. */
 void extents_release(struct extents *extents);
-/* Ensures that new extents get ids above this one. Startup thread. */
+/* Ensures that new extents get ids above this one. Called on the startup thread. */
 void extents_reserve(struct extents *extents, uint32_t id);
 /* Continues the last extent at `end`, after its last piece; returns false if there is too little
- * room. Startup thread. */
+ * space. Called on the startup thread. */
 bool extents_go_on(struct extents *extents, uint64_t end);
 
-/* Allocates a run of `least` to `most` bytes. May create a file. I/O threads.
+/* Allocates a run of `least` to `most` bytes. May create a file. Called on I/O threads.
  *
  * Returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO. */
 enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
                               struct run *ret_run);
-/* Gives back a run, or the end of one, to which nothing was written. Any thread. */
+/* Releases a run, or the end of one, to which nothing was written. Thread-safe. */
 void extents_give_back(struct extents *extents, struct run run);
 
 /* Returns a number that increases with each allocation, until the process ends. */
@@ -102,24 +103,24 @@ static inline uint64_t extents_place(uint32_t extent, uint64_t offset)
 {
     return (uint64_t)extent << 32 | offset;
 }
-/* Returns a place above all pieces allocated so far. Any thread. */
+/* Returns a place above all pieces allocated so far. Thread-safe. */
 static inline uint64_t extents_frontier(const struct extents *extents)
 {
     return atomic_load(&extents->frontier);
 }
 
-/* Opens the file of an extent until extents_give(): for a single step, not for as long as a client
- * takes. Returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE (also: too many are open), STORE_IO. Any
- * thread. */
+/* Opens the file of an extent until extents_give(), which must follow within a single step, without
+ * waiting for a client. Returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE (also: too many are open),
+ * STORE_IO. Thread-safe. */
 enum store_result extents_take(struct extents *extents, uint32_t id, struct extent **ret_extent);
 void extents_give(struct extents *extents, struct extent *extent);
-/* Makes an extent's data and name durable. Waits for the disk. Extent syncer. */
+/* Makes an extent's data and name durable. Waits for the disk. Called by the extent syncer. */
 enum store_result extents_sync(struct extents *extents, uint32_t id);
 
 /* The table of staged pieces. I/O threads; commits; threads that end a stage. */
 void extents_stage(struct extents *extents, struct staged_piece *piece);
 bool extents_has_staged(struct extents *extents, uint32_t extent, uint64_t offset);
-/* Removes pieces that a commit has given references to from the table; `first` of them must be
+/* Removes from the table pieces to which a commit has added references; `first` of them must be
  * staged. */
 void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,
                       size_t first);
@@ -127,8 +128,8 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 bool extents_unstage(struct extents *extents, struct staged_piece *piece);
 
 /* Frees `length` bytes (a multiple of EXTENT_UNIT) at offset: removes the extent if they were its
- * last, else punches them; if the file of the extent is missing, there is nothing to free. Waits
- * for the disk. Collector. */
+ * last ones, otherwise punches them. Does nothing if the file of the extent is missing. Waits for
+ * the disk. Called by the collector. */
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length);
 /* For recovery: sets the used bytes of an extent according to the index. Removes it if there are
  * none. */
@@ -136,11 +137,11 @@ void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);
 /* Returns the id at an index of the list, in ascending order; false past the end. */
 bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id);
 size_t extents_count(struct extents *extents);
-/* Removes sealed extents without used bytes. Collector. */
+/* Removes sealed extents without used bytes. Called by the collector. */
 void extents_sweep(struct extents *extents);
 
-/* Holds all extents, including future ones. Returns false if they are already held. Any thread; so
- * for the next six. */
+/* Holds all extents, including future ones. Returns false if they are already held. Thread-safe,
+ * like the next six functions. */
 bool extents_hold(struct extents *extents);
 /* Limits the hold to the state that has been taken: returns the end of the newest extent (id 0:
  * there is none), after which nothing is held. */

@@ -22,7 +22,7 @@ static const char format[] = "lagra store 1\n";
 /* This many bytes of an unknown file `format` are shown. */
 #define FORMAT_SHOWN  32
 
-/* Formats the problem for the operator; valid until the next one. Startup thread. */
+/* Formats the problem for the operator; valid until the next one. Called on the startup thread. */
 static __attribute__((format(printf, 1, 2))) const char *problem_text(const char *words, ...)
 {
     static char text[1024];
@@ -43,7 +43,7 @@ static enum store_result failed(const char *what, const char *problem, const cha
 
 /* ---- identification ---- */
 
-/* The contents of a folder, as far as its names tell. */
+/* The contents of a folder, as indicated by its names. */
 struct contents {
     bool has_format, has_records, has_synced, has_own, has_backup_list;
     char azurites[NAME_MAX + 1]; /* one such name; empty: none */
@@ -73,8 +73,8 @@ static bool is_azurites_name(const char *name)
            strcmp(name, "__tablestorage__") == 0;
 }
 
-/* Returns true for names that are neither ours nor anyone's data. Hidden files are left by
- * desktops, volumes and version control. */
+/* Returns true for names of files that are neither ours nor data of other programs. Hidden files
+ * are left by desktops, volumes and version control. */
 static bool is_harmless_name(const char *name)
 {
     return name[0] == '.' || strcmp(name, "lost+found") == 0;
@@ -125,21 +125,21 @@ static bool look_at(int folder, const char *const *known_files, struct contents 
     return looked;
 }
 
-/* A start writes `format` first, so a folder without it is ours only if the file was lost and the
- * rest is there. */
+/* A start writes `format` first, so a folder without it is ours only if this file was lost and the
+ * rest exists. */
 static bool holds_store(const struct contents *contents)
 {
     return contents->has_records && (contents->has_format || contents->has_synced);
 }
 
-/* Returns why the folder is not suitable for this use; NULL: it is. */
+/* Returns the reason why the folder is not suitable for this use, or NULL if it is. */
 static const char *refusal(const struct contents *contents, enum folder_use use)
 {
     const char *other = contents->others[0] ? contents->others : "records";
 
     if (use != FOLDER_FILL && contents->has_backup_list)
-        return "it is a backup, whose files others may share: nothing was changed. Make a data "
-               "folder of it:\n  lagra backup restore FOLDER NEW-FOLDER";
+        return "it is a backup, whose files other backups may share. Nothing was changed. To "
+               "create a data directory from it:\n  lagra backup restore FOLDER NEW-FOLDER";
     if (use != FOLDER_FILL && holds_store(contents))
         return NULL;
     if (use == FOLDER_FILL && (contents->has_own || contents->others[0] || contents->azurites[0]))
@@ -259,8 +259,8 @@ enum store_result folder_is_ours(int folder, const char **ret_problem, const cha
     return result;
 }
 
-/* Allows only the owner to read or enter the folder, and to read files in it, whatever the umask
- * was when it was created. */
+/* Allows only the owner to read or enter the folder, and to read files in it, regardless of the
+ * umask when it was created. */
 static bool close_to_others(int folder)
 {
     DIR *dir = file_list(folder, ".");
@@ -319,7 +319,7 @@ enum store_result folder_sync(const struct folder *folder, const char **ret_prob
     return failed("sync", "the data directory cannot be written", ret_problem);
 }
 
-/* Before the lock is taken, nothing is written but the folder itself. */
+/* Before the lock is acquired, only the folder itself is created. */
 static enum store_result claim(struct folder *folder, enum folder_use use,
                                const char *const *known_files, const char **ret_problem)
 {

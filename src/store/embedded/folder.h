@@ -1,4 +1,4 @@
-/* The data folder: its layout, its format, and the lock that keeps a second process out.
+/* The data folder: its layout, its format, and the lock that excludes a second process.
  *
  *   lock       held with flock() while a process has the folder
  *   format     one line of text, "lagra store 1"
@@ -10,10 +10,10 @@
  *   ballast    see disk_space.h
  *   backup.tmp/   while a backup runs, see backup.h
  *
- * A folder with other names in it belongs to someone else and is not touched. decision: 271
+ * A folder that contains other names does not belong to Lagra and is not changed. decision: 271
  *
- * Folders in it are 0700 and files 0600, whatever the umask: opening sets it to 077 for the
- * process, and removes the permissions of others from older files. */
+ * Folders in it are 0700 and files 0600, regardless of the umask: opening sets the umask of the
+ * process to 077, and removes the permissions of others from older files. */
 #ifndef LAGRA_STORE_EMBEDDED_FOLDER_H
 #define LAGRA_STORE_EMBEDDED_FOLDER_H
 
@@ -43,17 +43,17 @@ enum folder_use {
 enum store_result folder_open(const char *location, enum folder_use use,
                               const char *const *known_files, struct folder *ret_folder,
                               const char **ret_problem);
-/* Checks that the folder has something to salvage. Writes nothing.
+/* Checks that the folder has data to salvage. Writes nothing.
  *
  * ret_doubt  what is wrong with its format, possibly because of damage; NULL: nothing
  *
- * Returns like folder_open(). */
+ * Returns the results of folder_open(). */
 enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt);
-/* Makes the names in the folder durable, and its own. Returns STORE_OK, STORE_IO. */
+/* Makes the names in the folder and the folder's own name durable. Returns STORE_OK, STORE_IO. */
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem);
 /* Writes the file `format` atomically and durably. Returns false with errno. */
 bool folder_write_format(int folder);
-/* Releases what the caller has not taken over. */
+/* Releases the resources that the caller has not taken over. */
 void folder_release(struct folder *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pieces freed by commits. They wait until the commit is durable and no reader can see them (stripes.h);
- * then reclaim.h returns them to the file system. And the queue of the collector. */
+/* Pieces freed by commits. They wait until the commit is durable and no reader can see them
+ * (stripes.h); then reclaim.h returns them to the file system. And the queue of the collector. */
 #ifndef LAGRA_STORE_EMBEDDED_FREED_H
 #define LAGRA_STORE_EMBEDDED_FREED_H
 
@@ -29,21 +29,21 @@ struct reclaim {
     void (*added)(void *context); /* called without the lock */
     void *context;
     _Atomic uint64_t pending_bytes; /* freed, but not yet returned or even passed to reclaim */
-    _Atomic size_t under_way;       /* freed by commits and not yet completely returned or kept */
+    _Atomic size_t under_way;       /* freed by commits, not yet completely returned or retained */
     /* Durable and unseen, but in extents held by a backup (extents.h). Used by the collector. */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
 };
 
 void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context);
-/* Discards what is waiting: the next start finds it by the index of pieces. */
+/* Discards the waiting lists; the next start finds their pieces by the index of pieces. */
 void reclaim_release(struct reclaim *reclaim);
 
 /* Allocates an empty list with space for some pieces. */
 struct freed *freed_new(size_t room);
 /* Counts the list as pending; called when its commit is done. */
 void freed_count(struct reclaim *reclaim, const struct freed *freed);
-/* Excludes a piece of it that is not returned now. */
+/* Removes from the list a piece that is not returned now. */
 void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece);
 /* Takes over a list, if not NULL. Thread-safe. */
 void reclaim_add(struct reclaim *reclaim, struct freed *freed);
@@ -64,7 +64,7 @@ void space_list_trim(struct space_list *list);
 struct collector {
     struct embedded *embedded;
     struct thread thread;
-    atomic_bool stop; /* set with `stopping`: long work ends early */
+    atomic_bool stop; /* set with `stopping`, to end long work early */
     struct lock lock;
     pthread_cond_t work;
     pthread_cond_t answer;
@@ -83,9 +83,9 @@ struct collector {
 void collector_init(struct collector *collector, struct embedded *embedded);
 void collector_release(struct collector *collector);
 
-/* Schedules the deletion of the contents of a space. Any thread. */
+/* Schedules the deletion of the contents of a space. Thread-safe. */
 void collector_add(struct collector *collector, const struct guid *space);
-/* Wakes the collector when pieces were freed. context: the collector. Any thread. */
+/* Wakes the collector when pieces were freed. context: the collector. Thread-safe. */
 void collector_poke(void *context);
 /* Waits until everything that can be collected now has been. */
 void collector_wait(struct collector *collector);

@@ -5,7 +5,7 @@
  * The range has all records from `low` up to but not including `high`, as of the newest commit of
  * the stripe: commits update it (front_change()) under the stripe's lock, and only a snapshot that
  * still sees the newest state reads from it or adds to it. At most FRONT_RECORDS_MAX records of
- * FRONT_RECORD_BYTES_MAX bytes: 5 KiB for a queue, 64 MiB in all stripes at the very most. */
+ * FRONT_RECORD_BYTES_MAX bytes: 5 KiB for a queue, at most 64 MiB in all stripes. */
 #ifndef LAGRA_STORE_EMBEDDED_FRONT_CACHE_H
 #define LAGRA_STORE_EMBEDDED_FRONT_CACHE_H
 
@@ -38,7 +38,7 @@ struct front_cache {
 enum front_answer {
     FRONT_HELD,
     FRONT_NONE,    /* there is no such record */
-    FRONT_UNKNOWN, /* not in the range: ask RocksDB */
+    FRONT_UNKNOWN, /* not in the range; must be read from RocksDB */
 };
 
 /* Returns the record with this key. */
@@ -59,7 +59,7 @@ void front_begin(struct front_cache *run, struct bytes from);
 bool front_append(struct front_cache *run, struct bytes key, struct bytes value);
 /* Extends the range to `high`, with no more records. */
 void front_end(struct front_cache *run, struct bytes high);
-/* Merges a range into the cache if they are adjacent; otherwise the newer one is kept. Empties
+/* Merges a range into the cache if they are adjacent; otherwise replaces the cached range. Empties
  * `run`. */
 void front_join(struct front_cache *front, struct front_cache *run);
 void front_empty(struct front_cache *front);

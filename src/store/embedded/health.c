@@ -15,14 +15,14 @@ static void fail(struct embedded *embedded, const char *why)
 
 void embedded_fail(struct embedded *embedded)
 {
-    fail(embedded, "a write or sync failed; nothing more is accepted until the disk is looked "
-                   "after and the server started again");
+    fail(embedded, "a write or sync failed; no more changes are accepted until the disk has "
+                   "been checked and the server restarted");
 }
 
 void embedded_damaged(void *embedded)
 {
-    fail(embedded, "records are damaged; nothing more is accepted, and the next start says what "
-                   "can be done");
+    fail(embedded, "records are damaged; no more changes are accepted, and the next start "
+                   "reports the possible repairs");
 }
 
 void embedded_starve(struct embedded *embedded)

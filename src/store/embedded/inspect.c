@@ -64,7 +64,7 @@ static enum store_result inspect_record(struct inspection *inspection, struct by
             result = record_value_read(value, arena, &record);
     }
     if (result) {
-        inspection->say(inspection->context, "a record makes no sense");
+        inspection->say(inspection->context, "a record is corrupt");
     } else {
         record.key = place.record_key;
         add_references(inspection, record.pieces, record.piece_count);
@@ -141,7 +141,7 @@ static enum store_result inspect_row(struct inspection *inspection, struct bytes
     size_t same = 0;
 
     if (!key_read_piece(key, &at.extent, &at.offset) || !piece_row_read(value, &row)) {
-        inspection->say(inspection->context, "a row of the index of pieces makes no sense");
+        inspection->say(inspection->context, "a row of the index of pieces is corrupt");
         return STORE_OK;
     }
     while (inspection->count > 0 && by_place(&inspection->references[0], &at) < 0)

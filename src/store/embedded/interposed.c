@@ -13,11 +13,11 @@
 
 #define INTERPOSES(symbol) __asm__(symbol) __attribute__((used))
 
-/* ---- what was called ---- */
+/* ---- functions that were called ---- */
 
 static atomic_bool called[INTERPOSED_COUNT];
 
-/* Writes only once, so that the cache line stays shared between all cores. */
+/* Writes only once, so that the cache line remains shared between all cores. */
 static inline void note_call(enum interposed function)
 {
     if (!atomic_load_explicit(&called[function], memory_order_relaxed))
@@ -111,7 +111,7 @@ int interposed_compare_with(const void *comparator, const char *left,
 /* ---- hooks for RocksDB's own tests ---- */
 
 /* Debian's library contains the sync points for tests, and passes some twenty of them per record.
- * They do nothing unless a test has enabled them, which nobody does here. */
+ * They do nothing unless a test has enabled them, which is never the case here. */
 void interposed_sync_point(void *points, const void *point, void *argument)
     INTERPOSES("_ZN7rocksdb9SyncPoint7ProcessERKNS_5SliceEPv");
 
@@ -151,8 +151,8 @@ void interposed_prove(enum interposed_stage stage)
     atomic_store_explicit(&may_wait, waits, memory_order_relaxed);
     if (waits && !atomic_flag_test_and_set(&said[1]))
         log_line(LOG_WARN,
-                 "store: this RocksDB does not read by the program's pread(): its tables are "
-                 "read by threads that may wait, which costs more");
+                 "store: this RocksDB does not read through the program's pread(), so its tables "
+                 "are read by threads that may wait, which costs more");
 }
 
 static _Atomic(read_check_fn *) read_check;

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Under lock. */
+/* Caller holds the lock. */
 static void assert_pool(const struct io_pool *pool)
 {
     lock_assert_held(&pool->lock);
@@ -104,7 +104,7 @@ static uint32_t size_for(size_t wanted)
     return wanted < 4 * IO_SMALL_BYTES ? 4 * IO_SMALL_BYTES : PIECE_SECTOR_BYTES;
 }
 
-/* Under lock. */
+/* Caller holds the lock. */
 static void wait_for_queue(struct io_pool *pool, struct waiter *waiter)
 {
     waiter->next = NULL;
@@ -113,7 +113,7 @@ static void wait_for_queue(struct io_pool *pool, struct waiter *waiter)
     assert_pool(pool);
 }
 
-/* Charges a buffer that will be filled. Under lock. */
+/* Charges a buffer that will be filled. Caller holds the lock. */
 static bool charge_filling(struct io_pool *pool, uint32_t size)
 {
     if (pool->filling_bytes + size > IO_FILLING_MAX)
@@ -122,7 +122,7 @@ static bool charge_filling(struct io_pool *pool, uint32_t size)
     return true;
 }
 
-/* Returns an unused buffer of the largest size, or NULL. Under lock. */
+/* Returns an unused buffer of the largest size, or NULL. Caller holds the lock. */
 static struct io_buffer *take_unused(struct io_pool *pool, uint32_t size)
 {
     struct io_buffer *buffer = size == PIECE_SECTOR_BYTES ? pool->unused : NULL;
@@ -214,7 +214,7 @@ bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, str
     return true;
 }
 
-/* Returns as many waiters as may queue a buffer now. Under lock. */
+/* Returns as many waiters as may queue a buffer now. Caller holds the lock. */
 static struct waiter *take_waiters(struct io_pool *pool)
 {
     struct waiter *first = pool->waiters;
@@ -231,7 +231,7 @@ static struct waiter *take_waiters(struct io_pool *pool)
     return first;
 }
 
-/* Ends the charge. Keeps the buffer as an unused one, or returns false. Under lock. */
+/* Ends the charge. Adds the buffer to the unused ones, or returns false. Caller holds the lock. */
 static bool take_back(struct io_pool *pool, struct io_buffer *buffer)
 {
     if (buffer->account == IO_QUEUED)

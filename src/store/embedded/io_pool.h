@@ -7,7 +7,7 @@
  *   IO_QUEUED   being written, or about to be queued; at most IO_QUEUED_MAX in all stages together.
  *               Only this account makes a stage wait, and the disk empties it.
  *
- * So stages that fill slowly block nobody, however many there are. */
+ * So any number of stages that fill slowly block no other stage. */
 #ifndef LAGRA_STORE_EMBEDDED_IO_POOL_H
 #define LAGRA_STORE_EMBEDDED_IO_POOL_H
 
@@ -32,7 +32,7 @@ struct io_job {
 
 enum io_account { IO_SMALL, IO_FILLING, IO_QUEUED };
 
-/* Bytes of a sector of a piece that is being staged: the whole sector or a part of it. */
+/* Bytes of a sector of a piece that is being staged: the entire sector or a part of it. */
 struct io_buffer {
     /* next in its holder's list, or in the queue of buffers to write */
     struct io_buffer *next;
@@ -70,15 +70,15 @@ void io_pool_add(struct io_pool *pool, struct io_job *job);
 /* The caller holds pool.lock. */
 void io_pool_add_locked(struct io_pool *pool, struct io_job *job);
 
-/* Takes a buffer with room for some bytes now (at most PIECE_SECTOR_BYTES) and perhaps more later.
- * One charged to IO_QUEUED must be queued before the caller waits for anything. NULL: all accounts
- * are full; the waiter will be woken. */
+/* Reserves a buffer with space for some bytes now (at most PIECE_SECTOR_BYTES) and perhaps more
+ * later. A buffer charged to IO_QUEUED must be queued before the caller waits for anything. Returns
+ * NULL if all accounts are full; the waiter will be woken. */
 struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct waiter *waiter);
 /* Replaces a buffer by a larger one with the same contents. Returns NULL if none is granted without
  * waiting, or none is larger. */
 struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer);
 /* Charges a buffer that is about to be queued. Returns false if too many are queued; the waiter
- * (NULL: none) will then be woken. Under pool.lock. */
+ * (NULL: none) will then be woken. Caller holds pool.lock. */
 bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, struct waiter *waiter);
 /* Releases a list of buffers (may be NULL), and wakes waiters. */
 void io_buffers_give(struct io_pool *pool, struct io_buffer *list);

@@ -26,7 +26,7 @@
 #define DELETION_WINDOW       65536
 #define DELETIONS_MAX         50000
 
-/* Options that the C interface has no function for. The promises that depend on them:
+/* Options for which the C interface has no function. The promises that depend on them:
  *
  * track_and_verify_wals_in_manifest: distinguishes a log that is missing, empty or truncated while
  * a newer one exists from one whose end was never synced. The length of a log is recorded in the
@@ -291,7 +291,7 @@ void keyspace_give_back(const struct keyspace *keyspace)
     char *error = NULL;
 
     flush(keyspace);
-    /* Marks the files for compaction, which RocksDB does when it has time. */
+    /* Marks the files for compaction, which RocksDB performs when it has time. */
     rocksdb_suggest_compact_range(keyspace->db, first, sizeof first, last, sizeof last, &error);
     if (error)
         keyspace_error("compact records", error);
@@ -451,5 +451,5 @@ enum store_result keyspace_checkpoint(const struct keyspace *keyspace, const cha
         rocksdb_checkpoint_create(checkpoint, path, /* log_size_for_flush= */ 0, &error);
         rocksdb_checkpoint_object_destroy(checkpoint);
     }
-    return error ? keyspace_error("make a checkpoint of the records", error) : STORE_OK;
+    return error ? keyspace_error("create a checkpoint of the records", error) : STORE_OK;
 }

@@ -85,18 +85,18 @@ static enum store_result follow_file(int records, uint64_t number, uint64_t *seq
     return result;
 }
 
-/* Decides what the end of a log, or its gap, means. before_is_whole: the previous log, if there is
- * one, is known to have been closed and complete */
+/* Interprets the end of a log, or its gap. before_is_whole: the previous log, if there is one, is
+ * known to have been closed and complete */
 static void judge(const struct records_file *file, const struct link *link, uint64_t closed,
                   bool before_is_whole, struct log_chain *chain, struct damage *damage)
 {
     if (link->has_gap && link->whole_end > 0)
-        damage_found(damage, "records/%06" PRIu64 ".log has a gap behind byte %" PRIu64,
+        damage_found(damage, "records/%06" PRIu64 ".log has a gap after byte %" PRIu64,
                      file->number, link->whole_end);
     else if (link->has_gap && before_is_whole)
         damage_found(damage,
-                     "a log before records/%06" PRIu64 ".log is missing: what it holds does not "
-                     "continue what ends at sequence %" PRIu64,
+                     "records/%06" PRIu64 ".log does not continue the changes up to sequence "
+                     "%" PRIu64 ": a log before it is missing",
                      file->number, chain->sequence);
     else if (link->has_gap)
         chain->loose_from = file->number;
@@ -159,7 +159,7 @@ static enum store_result settle(int records, const struct log_end *log, bool is_
     fd = openat(records, name, O_WRONLY | O_CLOEXEC);
     settled = fd >= 0 && (!is_longer || ftruncate(fd, (off_t)log->end) == 0) && fsync(fd) == 0;
     if (!settled)
-        log_errno("store: cut and sync records/%s", name);
+        log_errno("store: truncate and sync records/%s", name);
     if (fd >= 0)
         close(fd);
     return settled ? STORE_OK : STORE_IO;

@@ -1,7 +1,7 @@
-/* Verifies that the logs of records continue the tables without a gap. Every batch of a log begins
- * with its sequence and its number of changes, so each batch must begin where the previous one
- * ended, across all logs: a log that is missing, empty or truncated shows as a gap, or as an end
- * before what was acknowledged. */
+/* Verifies that the logs of records continue the tables without a gap. Every batch of a log starts
+ * with its sequence and its number of changes, so each batch must start where the previous one
+ * ended, across all logs. A log that is missing, empty or truncated is detected as a gap, or as an
+ * end before the last acknowledged change. */
 #ifndef LAGRA_STORE_EMBEDDED_LOG_CHAIN_H
 #define LAGRA_STORE_EMBEDDED_LOG_CHAIN_H
 
@@ -23,8 +23,8 @@ struct log_chain {
     uint64_t loose_from;
 };
 
-/* manifest: what the tables hold, and the lengths of closed logs. *ret_chain must be released,
- * whatever is returned.
+/* manifest: contents of the tables, and lengths of closed logs. *ret_chain must be released,
+ * regardless of the result.
  *
  * Returns STORE_OK (also if there is damage), STORE_IO. */
 enum store_result log_chain_follow(int records, const struct records_files *files,
@@ -33,10 +33,10 @@ enum store_result log_chain_follow(int records, const struct records_files *file
 /* Returns true if any of them has records. */
 bool log_chain_has_records(const struct log_chain *chain);
 void log_chain_release(struct log_chain *chain);
-/* Truncates each log after its last complete batch: removes zeros written ahead, and what a crash
- * left of batches that were never acknowledged. RocksDB would skip a hole of zeros, and then read a
- * later batch without those lost in the hole. Syncs the logs too: after a crash, what was read may
- * be only in memory.
+/* Truncates each log after its last complete batch: removes zeros written ahead, and the remains of
+ * batches that were never acknowledged because of a crash. RocksDB would skip a hole of zeros, and
+ * then read a later batch without those lost in the hole. Also syncs the logs, because after a
+ * crash the bytes read may be only in memory.
  *
  * Returns STORE_OK, STORE_IO (logged). */
 enum store_result log_chain_settle(int records, const struct records_files *files,

@@ -9,9 +9,9 @@
 
 #include "store/embedded/records_files.h"
 
-/* Zeros are prepared for as much as the log is long, or a quarter of the previous one, within these
- * bounds: a short log costs little, and a long one has few of the slower syncs that prepare
- * space. */
+/* Zeros are prepared for the current length of the log, or for a quarter of the previous log's
+ * length, within these bounds. So a short log costs little, and a long one has few of the slower
+ * syncs that prepare space. */
 #define AHEAD_MIN   (64u << 10)
 #define AHEAD_MAX   (4u << 20)
 /* Not counted in keyspace_logged(): headers of fragments, at most 13 bytes in 32 KiB. */
@@ -38,7 +38,7 @@ static void close_log(struct log_space *space)
     space->log = -1;
 }
 
-/* If there is no log nothing is prepared; the next one will be tried. */
+/* If there is no log, nothing is prepared until the next log. */
 static void open_newest(struct log_space *space)
 {
     char name[RECORDS_NAME_SIZE];

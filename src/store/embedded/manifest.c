@@ -173,7 +173,7 @@ static struct manifest_log *find_log(struct manifest *manifest, uint64_t number)
     return &manifest->logs[manifest->log_count++];
 }
 
-/* Reads the creation of a log, or its closing, which has its size. */
+/* Reads the creation of a log, or its closing, which contains its size. */
 static bool read_log(struct manifest *manifest, struct bytes from)
 {
     uint64_t number, tag, size;

@@ -1,9 +1,9 @@
-/* Parser of RocksDB's MANIFEST: which table files the records are in, from which log on they must
- * be read, which logs were closed and how long they were then. It is needed before RocksDB opens
- * the folder, because opening deletes files that the MANIFEST does not name.
+/* Parser of RocksDB's MANIFEST: which table files the records are in, the first log that must be
+ * read, and the logs that were closed, with their lengths. It is needed before RocksDB opens the
+ * folder, because opening deletes files that the MANIFEST does not name.
  *
- * A MANIFEST is a file of records (record_log.h), each a list of (varint tag, fields). Only what
- * RocksDB 7.8 writes for one column family is supported; anything else is refused. */
+ * A MANIFEST is a file of records (record_log.h), each a list of (varint tag, fields). Only the
+ * format that RocksDB 7.8 writes for one column family is supported; anything else is refused. */
 #ifndef LAGRA_STORE_EMBEDDED_MANIFEST_H
 #define LAGRA_STORE_EMBEDDED_MANIFEST_H
 

@@ -52,8 +52,8 @@ enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoin
         };
     else if (size > 0)
         log_line(LOG_WARN,
-                 "store: the checkpoint of the MANIFEST in `synced` is damaged; what it would "
-                 "prove is proven by the logs alone");
+                 "store: the checkpoint of the MANIFEST in `synced` is damaged; only the logs "
+                 "are verified instead");
     return STORE_OK;
 }
 
@@ -112,7 +112,7 @@ static void close_files(struct manifest_guard *guard)
     guard->copy = -1;
 }
 
-/* Opens the MANIFEST that CURRENT names, and begins its copy. */
+/* Opens the MANIFEST that CURRENT names, and starts its copy. */
 static bool open_files(struct manifest_guard *guard)
 {
     char name[RECORDS_NAME_SIZE], copy_name[MANIFEST_COPY_NAME_SIZE];
@@ -148,7 +148,7 @@ static bool copy_new(struct manifest_guard *guard, uint64_t length)
     return true;
 }
 
-/* The order of the steps matters: what is recorded must be durable, in the MANIFEST and in its
+/* The order of the steps matters: the recorded bytes must be durable, in the MANIFEST and in its
  * copy, and so must their names. */
 static bool take_note(struct manifest_guard *guard)
 {
@@ -170,8 +170,8 @@ static bool take_note(struct manifest_guard *guard)
     return true;
 }
 
-/* A checkpoint that fails is begun again with a complete copy: after a failed sync nothing is
- * known. The previous checkpoint remains valid. */
+/* A checkpoint that fails is started again with a complete copy, because after a failed sync the
+ * state of the files is unknown. The previous checkpoint remains valid. */
 static void checkpoint_or_log(struct manifest_guard *guard)
 {
     bool taken = take_note(guard);

@@ -1,7 +1,7 @@
 /* Checkpoints RocksDB's MANIFEST and keeps a complete copy of it.
  *
- * The MANIFEST names the tables and logs with the records. RocksDB takes a damaged end of it for
- * the torn end after a crash, forgets the files named there, and deletes them. So whenever it has
+ * The MANIFEST names the tables and logs with the records. RocksDB mistakes a damaged end of it for
+ * a torn end after a crash, forgets the files named there, and deletes them. So whenever it has
  * grown, it is synced, the new part is appended to a copy, which is synced too, and its number,
  * length and CRC-64 are durably recorded in `synced`. The next start verifies every byte up to that
  * length before RocksDB sees it, or restores the copy (records_proof.h).
@@ -36,8 +36,8 @@ struct manifest_checkpoint {
 #define MANIFEST_COPY_NAME_SIZE 32
 
 void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number);
-/* Finds out whether there is a copy. Startup makes the first one when all of records/ is durable.
- * Returns STORE_OK, STORE_IO (logged). */
+/* Determines whether there is a copy. Startup creates the first one when all of records/ is
+ * durable. Returns STORE_OK, STORE_IO (logged). */
 enum store_result manifest_find_copy(int folder, bool *ret_found);
 /* synced: the open file. A damaged checkpoint is ignored and logged. Returns STORE_OK, STORE_IO. */
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint);
@@ -47,12 +47,12 @@ struct manifest_guard {
     int folder;         /* of the data; the guard's own, as the next three */
     int records;        /* its folder records/ */
     _Atomic int source; /* the MANIFEST; -1: must be opened */
-    int copy;           /* -1: must be begun again */
+    int copy;           /* -1: must be started again */
     int synced;         /* owned by the caller */
     struct manifest_checkpoint
-        checkpoint;          /* what the copy holds; used by the thread, or by startup and close */
-    atomic_bool stale;       /* there is none since the start, or the last one failed */
-    bool failed;             /* the last one; of the thread, or of close */
+        checkpoint;          /* contents of the copy; used by the thread, or by startup and close */
+    atomic_bool stale;       /* no checkpoint since the start, or the last one failed */
+    bool failed;             /* the last checkpoint failed; used by the thread, or by close */
     _Atomic uint64_t length; /* recorded */
     struct thread thread;
     struct lock lock;
@@ -64,9 +64,9 @@ struct manifest_guard {
 /* Returns STORE_OK, STORE_IO (no descriptor). */
 enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, int synced,
                                       const struct keyspace *keyspace);
-/* Takes the first checkpoint at once, concurrently with requests: until then the previous one is
- * valid. One that fails (the disk is full) is logged and retried. Returns false if no thread could
- * be created; manifest_guard_stop() must be called anyway. */
+/* Takes the first checkpoint immediately, concurrently with requests. Until then the previous one
+ * is valid. One that fails (the disk is full) is logged and retried. Returns false if no thread
+ * could be created; manifest_guard_stop() must be called anyway. */
 bool manifest_guard_start(struct manifest_guard *guard);
 /* Requests a new checkpoint in the background if the MANIFEST has changed. Syncer, after each
  * sync. */

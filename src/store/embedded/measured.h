@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Records a sync of the log: its duration, and the number of waiters. Syncer. */
+/* Records a sync of the log: its duration, and the number of waiters. Called by the syncer. */
 void measured_sync(uint64_t duration_ns, size_t woken);
-/* Record a commit that was applied, or one that conflicted. Any thread. */
+/* Record a commit that was applied, or one that conflicted. Thread-safe. */
 void measured_commit(void);
 void measured_conflict(void);
 

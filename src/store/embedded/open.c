@@ -189,8 +189,8 @@ static void log_finding(void *context, const char *sentence)
         log_line(LOG_ERROR, "store: %s", sentence);
 }
 
-/* Explains to the operator why a folder is refused. What cannot be read now need not be damaged:
- * the reason, which is in the log, may pass. Startup thread. decision: 214 */
+/* Explains to the operator why a folder is refused. Unreadable data need not be damaged: the cause,
+ * which is in the log, may be temporary. Called on the startup thread. decision: 214 */
 static const char *explain(const struct damage *damage, enum store_result result)
 {
     static char text[1024];
@@ -199,16 +199,18 @@ static const char *explain(const struct damage *damage, enum store_result result
              "%s%s.\n  Nothing was changed. %s; else "
              "save what can be read:\n  lagra check --salvage FOLDER NEW-FOLDER",
              damage->first, damage->count > 1 ? " (and more, in the log)" : "",
-             result == STORE_CORRUPT ? "If the file can be had from a backup, put it back"
-                                     : "If the reason, which is in the log, can pass, start again");
+             result == STORE_CORRUPT
+                 ? "If a backup has the file, restore it"
+                 : "If the cause, which is in the log, is temporary, start again");
     return text;
 }
 
 /* A new MANIFEST, its copy and a log. */
 #define OPENING_BYTES (1u << 20)
 
-/* Ensures room for opening: RocksDB writes the contents of the logs to tables before it deletes
- * them. On a full disk that would fail half way, and end the process by an assertion. */
+/* Ensures that there is space for opening: RocksDB writes the contents of the logs to tables before
+ * it deletes them. On a full disk that would fail half way, and terminate the process by an
+ * assertion. */
 static enum store_result claim_room(struct embedded *embedded, const struct folder *folder,
                                     const char **ret_problem)
 {
@@ -228,8 +230,8 @@ static enum store_result claim_room(struct embedded *embedded, const struct fold
 }
 
 /* For a new key space RocksDB would sync each of its files and their folder one after another,
- * twelve times before there is anything to lose. Here all are synced together at the end. If the
- * start is interrupted before, the next one treats the key space as new (records_proof.h). */
+ * twelve times before there is any data to lose. Instead, all are synced together at the end. If
+ * the start is interrupted before, the next one treats the key space as new (records_proof.h). */
 static enum store_result open_keyspace(struct embedded *embedded, const struct folder *folder,
                                        size_t cache_bytes, bool is_new, const char **ret_problem)
 {
@@ -280,7 +282,7 @@ static enum store_result open_tables(struct embedded *embedded, const struct fol
         log_line(LOG_ERROR, "store: RocksDB read the records up to %llu, there are %llu",
                  (unsigned long long)keyspace_sequence(&embedded->keyspace),
                  (unsigned long long)proof->sequence);
-        *ret_problem = "RocksDB does not read all records that are there";
+        *ret_problem = "RocksDB does not read all existing records";
         result = STORE_CORRUPT;
     }
     if (result)
@@ -302,7 +304,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     struct records_proof proof = { .is_new = false };
     enum store_result result;
 
-    /* For what the verification moves and repairs. */
+    /* Descriptors for files that the verification moves and repairs. */
     result = disk_space_claim(&embedded->space, OPENING_BYTES, ret_problem);
     if (result)
         return result;
@@ -416,7 +418,7 @@ close_extents:
     return result;
 }
 
-/* Initialises every part even if its thread cannot be started, so that all can be closed in the
+/* Initializes every part even if its thread cannot be started, so that all can be closed in the
  * same way. */
 static bool start_threads(struct embedded *embedded)
 {
@@ -465,8 +467,8 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     if (result) {
         if (table_proof_finding(&embedded->tables)) {
             *ret_problem =
-                "a file of records is damaged: the log says which. Start again: all of "
-                "them are proven then before anything is done, and what can be done is said";
+                "a file of records is damaged; the log names it. Start again: the server then "
+                "verifies all files first, and reports the possible repairs";
             result = STORE_CORRUPT;
         }
         table_proof_end(&embedded->tables);

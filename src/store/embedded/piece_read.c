@@ -1,5 +1,5 @@
-/* Sectors are read, verified, and only then copied or sent. An I/O thread fetches what is not in
- * the page cache, so that a worker never waits for a disk. */
+/* Sectors are read, verified, and only then copied or sent. An I/O thread fetches data that is not
+ * in the page cache, so that a worker never waits for a disk. */
 #include "store/embedded/piece_read.h"
 
 #include <assert.h>
@@ -27,8 +27,8 @@ struct fetch {
     struct waiter *waiter;
 };
 
-/* For each thread that reads parts of sectors, allocated on first use: a thread-local array was
- * zeroed, and in memory, for every thread of the process. */
+/* One for each thread that reads parts of sectors, allocated on first use. A thread-local array
+ * would be zeroed, and use memory, in every thread of the process. */
 static pthread_key_t scratch_key;
 
 static void make_scratch_key(void)
@@ -119,7 +119,7 @@ static void run_fetch(struct io_job *job)
     struct extent *extent;
     enum store_result result = extents_take(extents, fetch->piece.extent, &extent);
 
-    /* What is read into memory from now on has not been verified. */
+    /* Data read into memory from now on has not been verified. */
     verified_forget(&fetch->embedded->verified, fetch->piece.extent, fetch->piece.offset);
     if (!result) {
         for (uint32_t i = 0; i < fetch->count && !result; i++)

@@ -50,7 +50,7 @@ static void keep(struct reclaim *reclaim, const struct freed_piece *run)
     assert(reclaim->kept_count <= RECLAIM_KEPT_MAX);
 }
 
-/* Punches what is no longer held. */
+/* Punches pieces that are no longer held. */
 static void punch_kept(struct embedded *embedded)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -78,8 +78,9 @@ void reclaim_press(struct embedded *embedded)
     if (embedded->reclaim.kept_count == 0)
         return;
     if (extents_lose_hold(&embedded->extents))
-        log_line(LOG_WARN, "store: a backup is given up: what was deleted while it ran has to give "
-                           "back its space");
+        log_line(LOG_WARN,
+                 "store: a backup was aborted, because the space of data deleted since its "
+                 "start is needed");
     punch_kept(embedded);
 }
 
@@ -94,15 +95,15 @@ static void give_back_run(struct embedded *embedded, const struct freed_piece *r
     }
     if (reclaim->kept_count == RECLAIM_KEPT_MAX) {
         punch_kept(embedded);
-        /* If only few were punched, everything would soon be examined again. */
+        /* If only a few were punched, everything would soon be examined again. */
         if (reclaim->kept_count > RECLAIM_KEPT_MAX / 2)
             reclaim_press(embedded);
     }
-    /* It may no longer be held: then it is punched at the end of the step. */
+    /* If it is no longer held, it is punched at the end of the step. */
     keep(reclaim, run);
 }
 
-/* Returns what a commit freed to the file system, adjacent pieces together. */
+/* Returns the pieces that a commit freed to the file system, adjacent ones together. */
 static void give_back(struct embedded *embedded, const struct freed *freed)
 {
     for (size_t i = 0, next; i < freed->count; i = next) {

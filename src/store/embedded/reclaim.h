@@ -10,11 +10,11 @@ struct embedded;
 /* If there are more, 64 MiB of memory, the backup loses its hold. */
 #define RECLAIM_KEPT_MAX (4u << 20)
 
-/* Punches what is allowed by now. Returns true if something is still waiting. Waits for the disk.
- * Collector. */
+/* Punches all pieces that may be punched now. Returns true if others are still waiting. Waits for
+ * the disk. Called by the collector. */
 bool reclaim_step(struct embedded *embedded);
-/* Makes room: punches what a backup no longer holds and, if it still holds anything, ends its hold
- * and punches that too. Collector. */
+/* Frees space: punches pieces that a backup no longer holds and, if it still holds some, ends its
+ * hold and punches those too. Called by the collector. */
 void reclaim_press(struct embedded *embedded);
 
 #endif

@@ -20,7 +20,7 @@ struct record_set {
     struct lock lock;
     uint32_t hash; /* of the key with which it was entered */
     uint64_t found, missed;
-    unsigned next; /* where the search for a slot to replace begins */
+    unsigned next; /* start of the search for a slot to replace */
     struct cached_record *records[CACHED_RECORDS];
 };
 

@@ -5,7 +5,7 @@
  * lock of its partition's stripe, every change of the partition updates the cache, and only a
  * snapshot that still sees the newest state reads from it or adds to it. So a record that is read
  * and changed repeatedly is never looked up. Records written without having been read are not
- * added: most are not read soon. Values are stored as in RocksDB, with their checksums.
+ * added: most are not read soon. Values are stored in RocksDB's form, with their checksums.
  *
  * A key belongs to one of RECORD_SETS sets by its hash, so that the records of one partition may
  * fill all of them. Each set has its own lock, since keys of several stripes are in it. At most
@@ -24,10 +24,10 @@ struct record_set;
 
 struct record_cache *record_cache_new(void);
 void record_cache_free(struct record_cache *cache);
-/* Any thread, without a lock. */
+/* Thread-safe. Caller must hold no lock. */
 void record_cache_empty(struct record_cache *cache);
 
-/* Returns the numbers of hits and misses of record_set_find(). Any thread. */
+/* Returns the numbers of hits and misses of record_set_find(). Thread-safe. */
 void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses);
 
 /* Returns the set of a key, locked. Under the lock of the key's stripe. */

@@ -1,6 +1,6 @@
 /* Reads RocksDB's files of records: its write-ahead logs and its MANIFEST have the same format.
- * RocksDB's own reader would silently take a record with a damaged length for the torn end of the
- * file.
+ * RocksDB's own reader would silently mistake a record with a damaged length for the torn end of
+ * the file.
  *
  *   file     blocks of 32 KiB, the last one short
  *   block    fragments; fewer than 7 bytes at its end are zeros
@@ -25,7 +25,7 @@ struct record_log {
     size_t block_size;  /* bytes of it */
     size_t at;          /* the next fragment in it */
     uint64_t whole_end; /* end of the last complete record returned */
-    bool skips;         /* skipping the rest of a record with a damaged beginning */
+    bool skips;         /* skipping the rest of a record whose start is damaged */
     unsigned char *block;
     char *record;
     size_t record_capacity;
@@ -34,11 +34,11 @@ struct record_log {
 enum record_log_result {
     RECORD_LOG_RECORD,
     RECORD_LOG_END,  /* the file ends after a complete record */
-    RECORD_LOG_TORN, /* what follows whole_end is not a complete record */
+    RECORD_LOG_TORN, /* the bytes after whole_end are not a complete record */
     RECORD_LOG_IO,   /* logged */
 };
 
-/* limit: UINT64_MAX for the whole file. */
+/* limit: UINT64_MAX for the entire file. */
 void record_log_init(struct record_log *log, int fd, uint64_t limit);
 void record_log_release(struct record_log *log);
 /* Returns the next record; valid until the next call. After a result other than RECORD_LOG_RECORD

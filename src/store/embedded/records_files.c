@@ -165,7 +165,8 @@ const struct records_file *records_files_find(const struct records_files *files,
 
 /* ---- aside ---- */
 
-/* Removes the oldest file of aside/ if all together exceed this size; returns true if it did. */
+/* Removes the oldest file in aside/ if all files together exceed this size. Returns true if it
+ * did. */
 static bool remove_oldest(int aside, uint64_t most)
 {
     struct timespec oldest = { 0 };
@@ -205,12 +206,12 @@ void records_empty_aside(int folder)
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why)
 {
     char to[RECORDS_NAME_SIZE + 16];
-    bool moved = false, is_taken = true; /* the name */
+    bool moved = false, is_taken = true; /* the name is in use */
     int aside;
 
     if ((mkdirat(folder, "aside", 0700) < 0 && errno != EEXIST) ||
         (aside = openat(folder, "aside", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        log_errno("store: make the folder `aside`");
+        log_errno("store: create the folder `aside`");
         return STORE_IO;
     }
     for (unsigned i = 0; i < 100000 && is_taken; i++) {

@@ -40,11 +40,11 @@ const struct records_file *records_files_find(const struct records_files *files,
 enum store_result records_sync_all(int folder);
 
 /* Moves a file of records/ to aside/, which is created if necessary, and logs it. At most
- * ASIDE_BYTES are kept there; the oldest files are deleted first. folder: of the data */
+ * ASIDE_BYTES are stored there; the oldest files are deleted first. folder: of the data */
 #define ASIDE_BYTES (256ull << 20)
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why);
 /* Deletes the files in it, for a full disk: a completed start has proven that none of them is
- * needed. Startup thread, then the collector. */
+ * needed. Called on the startup thread, then by the collector. */
 void records_empty_aside(int folder);
 
 /* Returns the number in CURRENT.
@@ -54,8 +54,8 @@ enum store_result records_current(int records, uint64_t *ret_number);
 /* Makes CURRENT name that MANIFEST, durably. Returns STORE_OK, STORE_IO (logged). */
 enum store_result records_set_current(int records, uint64_t number);
 
-/* Copies bytes from..to of a file to the same place in another. Returns STORE_OK, STORE_IO (logged;
- * also if the file is shorter). */
+/* Copies bytes from..to of a file to the same offset in another. Returns STORE_OK, STORE_IO
+ * (logged; also if the file is shorter). */
 enum store_result records_copy(int from_fd, int to_fd, uint64_t from, uint64_t to);
 /* Computes the CRC-64 of the first `length` bytes. Returns STORE_OK, STORE_NOT_FOUND (the file is
  * shorter), STORE_IO (logged). */

@@ -1,4 +1,4 @@
-/* Selects the MANIFEST, and verifies that everything it needs is there. */
+/* Selects the MANIFEST, and verifies that everything it refers to exists. */
 #include "store/embedded/records_proof.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct proof {
     struct records_files files;
 };
 
-/* A MANIFEST that may be the right one, and what it refers to. */
+/* A MANIFEST that may be the right one, and the files it refers to. */
 struct candidate {
     uint64_t number;
     int fd;
@@ -122,7 +122,7 @@ static enum store_result open_candidate(const struct proof *proof, uint64_t numb
         (candidate.fd < 0 || result || crc != proof->checkpoint.crc)) {
         result = build_restored(proof, candidate.fd, &restored);
         if (result == STORE_NOT_FOUND) {
-            damage_found(damage, "records/%s is damaged, and its copy too", name);
+            damage_found(damage, "records/%s and its copy are damaged", name);
             result = STORE_CORRUPT;
         }
         if (result)
@@ -147,7 +147,7 @@ out:
     return result;
 }
 
-/* ---- 2 and 3. what it names ---- */
+/* ---- 2 and 3. the files it names ---- */
 
 /* Returns true if the checksums of tables will be verified when they are read. */
 static bool is_left(const struct proof *proof, const struct manifest *manifest)
@@ -250,7 +250,7 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
 
     if (named == STORE_IO)
         return STORE_IO;
-    /* A MANIFEST older than the checkpoint is obsolete; CURRENT itself is from another moment. */
+    /* A MANIFEST older than the checkpoint is obsolete; CURRENT itself may be older or newer. */
     if (has_current && current >= proof->checkpoint.number)
         result = try_number(proof, current, &found, ret_candidate);
     else
@@ -273,7 +273,8 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
 
 /* ---- repair ---- */
 
-/* Moves the candidate to where RocksDB looks for it, and a damaged file in its place aside. */
+/* Moves the candidate to the path where RocksDB expects it, and moves a damaged file there
+ * aside. */
 static enum store_result install(const struct proof *proof, const struct candidate *candidate)
 {
     char name[RECORDS_NAME_SIZE];
@@ -292,13 +293,13 @@ static enum store_result install(const struct proof *proof, const struct candida
                         fsync(proof->records) < 0))
             result = STORE_IO;
         if (result)
-            log_errno("store: put back records/%s", name);
+            log_errno("store: restore records/%s", name);
     }
     named = result ? result : records_current(proof->records, &current);
     if (named == STORE_IO)
         return STORE_IO;
     if (!result && (named || current != candidate->number)) {
-        log_line(LOG_WARN, "store: records/CURRENT was damaged: it names %s again", name);
+        log_line(LOG_WARN, "store: records/CURRENT was damaged and now names %s again", name);
         result = records_set_current(proof->records, candidate->number);
     }
     return result;
@@ -313,10 +314,10 @@ static bool is_settled(const struct proof *proof, const struct candidate *candid
            proof->checkpoint.length == candidate->manifest.size;
 }
 
-/* Makes the MANIFEST durable as it was read: after a crash its contents may be only in memory, and
- * what is moved aside because of it would be missing after a power failure. Removes what follows
- * its last complete record: RocksDB may refuse to open because of it, and everything has been
- * verified without it. */
+/* Makes the MANIFEST durable as it was read. After a crash its contents may be only in memory, and
+ * files moved aside because of it would be missing after a power failure. Truncates it after its
+ * last complete record, because RocksDB may refuse to open it otherwise, and everything has been
+ * verified without the rest. */
 static enum store_result settle_manifest(const struct proof *proof,
                                          const struct candidate *candidate)
 {
@@ -331,7 +332,8 @@ static enum store_result settle_manifest(const struct proof *proof,
     if (!settled)
         log_errno("store: sync records/%s", name);
     else if (torn)
-        log_line(LOG_WARN, "store: cut records/%s behind its last whole record, at byte %" PRIu64,
+        log_line(LOG_WARN,
+                 "store: truncated records/%s after its last complete record, at byte %" PRIu64,
                  name, candidate->manifest.size);
     if (fd >= 0)
         close(fd);
@@ -353,7 +355,7 @@ static enum store_result move_strangers(const struct proof *proof,
             why = "no MANIFEST names it";
         else if (file->kind == RECORDS_LOG && candidate->chain.loose_from > 0 &&
                  file->number >= candidate->chain.loose_from)
-            why = "the end of the log before it was lost before it was durable";
+            why = "the end of the previous log was lost before it was durable";
         records_file_name(name, file->kind, file->number);
         if (why)
             result = records_move_aside(proof->folder, proof->records, name, why);
@@ -380,7 +382,7 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
 /* RocksDB creates a new one if there is no CURRENT and no log. */
 static enum store_result set_beginnings_aside(const struct proof *proof)
 {
-    static const char why[] = "the start that made it was cut off";
+    static const char why[] = "the start that created it was interrupted";
     enum store_result result = STORE_OK;
     char name[RECORDS_NAME_SIZE];
 

@@ -1,4 +1,4 @@
-/* Verifies, before RocksDB opens the folder records/, that everything acknowledged is there;
+/* Verifies, before RocksDB opens the folder records/, that it contains everything acknowledged;
  * otherwise the start fails and nothing is changed. This must come first, because opening makes
  * RocksDB delete every file that its MANIFEST does not name.
  *
@@ -13,13 +13,13 @@
  * Conditions 2 and 3 hold for any MANIFEST, including one that was truncated unnoticeably: it then
  * names older tables, and the logs that continued those are missing. So 1 repairs; 2 and 3 refuse.
  *
- * If no request was ever served, what 1 to 3 would refuse is left from an interrupted start: it is
- * moved aside, and the key space is new.
+ * If no request was ever served, files that 1 to 3 would refuse are left from an interrupted start.
+ * They are moved aside, and the key space is new.
  *
  * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
  * MANIFEST does not name (left by a crash), and logs after one whose end was lost in a power
  * failure. Logs are truncated after their last complete batch and synced (log_chain.h), so that the
- * result stays true. */
+ * result remains valid. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 #define LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 
@@ -40,12 +40,12 @@ struct records_proof {
 /* How far to go. */
 enum proof_mode {
     PROOF_LOOK, /* changes nothing */
-    PROOF_MEND, /* restores what is possible, and moves aside what RocksDB would delete */
+    PROOF_MEND, /* restores files if possible, and moves aside files that RocksDB would delete */
 };
 
 /* Up to this size, PROOF_MEND verifies the checksums of all tables: 12 ms of CPU. Above, it
- * verifies none: the bytes read by a start do not grow with the store. Except if the previous start
- * has asked for all of them (table_proof_is_asked()). */
+ * verifies none: the bytes read by a start do not grow with the store. It verifies all of them if
+ * the previous process has requested that (table_proof_is_asked()). */
 #define PROOF_WHOLE_BYTES (64ull << 20)
 
 /* folder: of the data; synced: the open file; durable: the sequence in it; whole_bytes:

@@ -13,11 +13,11 @@
 
 static enum store_result damaged(const char *what)
 {
-    log_line(LOG_ERROR, "store: a row of %s is damaged", what);
+    log_line(LOG_ERROR, "store: a row of %s is corrupt", what);
     return STORE_CORRUPT;
 }
 
-/* Opens a cursor on all keys of a kind. *ret_result: of moving to the first one */
+/* Opens a cursor on all keys of a kind. *ret_result: result of moving to the first one */
 static struct cursor *open_kind(struct embedded *embedded, char kind, enum store_result *ret_result)
 {
     char end = (char)(kind + 1);
@@ -109,8 +109,8 @@ static enum store_result find_last(struct embedded *embedded, uint32_t up_to, ui
     return result;
 }
 
-/* The id of an extent whose file is missing stays reserved: new pieces must not be placed where the
- * index has old ones. */
+/* The id of an extent whose file is missing remains reserved, because new pieces must not be placed
+ * where the index has old ones. */
 static enum store_result reserve_ids(struct embedded *embedded)
 {
     uint32_t id;
@@ -122,7 +122,7 @@ static enum store_result reserve_ids(struct embedded *embedded)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Continues the last extent after its last piece; frees what a crash left there. */
+/* Continues the last extent after its last piece, and frees bytes left there by a crash. */
 static enum store_result recover_active(struct embedded *embedded)
 {
     struct recovery *recovery = &embedded->recovery;
@@ -137,7 +137,7 @@ static enum store_result recover_active(struct embedded *embedded)
     result = find_last(embedded, id, &found, &end);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    /* A crash during its creation may have left it without a header: then it is empty. */
+    /* A crash during its creation may have left it without a header; it is then empty. */
     if (found != id || extents_take(&embedded->extents, id, &extent))
         return STORE_OK;
     extent_file_punch(extent->fd, id, end, EXTENT_BYTES - end);

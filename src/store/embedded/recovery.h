@@ -9,10 +9,10 @@
 
 struct embedded;
 
-/* Startup thread. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
+/* Called on the startup thread. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result recovery_begin(struct embedded *embedded);
 /* Frees unreferenced bytes, and counts used ones, in the extents that existed at recovery_begin().
- * Ends early when *stop becomes true. Collector. */
+ * Ends early when *stop becomes true. Called by the collector. */
 void recovery_run(struct embedded *embedded, const atomic_bool *stop);
 
 /* For a start that fails after recovery_begin(). */

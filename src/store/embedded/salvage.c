@@ -1,6 +1,6 @@
 /* The second half of salvage: copies the newest value of each key from the scratch key space to a
  * new data folder, with the bytes of its pieces. The index of pieces is rebuilt from the records,
- * so it is right whatever was lost. */
+ * so it is correct regardless of the losses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-#define SCRATCH_NAME     "salvage.tmp" /* in the new folder, while it is being made */
+#define SCRATCH_NAME     "salvage.tmp" /* in the new folder, while it is being created */
 #define RECORD_ARENA_MAX (1u << 30)
 
 struct target {
@@ -73,7 +73,7 @@ static enum store_result put_record(struct target *target, struct bytes key, str
     enum store_result result = record_value_decode(value, arena, &payload, &pieces, &count);
 
     if (result) {
-        target->listener->say(target->listener->context, "a record that makes no sense is lost");
+        target->listener->say(target->listener->context, "a corrupt record is lost");
         result = STORE_OK;
     } else {
         for (size_t i = 0; i < count && !result; i++)
@@ -85,7 +85,7 @@ static enum store_result put_record(struct target *target, struct bytes key, str
     return result;
 }
 
-/* Adds to a counter what was added after its newest put or delete. */
+/* Adds to a counter the additions made after its newest put or delete. */
 static enum store_result merge(struct target *target, const struct keyspace *scratch,
                                struct bytes key, struct bytes value)
 {
@@ -148,7 +148,7 @@ static enum store_result put_all(struct target *target, const struct keyspace *s
     }
     rocksdb_iter_get_error(iterator, &error);
     if (error)
-        result = keyspace_error("read what was salvaged", error);
+        result = keyspace_error("read the salvaged data", error);
     rocksdb_iter_destroy(iterator);
     return result;
 }

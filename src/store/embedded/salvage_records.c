@@ -104,7 +104,7 @@ static bool is_newest(const struct salvage *salvage, const struct table_entry *e
     return newest;
 }
 
-/* Keeps the change unless there is a newer one of that key. */
+/* Stores the change unless there is a newer one of that key. */
 static bool keep(void *context, const struct table_entry *entry)
 {
     struct salvage *salvage = context;
@@ -158,8 +158,8 @@ static void find_manifest(struct salvage *salvage, int synced)
         consider(salvage, salvage->folder, name);
     }
     if (!salvage->has_manifest)
-        say(salvage, "no MANIFEST can be read: every table is taken, and what had been deleted or "
-                     "overwritten may be back");
+        say(salvage, "no MANIFEST can be read: all tables are used, and deleted or overwritten "
+                     "data may reappear");
 }
 
 /* ---- tables ---- */
@@ -221,7 +221,8 @@ static enum store_result read_table(struct salvage *salvage, uint64_t number, bo
     return salvage->failed ? STORE_IO : STORE_OK;
 }
 
-/* Older tables that are not named are obsolete: they may contain what was deleted since. */
+/* Older tables that are not named are obsolete, because they may contain data deleted since
+ * then. */
 static enum store_result read_tables(struct salvage *salvage)
 {
     bool *named = manifest_find_named(&salvage->manifest, &salvage->files);
@@ -269,7 +270,7 @@ static bool read_string(struct bytes *from, struct bytes *ret_string)
     return true;
 }
 
-/* Reads the changes of one commit. Returns false if they are invalid, or cannot be kept. */
+/* Reads the changes of one commit. Returns false if they are invalid, or cannot be stored. */
 static bool read_batch(struct salvage *salvage, struct bytes batch)
 {
     uint64_t sequence = le64_get(batch.ptr);

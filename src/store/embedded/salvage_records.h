@@ -8,20 +8,20 @@
 #include "store/store.h"
 
 /* A value of the scratch key space: 8 le sequence, 1 kind of change (table_file.h), the value. All
- * merges are kept, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store begins
+ * merges are retained, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store starts
  * with it. */
 #define SCRATCH_HEADER 9u
 #define SCRATCH_MERGE  'm'
 
 /* folder: of the damaged data; synced: the open file, or -1; durable: the sequence in it. Reports
- * what cannot be read to the listener. Returns STORE_OK, STORE_IO (logged). */
+ * unreadable data to the listener. Returns STORE_OK, STORE_IO (logged). */
 enum store_result salvage_records(int folder, int synced, uint64_t durable,
                                   struct keyspace *scratch,
                                   const struct salvage_listener *listener);
 /* Applies a batch, waiting for RocksDB to catch up if necessary. Returns STORE_OK, STORE_IO. */
 enum store_result salvage_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 
-/* Salvages bytes of pieces, from the extents of one folder to the same places in another. */
+/* Salvages bytes of pieces, from the extents of one folder to the same offsets in another. */
 
 struct salvage_extent {
     uint32_t id;

@@ -16,18 +16,18 @@
 
 #define STEP_RECORDS 512
 #define STEP_BYTES   (4u << 20)
-/* A snapshot keeps deleted pieces: it is reopened after this many bytes. */
+/* A snapshot retains deleted pieces, so it is reopened after this many bytes. */
 #define HOLD_BYTES   (16u << 20)
 #define ARENA_MAX    (1u << 30)
 #define BLOCK_BYTES  4096u
-/* Pieces read a moment ago: those of a blob and its snapshots are the same. */
+/* Recently read pieces, because a blob and its snapshots share theirs. */
 #define SEEN_PIECES  4096u
 
 static const char end_of_all[] = { (char)0xff };
 
 struct scrub {
     struct store *store;
-    struct key place; /* the first record that is not done; empty: the beginning */
+    struct key place; /* the first unprocessed record; empty: the beginning */
     uint64_t records;
     uint64_t step_bytes; /* read by this step */
     int fd;              /* of an extent, opened with O_DIRECT if possible; -1: none */
@@ -188,7 +188,7 @@ static bool check_record(struct scrub *scrub, struct bytes key, struct bytes val
     place.partition_key.ptr = partition;
     if (!key_unescape(escaped, partition, &place.partition_key.len) ||
         record_value_read(value, arena, &record))
-        listener->damaged(listener->context, &place, "a record of it makes no sense");
+        listener->damaged(listener->context, &place, "one of its records is corrupt");
     else
         while (goes_on && next < record.piece_count)
             goes_on = check_pieces(scrub, &place, next, listener, &is_damaged, &next);

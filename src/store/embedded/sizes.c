@@ -7,7 +7,7 @@
 #define LOG_BUFFER_MAX       (1u << 20)
 #define MANIFEST_MAX         (4u << 20)
 
-/* A test build may make all files smaller, so that few records make many files. */
+/* A test build may make all files smaller, so that few records create many files. */
 static uint64_t memtable_bytes(uint64_t reserve)
 {
 #ifdef LAGRA_GATES

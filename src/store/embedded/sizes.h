@@ -1,6 +1,6 @@
-/* The sizes of RocksDB's files. They depend on the reserve of the disk (disk_space.h), so that what
- * RocksDB still has to write once everything that grows is refused fits into it: deletes succeed
- * whatever the size of the disk.
+/* The sizes of RocksDB's files. They depend on the reserve of the disk (disk_space.h), so that
+ * everything RocksDB still has to write once growth is refused fits into it. Deletes therefore
+ * succeed on a disk of any size.
  *
  * With B bytes per memtable, what can be written in addition then is at most
  *
@@ -24,8 +24,8 @@
  * than 14 B exceeds its size by more than level 0 can, so RocksDB compacts it first.
  *
  * These limits do not cover what one commit writes beyond the size of a memtable: see COMMIT_COST
- * in admission.c. Nor folders with tables made with a larger reserve, until they have been
- * compacted. tests/faults/small.mjs */
+ * in admission.c. Nor do they cover folders whose tables were created with a larger reserve, until
+ * these have been compacted. tests/faults/small.mjs */
 #ifndef LAGRA_STORE_EMBEDDED_SIZES_H
 #define LAGRA_STORE_EMBEDDED_SIZES_H
 
@@ -35,8 +35,8 @@
 
 #define SIZES_MEMTABLES      3
 
-/* Multiples of the reserve: at the first many free bytes compactions become larger, below the
- * second they become smaller again. */
+/* Multiples of the reserve: compactions become larger when more than the first is free, and smaller
+ * again when less than the second is free. */
 #define SIZES_ROOMY_FROM     8
 #define SIZES_ROOMY_UNTIL    6
 
@@ -57,7 +57,7 @@ struct sizes {
 };
 
 /* Returns the sizes for a reserve of this many bytes. is_roomy: several times the reserve are free
- * (disk_space_is_roomy()). Any thread. */
+ * (disk_space_is_roomy()). Thread-safe. */
 struct sizes sizes_of(uint64_t reserve, bool is_roomy);
 
 /* The maximum number of file descriptors of a store with few extents: for callers that need it

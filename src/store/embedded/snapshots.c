@@ -9,7 +9,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* Asserts the links of a snapshot in its stripe. Under the stripe's lock. */
+/* Asserts the links of a snapshot in its stripe. Caller holds the stripe's lock. */
 static void assert_listed(const struct embedded_snapshot *snapshot)
 {
     const struct stripe *stripe = snapshot->stripe;
@@ -132,8 +132,8 @@ void embedded_snapshot_close(struct read_view *base)
     free(snapshot);
 }
 
-/* A commit gives views to the snapshots of its stripes before it writes, with all its locks held:
- * so when a snapshot is opened after the change, older ones already have a view. */
+/* A commit gives views to the snapshots of its stripes before it writes, with all its locks held.
+ * So when a snapshot is opened after the change, older ones already have a view. */
 bool embedded_snapshot_is_newest(const struct read_view *base)
 {
     const struct embedded_snapshot *snapshot = (const struct embedded_snapshot *)(const void *)base;
@@ -165,11 +165,11 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     enum store_result result = record_value_read(value, arena, ret_record);
 
     if (result)
-        log_line(LOG_ERROR, "store: a record with a key of %zu bytes is damaged", key.len);
+        log_line(LOG_ERROR, "store: a record with a key of %zu bytes is corrupt", key.len);
     return result;
 }
 
-/* Returns what is cached: a record, or that it does not exist (value.ptr NULL). */
+/* Returns the cached record, or the cached fact that it does not exist (value.ptr NULL). */
 static enum store_result read_kept(struct bytes key, struct bytes value, struct arena *arena,
                                    struct record *ret_record)
 {
@@ -190,7 +190,7 @@ static bool get_cached(struct record_cache *cache, struct bytes key, struct aren
     return found;
 }
 
-/* Under the stripe's lock. Returns false if the cached front does not cover the key. */
+/* Caller holds the stripe's lock. Returns false if the cached front does not cover the key. */
 static bool get_at_front(const struct front_cache *front, struct bytes key, struct arena *arena,
                          struct record *ret_record, enum store_result *ret_result)
 {
@@ -209,8 +209,8 @@ static bool get_at_front(const struct front_cache *front, struct bytes key, stru
     return false;
 }
 
-/* A cached record belongs to the snapshot's state if the snapshot has no view afterwards: a commit
- * gives views before it updates the cache. The front has no lock of its own. */
+/* A cached record belongs to the snapshot's state if the snapshot has no view afterwards, because a
+ * commit gives views before it updates the cache. The front has no lock of its own. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result)
 {
@@ -244,7 +244,7 @@ void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct 
     lock_release(&stripe->lock);
 }
 
-/* Reads from RocksDB. If the snapshot has got a view meanwhile, the value may be newer than the
+/* Reads from RocksDB. If the snapshot got a view during the read, the value may be newer than the
  * snapshot, so the read is repeated in the view. */
 static enum store_result get_stored(struct embedded_snapshot *snapshot, struct bytes key,
                                     rocksdb_pinnableslice_t **ret_value)
@@ -311,7 +311,7 @@ void snapshot_spend(struct embedded_snapshot *snapshot)
     lock_assert_held(&snapshot->stripe->lock);
     assert(snapshot->committing && !snapshot->spent);
     snapshot->spent = true;
-    /* It has a view already if another partition of the stripe has changed. */
+    /* It already has a view if another partition of the stripe has changed. */
     if (!atomic_load(&snapshot->view))
         leave_list(snapshot);
 }

@@ -1,7 +1,7 @@
 /* Snapshots of partitions, and reads in them.
  *
  * A snapshot costs nothing in RocksDB as long as its stripe does not change: it reads the newest
- * state. A writer that is about to change the stripe first makes a view for all open snapshots of
+ * state. A writer that is about to change the stripe first creates a view for all open snapshots of
  * the stripe (its own is spent by the commit). A reader that finds after a read that its snapshot
  * has got a view repeats the read in the view. */
 #ifndef LAGRA_STORE_EMBEDDED_SNAPSHOTS_H
@@ -25,7 +25,8 @@ struct embedded_snapshot {
     char prefix[];
 };
 
-/* Returns true if the snapshot's partition may have changed since. Under the stripe's lock. */
+/* Returns true if the snapshot's partition may have changed since. Caller holds the stripe's
+ * lock. */
 bool snapshot_is_old(const struct embedded_snapshot *snapshot);
 /* For the table of operations. */
 struct read_view *embedded_snapshot_open(struct store *store, struct partition partition);
@@ -42,7 +43,7 @@ struct read_view *embedded_snapshot_of_view(struct store *store, struct partitio
  * cached, or the stripe has changed since the snapshot. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result);
-/* Caches what was read in the snapshot's state, if that is the newest; value.ptr NULL: the record
+/* Caches a record read in the snapshot's state, if that is the newest; value.ptr NULL: the record
  * does not exist. */
 void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value);
 

@@ -12,7 +12,7 @@ void space_watch_release(struct space_watch *watch)
     lock_destroy(&watch->lock);
 }
 
-/* A writer either sees the watch, or wrote before it began. */
+/* A writer either sees the watch, or wrote before the watch started. */
 void space_watch_wrote(struct space_watch *watch, rocksdb_writebatch_t *writes)
 {
     struct bytes data;

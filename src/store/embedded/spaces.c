@@ -172,7 +172,7 @@ void spaces_collected(struct spaces *spaces, const struct guid *space)
 }
 
 /* Empties expired entries; the others must then be moved to a new table. Returns their number.
- * Under the lock. */
+ * Caller holds the lock. */
 static size_t forget_old(struct space_lock *lock, uint32_t round)
 {
     size_t forgotten = 0;

@@ -1,10 +1,10 @@
 /* Dropped spaces, and the locks that separate commits from drops. A commit holds the locks of the
  * spaces that it changes shared, and of each space that it drops exclusively; so no commit to a
- * space is running while it is dropped, and none begins after that.
+ * space is running while it is dropped, and none starts after that.
  *
- * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
- * of stripes. No thread waits for a disk while holding one. A waiting writer takes precedence over
- * later readers, which are so many that they never leave a gap.
+ * Spaces share SPACE_LOCKS locks, which are acquired in the order of their numbers, before the
+ * locks of stripes. No thread waits for a disk while holding one. A waiting writer takes precedence
+ * over later readers, because there are so many readers that they never leave a gap.
  *
  * A request may have read the id of a space before the space was dropped. So a dropped space is
  * remembered while its contents are collected and for SPACE_ROUNDS rounds of a minute longer; then
@@ -27,7 +27,7 @@ struct dropped_space {
     struct guid space;
     uint64_t sequence; /* of the drop; 0: empty entry */
     uint32_t round;    /* when it was collected; */
-    bool is_collected; /* nothing of it is left */
+    bool is_collected; /* all of its contents have been deleted */
 };
 
 struct space_lock {
@@ -88,7 +88,7 @@ void spaces_forget_dropped(struct spaces *spaces, const struct guid *space);
 void spaces_forget_all_dropped(struct spaces *spaces);
 void spaces_drop_again(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
-/* Returns false if it is not dropped. Any thread, without a lock. */
+/* Returns false if it is not dropped. Thread-safe. Caller must hold no lock. */
 bool spaces_find_drop(struct spaces *spaces, const struct guid *space, struct space_drop *ret_drop);
 /* Returns true if it is still dropped, and its contents were not restored. The caller holds the
  * lock. */
@@ -96,7 +96,7 @@ bool spaces_drop_stands(const struct spaces *spaces, const struct space_drop *dr
 
 /* Marks a dropped space as completely collected. The caller holds the lock exclusively. */
 void spaces_set_collected(struct spaces *spaces, const struct guid *space);
-/* The same without a lock. Any thread. */
+/* The same without a lock. Thread-safe. */
 void spaces_collected(struct spaces *spaces, const struct guid *space);
 /* Ends a round, and forgets expired spaces. Called once a minute while there are collected spaces.
  * One thread, without a lock. */

@@ -1,9 +1,9 @@
 /* Stages: streams of bytes being written to extents.
  *
  * The owner fills buffers of a sector or a part of one, and computes the CRCs; a buffer is small
- * while little arrives, and counts against the limit of all stages only when it is queued. An I/O
- * thread, one at a time per stage, assigns a place to every piece and writes full buffers, many in
- * one call. When everything is written, the extent syncer makes it durable together with other
+ * while data arrives slowly, and counts against the limit of all stages only when it is queued. An
+ * I/O thread, one at a time per stage, assigns a place to every piece and writes full buffers, many
+ * in one call. When everything is written, the extent syncer makes it durable together with other
  * waiting stages. If an MD5 is requested, stage_hash.h computes it in parallel; a buffer is free
  * when both have released it.
  *
@@ -34,7 +34,7 @@ struct embedded_stage {
     uint64_t length_hint; /* UINT64_MAX: unknown */
     uint64_t total;       /* bytes taken so far */
     struct io_buffer *filling;
-    struct piece *array; /* what stage_pieces() returns */
+    struct piece *array; /* result of stage_pieces() */
     size_t piece_count;
     struct waiter *buffer_waiter; /* passed to io_pool.h; may have been woken since */
 
@@ -45,7 +45,7 @@ struct embedded_stage {
     /* Used by the I/O thread that processes the stage, then by the thread that ends it: */
     struct run run;              /* rest of the run being filled; length 0: none */
     uint64_t written;            /* bytes written to the file */
-    struct staged_piece *placed; /* the newest piece with a place; `run` begins at its end */
+    struct staged_piece *placed; /* the newest piece with a place; `run` starts at its end */
 
     /* Under io_pool.lock: */
     enum stage_state state;
@@ -72,13 +72,13 @@ enum store_result embedded_stage_finish(struct stage *stage, struct waiter *wait
 const struct piece *embedded_stage_pieces(const struct stage *stage, size_t *ret_count);
 void embedded_stage_close(struct stage *stage);
 
-/* The job of a stage: writes the queued buffers. I/O thread. (stage_write.c) */
+/* The job of a stage: writes the queued buffers. Called on an I/O thread. (stage_write.c) */
 void stage_run(struct io_job *job);
 /* Called by the extent syncer when it is done with the stage. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
-/* Gives back the unused rest of the run. Called by the thread that processes or ends the stage. */
+/* Releases the unused rest of the run. Called by the thread that processes or ends the stage. */
 void stage_return_run(struct embedded *embedded, struct embedded_stage *stage);
-/* What remains to be done without the lock when a thread stops using a stage or some of its
+/* Work that remains to be done without the lock when a thread stops using a stage or some of its
  * buffers. */
 struct stage_detach {
     struct embedded *embedded;
@@ -87,7 +87,7 @@ struct stage_detach {
     struct embedded_stage *waited;   /* the stage of that waiter */
     struct embedded_stage *finished; /* closed, and used by no thread */
 };
-/* Ends the thread's use of the buffer. Under io_pool.lock. */
+/* Ends the thread's use of the buffer. Caller holds io_pool.lock. */
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
                                  struct io_buffer *buffer);
 /* Called last under io_pool.lock: after it the thread uses the stage only if in_io or in_hash is

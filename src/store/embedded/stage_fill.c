@@ -8,7 +8,7 @@
 #include "store/embedded/admission.h"
 #include "store/embedded/embedded_private.h"
 
-/* Asserts what the owner knows of its stage. Owner's thread. */
+/* Asserts the invariants that the owner can check. Called on the owner's thread. */
 static void assert_filling(const struct embedded_stage *stage)
 {
     const struct io_buffer *buffer = stage->filling;
@@ -30,7 +30,7 @@ struct stage *embedded_stage_open(struct store *store, uint64_t length_hint)
     return &stage->stage;
 }
 
-/* Appends a piece: of maximum length, or as the hint or the cut says. */
+/* Appends a piece of maximum length, or of the length given by the hint or by stage_cut(). */
 static struct staged_piece *add_piece(struct embedded_stage *stage)
 {
     struct staged_piece *piece = xcalloc(1, sizeof *piece);
@@ -60,7 +60,7 @@ static uint32_t sector_room(const struct embedded_stage *stage)
     return room < piece->capacity - length ? room : piece->capacity - length;
 }
 
-/* Takes an empty buffer for the next bytes. */
+/* Reserves an empty buffer for the next bytes. */
 static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);
@@ -81,7 +81,7 @@ static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct wai
     return true;
 }
 
-/* Copies what fits and updates the sector's CRC; returns the number of bytes. */
+/* Copies the bytes that fit and updates the sector's CRC; returns the number of bytes. */
 static size_t fill(struct embedded_stage *stage, struct bytes data)
 {
     struct io_buffer *buffer = stage->filling;
@@ -163,7 +163,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     return result;
 }
 
-/* Ensures that the buffer being filled has room. */
+/* Ensures that the buffer being filled has space. */
 static enum store_result make_room(struct embedded_stage *stage, size_t coming,
                                    struct waiter *waiter)
 {
@@ -204,7 +204,7 @@ enum store_result embedded_stage_write(struct stage *base, struct bytes data, st
         if (!result)
             taken += fill(stage, bytes_from(data, taken));
     }
-    /* If too many are queued, a buffer that ends its sector stays until the next call. */
+    /* If too many are queued, a buffer that ends its sector remains until the next call. */
     if (!result && stage->filling &&
         (ends_sector(stage->filling) || stage->filling->account == IO_QUEUED))
         (void)queue_filling(stage, NULL);

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* One buffer each of several stages. */
+/* One buffer from each of several stages. */
 struct round {
     struct embedded_stage *stages[MD5_LANES];
     struct io_buffer *buffers[MD5_LANES];

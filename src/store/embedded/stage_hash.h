@@ -19,7 +19,8 @@ struct stage_hasher {
 bool stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool);
 /* Hashes the queued buffers, then ends the thread. */
 void stage_hasher_stop(struct stage_hasher *hasher);
-/* Appends a buffer to those of the stage; the hasher is one of its holders. Under io_pool.lock. */
+/* Appends a buffer to those of the stage; the hasher is one of its holders. Caller holds
+ * io_pool.lock. */
 void stage_hasher_add_locked(struct stage_hasher *hasher, struct embedded_stage *stage,
                              struct io_buffer *buffer);
 

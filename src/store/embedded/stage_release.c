@@ -1,4 +1,4 @@
-/* How threads stop using a stage and release its buffers, and how it ends. */
+/* Ends the use of a stage and its buffers by a thread, and ends the stage. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>

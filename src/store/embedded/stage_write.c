@@ -11,7 +11,7 @@
 #define RUN_BYTES   (64ull << 20) /* maximum for one request */
 #define FLUSH_BYTES (1u << 20)
 
-/* Assigns a place to a piece, after the previous one if the run has room. */
+/* Assigns a place to a piece, after the previous one if the run has space. */
 static enum store_result place(struct embedded *embedded, struct embedded_stage *stage,
                                struct staged_piece *piece, uint64_t bytes_left)
 {
@@ -98,7 +98,7 @@ static enum store_result write_buffers(struct embedded *embedded, struct embedde
     return STORE_OK;
 }
 
-/* The last piece may be shorter than planned: gives back the rest. */
+/* The last piece may be shorter than planned, so the rest is released. */
 static void shorten_last(struct embedded *embedded, struct embedded_stage *stage)
 {
     struct staged_piece *piece = stage->placed;
@@ -112,7 +112,7 @@ static void shorten_last(struct embedded *embedded, struct embedded_stage *stage
     stage_return_run(embedded, stage);
 }
 
-/* Takes the queued buffers; NULL if there are none. Under the lock. */
+/* Takes the queued buffers; NULL if there are none. Caller holds the lock. */
 static struct io_buffer *take_queue(struct embedded_stage *stage)
 {
     struct io_buffer *first = stage->queue_first;

@@ -1,11 +1,11 @@
 /* Returns to a kept state: see states.h.
  *
- * All differences are written in one batch: what the state has, and deletions of what it does not
- * have. So the return is complete in the log or not in it at all, durable like commits, and atomic
- * for readers. Most of the batch is prepared while commits continue; what they write meanwhile is
- * added under the locks of all spaces, which block commits and new snapshots. Then every stripe
- * counts as changed, so that all earlier decisions are repeated. Open snapshots get views. The
- * store's own data is not reverted: instants keep rising, clock rows stay. */
+ * All differences are written in one batch: the rows of the state, and deletions of rows that it
+ * does not have. So the return is complete in the log or absent from it, durable like commits, and
+ * atomic for readers. Most of the batch is prepared while commits continue; their changes are added
+ * under the locks of all spaces, which block commits and new snapshots. Then every stripe counts as
+ * changed, so that all earlier decisions are repeated. Open snapshots get views. The store's own
+ * data is not reverted: instants keep increasing, and clock rows remain. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -16,15 +16,15 @@
 
 /* More than this would be too much for RocksDB's memory and for the reserve of the disk. */
 #define RETURN_BYTES_MAX ((size_t)128 << 20)
-/* The number of keys that may remain to be added under the locks, if this is reached in this many
- * rounds. */
+/* Number of keys that may remain to be added under the locks, and maximum number of rounds to reach
+ * it. */
 #define LAST_KEYS_MAX    256u
 #define ROUNDS_MAX       8u
 
 /* A piece whose row was written: whether it is in use now, and in the state. */
 struct piece_step {
     struct freed_piece piece;
-    size_t number; /* the last one of a piece counts */
+    size_t number; /* the last entry of a piece counts */
     bool is_used, was_used;
 };
 
@@ -97,7 +97,7 @@ static bool is_excepted(const struct returning *r, struct bytes key)
            memcmp(key.ptr + 1, r->except->b, sizeof r->except->b) == 0;
 }
 
-/* Returns STORE_SHORTAGE if it is too much. */
+/* Returns STORE_SHORTAGE if the batch becomes too large. */
 static enum store_result add_row(struct returning *r, struct bytes key, struct bytes now,
                                  struct bytes then)
 {
@@ -235,7 +235,7 @@ static enum store_result add_all(struct returning *r)
     return result ? result : closed;
 }
 
-/* Adds what was written since the last call, or since the state was kept. */
+/* Adds the keys written since the last call, or since the state was saved. */
 static enum store_result add_written(struct returning *r, size_t *ret_count)
 {
     struct states *states = &r->embedded->states;
@@ -256,7 +256,7 @@ static enum store_result add_written(struct returning *r, size_t *ret_count)
     return result;
 }
 
-/* After a failure: the keys already taken are unknown now. */
+/* After a failure, the keys already taken are lost. */
 static void forget_written(struct returning *r)
 {
     struct states *states = &r->embedded->states;
@@ -290,8 +290,8 @@ static bool is_superseded(const struct returning *r, size_t at)
     return piece->extent == next->extent && piece->offset == next->offset;
 }
 
-/* Determines which pieces the batch frees, and which are in use again, while nobody commits. May be
- * repeated. */
+/* Determines which pieces the batch frees, and which are in use again, while there are no commits.
+ * May be repeated. */
 static void settle_pieces(struct returning *r)
 {
     free(r->freed);
@@ -359,7 +359,7 @@ static void note_spaces(struct returning *r, uint64_t sequence)
             spaces_forget_dropped(spaces, &r->spaces[i].space);
 }
 
-/* Records in memory what the write has changed. With the locks of all spaces. */
+/* Records in memory the changes of the write. With the locks of all spaces. */
 static void note_changes(struct returning *r, uint64_t sequence)
 {
     struct embedded *embedded = r->embedded;
@@ -402,7 +402,7 @@ static enum store_result write_all(struct returning *r, uint64_t *ret_sequence)
     return result;
 }
 
-/* The batch has nearly everything that will be written. */
+/* The batch contains nearly everything that will be written. */
 static enum store_result prepare(struct returning *r)
 {
     enum store_result result = STORE_OK;

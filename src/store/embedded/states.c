@@ -30,7 +30,8 @@ static int compare_pieces(const void *a, const void *b)
     return by_place(x->extent, x->offset, y->extent, y->offset);
 }
 
-/* Returns true if the piece came back after the commit that freed it. Under the lock. */
+/* Returns true if the piece was put in use again after the commit that freed it. Caller holds the
+ * lock. */
 static bool is_back(const struct states *states, const struct freed_piece *piece, uint64_t freed_at)
 {
     const struct came_back wanted = { .extent = piece->extent, .offset = piece->offset };
@@ -41,7 +42,7 @@ static bool is_back(const struct states *states, const struct freed_piece *piece
     return freed_at < states->back_before || (found && freed_at < found->sequence);
 }
 
-/* Returns true also if it cannot be read. Under the lock. */
+/* Returns true also if it cannot be read. Caller holds the lock. */
 static bool is_in_a_state(struct embedded *embedded, const struct freed_piece *piece)
 {
     char key[KEY_PIECE_SIZE];
@@ -108,7 +109,7 @@ static void free_state(struct embedded *embedded, struct store_state *state)
     free(state);
 }
 
-/* Removes the given state, or if it is NULL those that are over. Under both locks. */
+/* Removes the given state or, if it is NULL, those that have ended. Under both locks. */
 static struct store_state *unlink_states(struct states *states, const struct store_state *one)
 {
     struct store_state *out = NULL, *stays = NULL, *state = states->first;
@@ -127,7 +128,7 @@ static struct store_state *unlink_states(struct states *states, const struct sto
     return out;
 }
 
-/* Under the lock. */
+/* Caller holds the lock. */
 static void drop_over(struct embedded *embedded)
 {
     struct states *states = &embedded->states;
@@ -184,7 +185,7 @@ static void unkeep(struct states *states, const struct freed_piece *pieces, size
     states->kept_count = left;
 }
 
-/* Of pieces that came back twice only the last time counts, which is sorted last. */
+/* If a piece was put in use again twice, only the last time counts, which is sorted last. */
 static void drop_doubles(struct states *states)
 {
     size_t count = 0;

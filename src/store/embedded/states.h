@@ -2,12 +2,13 @@
  *
  * A state is a RocksDB snapshot and, if the store can return to it, the keys written since
  * (written.h). Pieces that a commit frees but a state refers to are not returned to the file
- * system: they are put on a list until the last such state is dropped, or the store returns to one,
- * where they are in use again. So a kept state costs what was overwritten and deleted since; states
- * end with the process, and the next start frees what only they had.
+ * system. They are put on a list until the last such state is dropped, or until the store returns
+ * to one, in which they are in use again. So a kept state costs the space of data overwritten and
+ * deleted since then. States end with the process, and the next start frees pieces that only they
+ * referred to.
  *
  * Pieces that were freed, but not on the list yet when a return put them in use again, are in the
- * table of pieces that came back: if an earlier commit freed them, they are not free.
+ * table of pieces put in use again; if an earlier commit freed them, they are not free.
  * decision: 606 */
 #ifndef LAGRA_STORE_EMBEDDED_STATES_H
 #define LAGRA_STORE_EMBEDDED_STATES_H
@@ -20,8 +21,8 @@
 #include "store/embedded/written.h"
 #include "store/store_private.h"
 
-/* Limit for freed pieces that states refer to, and for pieces that came back; 24 bytes each. The
- * next start frees what exceeds it. */
+/* Limit for freed pieces that states refer to, and for pieces put in use again; 24 bytes each. The
+ * next start frees the pieces beyond it. */
 #define STATE_PIECES_MAX (1u << 20)
 
 struct store_state {
@@ -30,7 +31,7 @@ struct store_state {
     /* NULL: it is being created, and its contents are not known yet */
     rocksdb_readoptions_t *_Atomic read;
     bool is_shown;          /* read-only: the store does not return to it */
-    atomic_bool is_over;    /* a read-only one that nobody reads any more */
+    atomic_bool is_over;    /* a read-only state without readers */
     struct written written; /* under states.written_lock */
 };
 
@@ -45,27 +46,28 @@ struct states {
     struct lock written_lock;
     struct store_state *_Atomic first; /* added under written_lock, removed under both locks */
     atomic_uint count;                 /* states that the store can return to */
-    atomic_bool any;                   /* there has been one */
+    atomic_bool any;                   /* a state has existed */
     atomic_bool any_over;
     /* All below under lock: */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
     struct came_back *back; /* ordered by place */
     size_t back_count, back_capacity;
-    uint64_t
-        back_before; /* pieces freed before this commit may have come back: there were too many */
-    bool is_fewer;   /* a state was dropped: the kept pieces must be checked */
+    /* Pieces freed before this commit may have been put in use again; set if there were too many
+     * to list. */
+    uint64_t back_before;
+    bool is_fewer; /* a state was dropped, so the kept pieces must be checked */
 };
 
 struct embedded;
 
 /* Called once reclaim is initialised. */
 void states_init(struct embedded *embedded);
-/* All states must be dropped or over. Called before RocksDB is closed. */
+/* All states must be dropped or have ended. Called before RocksDB is closed. */
 void states_release(struct embedded *embedded);
 
-/* Records the keys of a written batch, before the pieces it freed are passed to reclaim. Any
- * thread. */
+/* Records the keys of a written batch, before the pieces it freed are passed to reclaim.
+ * Thread-safe. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 
 /* For states that are only read. Neither waits for a disk: the collector frees the state after the
@@ -73,9 +75,11 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 struct store_state *states_show(struct embedded *embedded);
 void states_over(struct embedded *embedded, struct store_state *state);
 
-/* Leaves in `freed`, whose commit is durable, what may be given back now. Waits for the disk. Collector. */
+/* Leaves in `freed`, whose commit is durable, only the pieces that may be returned now. Waits for
+ * the disk. Called by the collector. */
 void states_take_out(struct embedded *embedded, struct freed *freed);
-/* Returns what was kept for states that are dropped, which the caller frees; or NULL. Waits for the disk. Collector. */
+/* Returns the pieces that were retained for dropped states, which the caller frees, or NULL. Waits
+ * for the disk. Called by the collector. */
 struct freed *states_let_go(struct embedded *embedded);
 
 /* For the table of operations. */
@@ -84,7 +88,8 @@ void embedded_drop_state(struct store *store, struct store_state *state);
 enum store_result embedded_return_to(struct store *store, struct store_state *state,
                                      const struct guid *except, uint64_t *ret_sequence);
 
-/* Records pieces, sorted by place, that this commit has put in use again. Under states.lock. */
+/* Records pieces, sorted by place, that this commit has put in use again. Caller holds
+ * states.lock. */
 void states_come_back(struct embedded *embedded, const struct freed_piece *pieces, size_t count,
                       uint64_t sequence);
 

@@ -26,7 +26,7 @@ struct view_link {
     struct view *view;
 };
 
-/* Asserts the links of a view in its stripe. Under the stripe's lock. */
+/* Asserts the links of a view in its stripe. Caller holds the stripe's lock. */
 static void assert_view(const struct stripe *stripe, const struct view *view)
 {
     lock_assert_held(&stripe->lock);
@@ -34,7 +34,7 @@ static void assert_view(const struct stripe *stripe, const struct view *view)
     assert(view->newer ? view->newer->older == view : stripe->newest_view == view);
 }
 
-/* Under the stripe's lock. */
+/* Caller holds the stripe's lock. */
 static void assert_stripe(const struct stripe *stripe)
 {
     lock_assert_held(&stripe->lock);
@@ -126,7 +126,7 @@ static bool view_sees(const struct view *view, const struct freed *freed)
 }
 
 /* Attaches freed pieces to the newest view, from `view` on, that sees them. Returns false if none
- * does. Under the lock. */
+ * does. Caller holds the lock. */
 static bool keep_freed(struct view *view, struct freed *freed)
 {
     while (view && !view_sees(view, freed))
@@ -138,8 +138,8 @@ static bool keep_freed(struct view *view, struct freed *freed)
     return true;
 }
 
-/* Attaches to older views the pieces that they see too. Leaves those that no view sees. Under the
- * lock. */
+/* Attaches to older views the pieces that they see too. Leaves those that no view sees. Caller
+ * holds the lock. */
 static void pass_freed_on(struct view *view)
 {
     struct freed *unseen = NULL;
@@ -173,7 +173,8 @@ bool view_release(struct stripe *stripe, struct view *view)
     return true;
 }
 
-/* Releases what a view holds in other stripes; views without holders are added to the list. */
+/* Releases the views that a view holds in other stripes; views without holders are added to the
+ * list. */
 static void release_links(struct view *view, struct view **list)
 {
     while (view->links) {
@@ -265,7 +266,8 @@ bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
     return keep_freed(stripe->newest_view, freed);
 }
 
-/* Makes a view in stripe `to` that sees what the views from `from` on see, and lives as long. */
+/* Creates a view in stripe `to` that sees everything that the views from `from` on see, and lives
+ * as long. */
 static void join_view(struct stripe *to, struct view *from)
 {
     struct view *joined;
@@ -297,7 +299,7 @@ void stripes_join(struct stripe **stripes, size_t count)
                 join_view(stripes[to], before[from]);
 }
 
-/* Makes a view held by another one, until that ends. Under the locks of both stripes. */
+/* Makes another view hold this one until it ends. Under the locks of both stripes. */
 static void hold_by(struct stripe *stripe, struct view *view, struct view *from)
 {
     struct view_link *link = xcalloc(1, sizeof *link);
@@ -321,7 +323,7 @@ static void hold_by_all(struct stripe *stripes, struct view *all)
 }
 
 /* Adds a view to the first stripe that all existing views hold, and to every other stripe one that
- * this view holds: so what is freed in any of them is kept as long as any current view. */
+ * this view holds: so pieces freed in any of them are retained as long as any current view. */
 bool stripes_join_all(struct stripe *stripes, struct freed *freed)
 {
     struct view *all;

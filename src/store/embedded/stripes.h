@@ -1,10 +1,10 @@
 /* Stripes, which order the changes to partitions, and their views.
  *
- * A partition belongs to one of STRIPES stripes by a hash of its name. Commits to a stripe follow
- * each other under its lock. The stripe knows the sequence of its newest change, the partition
- * (hash) of that change, and the sequence of the newest change of any other partition. From these
- * it can tell that a partition has not changed since a snapshot; with three partitions in one
- * stripe there can be false conflicts, which are rare and harmless.
+ * A partition belongs to one of STRIPES stripes by a hash of its name. Commits to a stripe are
+ * serialized by its lock. The stripe knows the sequence of its newest change, the partition (hash)
+ * of that change, and the sequence of the newest change of any other partition. From these it is
+ * known that a partition has not changed since a snapshot; with three partitions in one stripe
+ * there can be false conflicts, which are rare and harmless.
  *
  * A view is one RocksDB snapshot for all snapshots of the stripe that were open when it was changed
  * (snapshots.h). Freed pieces are attached to the newest view that can see them, and when that is
@@ -46,39 +46,40 @@ static inline struct stripe *stripe_of(struct stripe *stripes, uint32_t hash)
     return &stripes[hash % STRIPES];
 }
 
-/* Records that changes of a partition were written. prefix: of its keys. Under the stripe's
+/* Records that changes of a partition were written. prefix: of its keys. Caller holds the stripe's
  * lock. */
 void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
                     uint64_t sequence, struct bytes prefix, const struct changes *changes);
 
-/* Records that a write may have changed all partitions. Under the stripe's lock. */
+/* Records that a write may have changed all partitions. Caller holds the stripe's lock. */
 void stripe_all_changed(struct stripe *stripe, uint64_t sequence);
 
-/* Makes a view of the current state, without holders. Under the stripe's lock. */
+/* Creates a view of the current state, without holders. Caller holds the stripe's lock. */
 struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe);
-/* Adds a holder, which sees pieces before this frontier. Under the stripe's lock. */
+/* Adds a holder, which sees pieces before this frontier. Caller holds the stripe's lock. */
 void view_hold(struct view *view, uint64_t frontier);
-/* Removes a holder. Returns true if it was the last: the caller must call view_free(). Under the
- * stripe's lock. */
+/* Removes a holder. Returns true if it was the last: the caller must call view_free(). Caller holds
+ * the stripe's lock. */
 bool view_release(struct stripe *stripe, struct view *view);
-/* Makes a view of a kept state (states.h), belonging to no stripe, for all its readers: they hold
- * the state. From malloc. */
+/* Creates a view of a kept state (states.h), belonging to no stripe, for all its readers, which
+ * hold the state. From malloc. */
 struct view *view_of_state(const struct store_state *state);
 /* Without a lock. */
 void view_free(struct embedded *embedded, struct view *view);
 const rocksdb_readoptions_t *view_read_options(const struct view *view);
 const rocksdb_snapshot_t *view_state(const struct view *view);
 
-/* Called after a write that changed pieces in several stripes, with all locks held: a piece may
- * have moved from one to another. So what is freed from now on in one of them is kept until the
- * snapshots from before the write are closed in all of them. */
+/* Called after a write that changed pieces in several stripes, with all locks held, because a piece
+ * may have moved from one to another. Pieces freed from now on in one of them are therefore
+ * retained until the snapshots from before the write are closed in all of them. */
 void stripes_join(struct stripe **stripes, size_t count);
 /* The same for all stripes, after a write that may have moved pieces between any of them and freed
- * others, while nobody opens snapshots or commits (spaces.h). Attaches the freed pieces where
- * everyone who may see them keeps them. Returns false if nobody can see them. */
+ * others, while there are no commits and no snapshots are opened (spaces.h). Attaches the freed
+ * pieces so that all snapshots that may see them retain them. Returns false if no snapshot can see
+ * them. */
 bool stripes_join_all(struct stripe *stripes, struct freed *freed);
 /* Attaches the freed pieces of a write to the newest view, with the lock still held. Returns false
- * if nobody can see them any more: the caller passes them to reclaim. */
+ * if no snapshot can see them any more; the caller then passes them to reclaim. */
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed);
 
 #endif

@@ -29,17 +29,17 @@ enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_
     if (fd >= 0)
         size = file_read_at(fd, record, sizeof record, 0);
     if (size < 0) {
-        log_errno("store: open the record of what is durable");
+        log_errno("store: open the record of the durable sequence");
         if (fd >= 0)
             close(fd);
         return STORE_IO;
     }
-    /* A short or torn record is ignored: it is only a check. */
+    /* A short or torn record is ignored, because it is only used for a check. */
     *ret_sequence = 0;
     if (size == SYNCED_SIZE && le64_get(record) == ~le64_get(record + 8))
         *ret_sequence = le64_get(record);
     else if (size > 0)
-        log_line(LOG_WARN, "store: the record of what is durable, `synced`, is damaged");
+        log_line(LOG_WARN, "store: the record of the durable sequence, `synced`, is damaged");
     *ret_synced = fd;
     return STORE_OK;
 }
@@ -52,7 +52,7 @@ static bool write_note(int synced, uint64_t sequence)
     le64_put(bytes + 8, ~sequence);
     if (pwrite(synced, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes)
         return true;
-    log_errno("store: record what is durable");
+    log_errno("store: record the durable sequence");
     return false;
 }
 
@@ -68,7 +68,7 @@ enum store_result syncer_record_start(int folder, int synced, uint64_t sequence)
         return STORE_IO;
     if (fdatasync(synced) == 0 && fsync(folder) == 0)
         return STORE_OK;
-    log_errno("store: sync the record of what is durable");
+    log_errno("store: sync the record of the durable sequence");
     return STORE_IO;
 }
 
@@ -77,7 +77,7 @@ bool syncer_covers(const struct syncer *syncer, uint64_t sequence)
     return !syncer->sync || atomic_load(&syncer->durable) >= sequence;
 }
 
-/* Removes the waiters that are done from the list. Under lock. */
+/* Removes the waiters that are done from the list. Caller holds the lock. */
 static struct waiter *take_ready(struct syncer *syncer)
 {
     bool all = atomic_load(&syncer->broken);
@@ -122,9 +122,9 @@ static size_t wake_ready(struct syncer *syncer)
     return count;
 }
 
-/* A sync costs as much CPU time as several requests. If many wait, those just woken will be back
- * soon: the next sync is delayed a little, until half of all wait again. So it serves that half,
- * while the workers serve the other. */
+/* A sync costs as much CPU time as several requests. If many requests wait, those just woken will
+ * soon be followed by others, so the next sync is delayed a little, until half of them wait again.
+ * It serves that half, while the workers serve the other. */
 static void let_gather(struct syncer *syncer, size_t woken)
 {
     if (woken < GATHER_FROM)
@@ -137,7 +137,7 @@ static void let_gather(struct syncer *syncer, size_t woken)
     lock_release(&syncer->lock);
 }
 
-/* A test build may stop the syncer: nothing becomes durable meanwhile. */
+/* A test build may stop the syncer; nothing becomes durable then. */
 static bool held_by_gate(void)
 {
 #ifdef LAGRA_GATES
@@ -147,7 +147,7 @@ static bool held_by_gate(void)
 #endif
 }
 
-/* Returns true if there is something to sync now. with_slack: including what nobody waits for */
+/* Returns true if there is something to sync now. with_slack: including writes without waiters */
 static bool has_work(const struct syncer *syncer, bool with_slack)
 {
     return (atomic_load(&syncer->dirty) || (with_slack && atomic_load(&syncer->slack))) &&
@@ -197,21 +197,22 @@ static void *sync_over_and_over(void *argument)
         atomic_store(&syncer->slack, false);
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
-        /* Checked again after the target was read: what was written after the hold began is not
-         * synced. */
+        /* Checked again after the target was read, so that data written after the start of the hold
+         * is not synced. */
         if (held_by_gate() && !stopping) {
             atomic_store(&syncer->dirty, true);
             continue;
         }
         began = clock_monotonic_ns();
-        /* A failed sync is never retried: what it lost is not reported (store invariant 6). */
+        /* A failed sync is never retried, because the kernel does not report which data it lost
+         * (store invariant 6). */
         if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
             syncer->failed(syncer->context);
             syncer_break(syncer);
             continue;
         }
-        /* Recorded before anyone is woken: so whatever was acknowledged is in the record, even
-         * after a crash. */
+        /* Recorded before any waiter is woken, so that everything acknowledged is covered by the
+         * record, even after a crash. */
         assert(target >= atomic_load(&syncer->durable));
         write_record(syncer, target);
         atomic_store(&syncer->durable, target);
@@ -266,7 +267,7 @@ void syncer_wrote(struct syncer *syncer)
     lock_release(&syncer->lock);
 }
 
-/* Under lock. */
+/* Caller holds the lock. */
 static void hurry(struct syncer *syncer)
 {
     lock_assert_held(&syncer->lock);

@@ -32,9 +32,9 @@ struct syncer {
     pthread_cond_t work;
 
     _Atomic uint64_t durable;
-    atomic_bool dirty;      /* something was written since the last sync began */
-    atomic_bool slack;      /* something was written for which nobody has waited */
-    _Atomic uint64_t begun; /* keyspace_logged() when the last sync began */
+    atomic_bool dirty;      /* something was written since the start of the last sync */
+    atomic_bool slack;      /* something was written that has no waiter */
+    _Atomic uint64_t begun; /* keyspace_logged() at the start of the last sync */
     atomic_bool broken;     /* nothing more becomes durable */
 
     struct lock lock;
@@ -58,17 +58,17 @@ enum store_result syncer_record_start(int folder, int synced, uint64_t sequence)
 bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
                   struct manifest_guard *guard, bool sync, int synced,
                   void (*failed)(void *context), void *context);
-/* Syncs what is left and ends the thread. */
+/* Syncs the remaining writes and ends the thread. */
 void syncer_stop(struct syncer *syncer);
 
-/* Called after a write: schedules a sync. Any thread. */
+/* Called after a write: schedules a sync. Thread-safe. */
 void syncer_wrote(struct syncer *syncer);
-/* Like syncer_wrote(), but nobody waits for it: it is synced with whatever is written within
- * STORE_LEISURE_MS, or earlier if someone waits for it or the log's buffer is full. Any thread. */
+/* Like syncer_wrote(), for a write without a waiter. It is synced together with other writes within
+ * STORE_LEISURE_MS, or earlier if a waiter arrives or the log's buffer is full. Thread-safe. */
 void syncer_wrote_at_leisure(struct syncer *syncer);
 bool syncer_covers(const struct syncer *syncer, uint64_t sequence);
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter);
-/* Stops making anything durable, and wakes all waiters. Any thread. */
+/* Stops syncing permanently, and wakes all waiters. Thread-safe. */
 void syncer_break(struct syncer *syncer);
 
 #endif

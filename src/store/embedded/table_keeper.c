@@ -40,7 +40,7 @@ static void prove_all(struct table_keeper *keeper)
     }
     if (atomic_load(&keeper->stopping) || !all || proof->count == 0)
         return;
-    log_line(LOG_INFO, "store: %zu files of records are proven, beside what was served for %llu ms",
+    log_line(LOG_INFO, "store: verified %zu files of records in the background, in %llu ms",
              proof->count, (unsigned long long)(last - began));
     table_proof_leave(proof);
 }

@@ -1,7 +1,7 @@
 /* A thread that verifies in the background the tables that a start has left unverified
  * (table_proof.h), and then saves the sector checksums of all tables for the next start
- * (table_sectors.h): of those that RocksDB wrote some time ago, since most new ones are soon merged
- * into others. Not used for a store small enough to be verified at startup. */
+ * (table_sectors.h): only of those that RocksDB wrote some time ago, since most new ones are soon
+ * merged into others. Not used for a store small enough to be verified at startup. */
 #ifndef LAGRA_STORE_EMBEDDED_TABLE_KEEPER_H
 #define LAGRA_STORE_EMBEDDED_TABLE_KEEPER_H
 
@@ -16,7 +16,7 @@
 struct table_keeper {
     struct table_proof *proof;
     const struct keyspace *keyspace;
-    uint64_t whole_bytes;      /* of tables: up to this size a start verifies all */
+    uint64_t whole_bytes;      /* total size of tables up to which a start verifies all of them */
     int folder;                /* of the data; owned by the keeper, like the next two */
     int records;               /* its folder records/ */
     int sums;                  /* of sums/; -1: not needed yet */

@@ -162,7 +162,8 @@ static int prove_sectors(struct table_proof *proof, struct unproven *table,
     return error;
 }
 
-/* Reads the whole table, and saves the checksums of its sectors. Returns like prove_sectors(). */
+/* Reads the entire table, and saves the checksums of its sectors. Returns the results of
+ * prove_sectors(). */
 static int sum_whole(struct table_proof *proof, struct unproven *table, int fd, bool *ret_is_right)
 {
     uint64_t size = table->table.size;
@@ -315,7 +316,7 @@ static bool look_up(const struct table_proof *proof, const struct manifest_table
 
     records_file_name(name, RECORDS_TABLE, table->number);
     if (fstatat(proof->records, name, &status, 0) < 0) {
-        log_errno("store: look at records/%s", name);
+        log_errno("store: stat records/%s", name);
         return false;
     }
     ret_unproven->device = status.st_dev;

@@ -4,8 +4,8 @@
  *   sums/NNNNNN   in the data folder, for records/NNNNNN.sst: 4 le CRC-32C for each sector of
  *                 64 KiB, the last one shorter
  *
- * Such a file needs no protection of its own: its checksums combined are that of the whole table,
- * which the MANIFEST has. A file that is missing or does not match is not used. So it is never
+ * Such a file needs no protection of its own: its checksums combined are that of the entire table,
+ * which the MANIFEST contains. A file that is missing or does not match is not used. So it is never
  * synced, and may be deleted. */
 #ifndef LAGRA_STORE_EMBEDDED_TABLE_SECTORS_H
 #define LAGRA_STORE_EMBEDDED_TABLE_SECTORS_H
@@ -25,12 +25,13 @@ bool table_sectors_read(int fd, uint64_t size, size_t sector, bool no_wait, void
 /* Computes the checksums of all sectors; from malloc. Returns NULL with errno, 0: the file is
  * shorter. */
 uint32_t *table_sectors_take(int fd, uint64_t size);
-/* Returns the checksum of the whole table. */
+/* Returns the checksum of the entire table. */
 uint32_t table_sectors_join(const uint32_t *sums, uint64_t size);
 /* Opens sums/ in the data folder, and creates it if it is missing. Returns -1 if that fails, which
  * is not an error. */
 int table_sectors_open(int folder);
-/* folder: sums/; crc: of the whole table. Returns false if there are none, or they do not match. */
+/* folder: sums/; crc: of the entire table. Returns false if there are none, or they do not
+ * match. */
 bool table_sectors_load(int folder, uint64_t number, uint64_t size, uint32_t crc, uint32_t *to);
 /* Saves them; a failure is ignored. */
 void table_sectors_save(int folder, uint64_t number, const uint32_t *sums, uint64_t size);

@@ -94,7 +94,7 @@ static enum store_result report(const struct sums *sums, struct damage *damage)
     static const char *const sentences[] = {
         [SUM_WRONG] = TABLE_SUM_IS_WRONG,
         [SUM_MISSING] = "records/%06" PRIu64 ".sst is missing",
-        [SUM_SIZE] = "records/%06" PRIu64 ".sst is shorter or longer than it was written",
+        [SUM_SIZE] = "records/%06" PRIu64 ".sst does not have the size with which it was written",
         [SUM_UNREADABLE] = "records/%06" PRIu64 ".sst cannot be read",
     };
 

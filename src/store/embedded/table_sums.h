@@ -1,8 +1,8 @@
-/* The checksums of whole table files. RocksDB protects each block of a table, but not its position:
- * two swapped blocks pass its checks, and records are silently not found. So RocksDB computes a
- * CRC-32C of each table while it writes it (option file_checksum_gen_factory) and stores it in the
- * MANIFEST, which is protected itself (manifest_guard.h); and every table is verified before its
- * first use after a start: all of them during startup, or each when it is first read
+/* The checksums of entire table files. RocksDB protects each block of a table, but not its
+ * position: two swapped blocks pass its checks, and records are silently not found. So RocksDB
+ * computes a CRC-32C of each table while it writes it (option file_checksum_gen_factory) and stores
+ * it in the MANIFEST, which is protected itself (manifest_guard.h); and every table is verified
+ * before its first use after a start: all of them during startup, or each when it is first read
  * (table_proof.h). */
 #ifndef LAGRA_STORE_EMBEDDED_TABLE_SUMS_H
 #define LAGRA_STORE_EMBEDDED_TABLE_SUMS_H
@@ -20,7 +20,7 @@
  * which). */
 enum store_result table_sums_check(int records, const struct manifest *manifest,
                                    struct damage *damage);
-/* Only checks that all exist with the right sizes. Returns like table_sums_check(). */
+/* Only checks that all exist with the right sizes. Returns the results of table_sums_check(). */
 enum store_result table_sums_check_sizes(int records, const struct manifest *manifest,
                                          struct damage *damage);
 

@@ -2,7 +2,7 @@
  * without reading it twice each time.
  *
  * An entry is valid for VERIFIED_MS, and only while the bytes are in the page cache
- * (file_is_cached()): those are what was verified. Bytes that have left memory are read again, and
+ * (file_is_cached()): these are the verified bytes. Bytes that have left memory are read again, and
  * their entry is removed before the read, and also when the piece is freed or found damaged.
  * Entries may be lost at any time (the table has a fixed size). decision: 275 */
 #ifndef LAGRA_STORE_EMBEDDED_VERIFIED_H
@@ -32,7 +32,7 @@ enum verified_answer { VERIFIED_NOT, VERIFIED_YES, VERIFIED_UNREADABLE };
 
 void verified_init(struct verified *verified);
 void verified_release(struct verified *verified);
-/* Returns whether all these sectors (one bit each) are known to be correct. Any thread. */
+/* Returns whether all these sectors (one bit each) are known to be correct. Thread-safe. */
 enum verified_answer verified_ask(struct verified *verified, const struct piece *piece,
                                   uint64_t sectors);
 void verified_add(struct verified *verified, const struct piece *piece, uint64_t sectors);

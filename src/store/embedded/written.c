@@ -80,7 +80,7 @@ static void add(struct written *written, struct bytes key)
     written->count++;
 }
 
-/* From a batch made by RocksDB, so it is complete. */
+/* From a batch created by RocksDB, so it is complete. */
 static struct bytes read_string(struct bytes *from)
 {
     size_t length = 0;

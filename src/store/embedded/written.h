@@ -1,6 +1,6 @@
 /* The keys written since some moment, each once, so that the store can return to that moment
- * without scanning everything, or copy the changes. Beyond a limit the keys are forgotten: any
- * may have been written. One thread at a time. */
+ * without scanning everything, or copy the changes. Beyond a limit the keys are dropped, and any
+ * key may have been written. One thread at a time. */
 #ifndef LAGRA_STORE_EMBEDDED_WRITTEN_H
 #define LAGRA_STORE_EMBEDDED_WRITTEN_H
 
@@ -16,7 +16,7 @@ struct written {
     struct arena *arena;      /* for the keys; NULL: none yet */
     struct bytes *places;     /* open addressing; ptr NULL: empty */
     size_t count, capacity;
-    bool is_all; /* the keys are unknown: nothing is stored */
+    bool is_all; /* any key may have been written; nothing is stored */
 };
 
 /* All zero: no keys. */

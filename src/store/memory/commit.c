@@ -7,7 +7,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* For the pieces of one record of a dropped space. */
+/* Maximum memory for the pieces of one record of a dropped space. */
 #define DROPPING_ARENA_MAX (64u << 20)
 
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space)
@@ -192,7 +192,7 @@ static void tell_waiter_of_tasks(struct memory_store *store, const struct commit
 }
 
 /* Sets the version of a partition. An empty partition has none: it is as if it had never existed,
- * even for those who saw it empty before. */
+ * even for readers that saw it empty before. */
 static void apply_version(struct memory_store *store, struct bytes prefix)
 {
     static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };

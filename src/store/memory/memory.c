@@ -2,8 +2,9 @@
  * nothing, and everything counts as durable at once.
  *
  * All records of all partitions are in one persistent tree (treap.h). A snapshot or an iterator
- * holds the root of its moment; a commit makes a new root under the one lock. Readers take the lock
- * only to get the root. Pieces are buffers with reference counts (pieces.h). */
+ * holds the root at the time when it was opened; a commit creates a new root under the only lock.
+ * Readers take the lock only to get the root. Pieces are buffers with reference counts
+ * (pieces.h). */
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
@@ -61,7 +62,8 @@ static enum store_result memory_durable(struct store *base, uint64_t sequence)
     return STORE_OK;
 }
 
-/* There is nothing to collect: that is done by the commit, snapshot or stage that ends a use. */
+/* There is nothing to collect, because the commit, snapshot or stage that ends a use frees its
+ * data. */
 static void memory_collect_now(struct store *base, struct store_usage *ret_usage)
 {
     struct memory_store *store = store_of(base);

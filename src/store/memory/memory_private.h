@@ -1,4 +1,4 @@
-/* Inside src/store/memory only: the store's state and what its files share. */
+/* Internal to store/memory/: the store's state, and declarations shared by its files. */
 #ifndef LAGRA_STORE_MEMORY_PRIVATE_H
 #define LAGRA_STORE_MEMORY_PRIVATE_H
 
@@ -41,10 +41,11 @@ struct memory_store {
 
 /* Allocates a snapshot of a partition, with nothing in it, by malloc. Without the lock. */
 struct memory_snapshot *memory_snapshot_new(struct memory_store *store, struct partition partition);
-/* Makes it show the state of another snapshot; like: NULL: the current state. Under the lock. */
+/* Makes it show the state of another snapshot, or the current state if `like` is NULL. Caller holds
+ * the lock. */
 void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *snapshot,
                            struct memory_snapshot *like);
-/* Removes it from the open snapshots; the caller still releases its root. Under the lock. */
+/* Removes it from the open snapshots; the caller still releases its root. Caller holds the lock. */
 void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
 
 struct read_view *memory_snapshot_open(struct store *base, struct partition partition);
@@ -73,7 +74,7 @@ enum store_result memory_delete_row(struct store *base, const struct guid *space
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space);
 /* Returns 0 if the partition has no records. prefix: of its keys in any family */
 uint64_t memory_partition_version(const struct treap_node *root, struct bytes prefix);
-/* Returns a random priority for a new key. Under the lock. */
+/* Returns a random priority for a new key. Caller holds the lock. */
 uint32_t memory_next_priority(struct memory_store *store);
 /* Removes the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);

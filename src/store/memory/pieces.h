@@ -1,5 +1,5 @@
-/* The pieces of the memory store: their references, and when they are freed. Only for
- * src/store/memory.
+/* The pieces of the memory store: their references, and when they are freed. Internal to
+ * store/memory/.
  *
  *   staged      its stage is open: kept
  *   referenced  by records: kept

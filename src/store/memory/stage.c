@@ -208,7 +208,7 @@ static bool sectors_match(const struct piece *piece, const char *data, uint32_t 
 
         if (crc32c(0, data + start, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES) !=
             piece->sector_crc[sector]) {
-            log_line(LOG_ERROR, "memory store: sector %u of piece %llu is damaged", sector,
+            log_line(LOG_ERROR, "memory store: sector %u of piece %llu is corrupt", sector,
                      (unsigned long long)piece->offset);
             return false;
         }

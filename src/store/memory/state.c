@@ -45,7 +45,7 @@ void memory_drop_state(struct store *base, struct store_state *state)
 }
 
 /* Replaces the records of the space, and the versions of its partitions, by those of another tree.
- * Under the lock. */
+ * Caller holds the lock. */
 static void take_over(struct memory_store *store, const struct treap_node *from,
                       const struct guid *space)
 {

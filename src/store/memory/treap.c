@@ -111,7 +111,7 @@ static struct treap_node *own(struct treap_node *node)
     return copy;
 }
 
-/* Consumes the tree; returns the keys below `key`, and the rest. */
+/* Consumes the tree. Returns the keys below `key`, and the rest. */
 static void split(struct treap_node *node, struct bytes key, struct treap_node **ret_below,
                   struct treap_node **ret_rest)
 {

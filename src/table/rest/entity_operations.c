@@ -245,7 +245,7 @@ static enum error read_place(struct call *call, struct entity_place *ret_from)
     if (!e)
         e = read_token(call, "nextrowkey", &ret_from->row);
     if (!e && ret_from->row.ptr && !ret_from->partition.ptr)
-        e = call_fail(call, E_InvalidInput, "NextRowKey needs NextPartitionKey.");
+        e = call_fail(call, E_InvalidInput, "NextRowKey requires NextPartitionKey.");
     return e;
 }
 

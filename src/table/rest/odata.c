@@ -102,7 +102,7 @@ static enum error read_form(struct call *call, enum odata_metadata *ret_metadata
     if (media == MEDIA_JSON)
         return OK;
     return format.ptr ? call_fail_query(call, E_InvalidQueryParameterValue, "$format", format,
-                                        "Not a form of answers.")
+                                        "Not a supported response format.")
                       : call_fail_header(call, E_InvalidHeaderValue, "Accept", accept);
 }
 
@@ -232,9 +232,9 @@ static bool detail_is_message(enum error e)
     return e == E_InvalidInput || e == E_OutOfRangeInput;
 }
 
-/* Returns true if the message starts with the number of its part of a transaction. It does not if the
- * server is busy, nor in a changeset of one operation that was refused because of the data. Recorded
- * both ways; decision: 146, 1037 */
+/* Returns true if the message starts with the number of its part of a transaction. It does not if
+ * the server is busy, nor in a changeset of one operation that was refused because of the data.
+ * Recorded both ways; decision: 146, 1037 */
 static bool has_number(const struct answer *a, enum error e)
 {
     bool by_data =

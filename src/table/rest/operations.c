@@ -72,8 +72,8 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         table_subject, &set_acl_functions),
 
-    /* ---- entities: with If-Match they require an existing one; the first matching row is used. An
-     * upsert needs both rights (rest: Create-service-SAS "Permissions for a table",
+    /* ---- entities: with If-Match they require an existing entity; the first matching row is used.
+     * An upsert needs both rights (rest: Create-service-SAS "Permissions for a table",
      * Authorize-with-Azure-Active-Directory "Permissions for table service operations") ---- */
     ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,

@@ -9,7 +9,8 @@ enum error query_read_top(struct call *call, uint32_t *ret_top)
     uint64_t top = QUERY_RESULTS_MAX;
 
     if (text.ptr && (!bytes_parse_u64(text, QUERY_RESULTS_MAX, &top) || top == 0))
-        return call_fail(call, E_InvalidInput, "$top is a number of 1 to %d.", QUERY_RESULTS_MAX);
+        return call_fail(call, E_InvalidInput, "$top must be a number from 1 to %d.",
+                         QUERY_RESULTS_MAX);
     *ret_top = (uint32_t)top;
     return OK;
 }
@@ -67,7 +68,7 @@ enum error query_read_select(struct call *call, const struct bytes **ret_select,
         bytes_cut(rest, ',', &name, &rest);
         name = bytes_trim(name);
         if (entity_name_check(name))
-            return call_fail(call, E_InvalidInput, "$select is a list of names of properties.");
+            return call_fail(call, E_InvalidInput, "$select must be a list of property names.");
         if (!is_among(select, unique, name))
             select[unique++] = name;
     }

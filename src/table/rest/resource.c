@@ -139,7 +139,7 @@ static enum error read_path(struct call *call, struct bytes text, struct table_r
         name++;
     resource->table = bytes_of(path.rest.ptr, name);
     path.rest = bytes_from(path.rest, name);
-    if (bytes_is_nocase(resource->table, "Tables/")) /* accepted like in Azurite. decision: 261 */
+    if (bytes_is_nocase(resource->table, "Tables/")) /* accepted as in Azurite. decision: 261 */
         resource->table.len--;
     if (!read_predicate(&path, resource))
         return call_fail(call, E_InvalidInput, "Bad Request - Error in query syntax.");

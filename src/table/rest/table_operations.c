@@ -96,7 +96,7 @@ enum error create_table_parse(struct call *call, struct create_table_parameters 
         return E_PropertiesNeedValue;
     if (entity.count != 1 || entity.partition_key.ptr || entity.row_key.ptr ||
         name->value.type != EDM_STRING)
-        return call_fail(call, E_InvalidInput, "A table has only a TableName.");
+        return call_fail(call, E_InvalidInput, "TableName is the only property of a table.");
     e = call->input.by_service ? table_check_any_name(name->value.as.bytes)
                                : table_check_name(name->value.as.bytes);
     if (e)
@@ -167,7 +167,8 @@ static enum error check_select(struct call *call)
 
     if (e || count == 0 || (count == 1 && bytes_equal(select[0], property)))
         return e;
-    return call_fail(call, E_InvalidInput, "A table has no property but TableName to select.");
+    return call_fail(call, E_InvalidInput,
+                     "TableName is the only property of a table that can be selected.");
 }
 
 /* ---- single table ---- */

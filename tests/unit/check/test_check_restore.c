@@ -142,7 +142,7 @@ static void duplicate_name(void **state)
         tree_name_parse(w.f->arena, TREE_CASE_IGNORED, bytes_from_string("e"), &at.name), 0);
     tree_node_put(changes, &at);
     commit(w.f, node(&w, second), changes);
-    expect(&w, "another node has its name\n");
+    expect(&w, "another file or directory has its name\n");
     assert_int_equal(entry_of(&w, TREE_ROOT, "E"), first > second ? first : second);
     assert_int_equal(found_as(&w, first > second ? second : first, "E"),
                      first > second ? second : first);
