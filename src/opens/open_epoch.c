@@ -70,8 +70,9 @@ static void end_newest(struct starts *all, instant now)
         remove_start(all, all->count - 2);
 }
 
-/* Adds a start. If the list is full, it merges the two oldest starts: a handle may expire early,
- * but an expired one never becomes valid again. */
+/* Adds a start. If the list is full, it merges the two oldest starts. A handle may then expire
+ * early. A handle from before both that has expired becomes valid again if all processes since
+ * the second one have run for less than its timeout altogether. */
 static void add_start(struct starts *all, instant now)
 {
     if (all->count > 0)

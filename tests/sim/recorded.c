@@ -185,11 +185,11 @@ void __wrap_event_finish(void)
     struct text lines;
 
     check_event(event);
-    described_epoch = UNSURE;
     text_init(&lines, scratch, 4096);
     if (event->is_logged)
         line_write(event, in_force.logging.version, &lines);
-    filling->epoch = epoch;
+    filling->epoch = described_epoch == epoch ? epoch : UNSURE;
+    described_epoch = UNSURE;
     filling->index = sink_record(event, text_bytes(&lines));
     arena_rewind(scratch, empty);
     if (newest)
