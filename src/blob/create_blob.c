@@ -26,7 +26,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     struct blob blob = {
         .type = type,
         .nothing_staged = true, /* true once it is committed */
-        .without_snapshots = !state->found || state->blob.without_snapshots,
+        .without_snapshots = (!state->found && !state->is_kept) || state->blob.without_snapshots,
         .has_deleted = (state->found || state->is_kept) && state->blob.has_deleted,
         .created = d->now,
         .etag = etag_after(d->subject.etag, d->now),

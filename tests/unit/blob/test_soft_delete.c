@@ -421,6 +421,27 @@ static void tiers_come_back_meanwhile(void **state)
     assert_nothing_is_left(f);
 }
 
+/* Rule: a snapshot that is restored after its blob has expired, but before the task of the expiry has run, is one of
+ * the blob that is put next. */
+static void a_snapshot_outlives_its_expired_blob(void **state)
+{
+    struct fixture *f = *state;
+
+    keep(f, 5, "");
+    put(f, "first");
+    put(f, "second");
+    keep(f, 1, "");
+    assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
+    pass_days(1);
+    assert_ok(ask(f, UNDELETE, NULL, NULL), 200);
+    put(f, "third");
+    assert_string_equal(all(f), "b@ b");
+    assert_answer(ask(f, "DELETE /box/b", NULL, NULL), 409, "SnapshotsPresent");
+    assert_ok(ask(f, "DELETE /box/b", "x-ms-delete-snapshots: include", NULL), 202);
+    pass_days(10);
+    assert_nothing_is_left(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
@@ -436,6 +457,7 @@ int main(void)
         TEST(each_has_its_days),
         TEST(permanent_delete),
         TEST(tiers_come_back_meanwhile),
+        TEST(a_snapshot_outlives_its_expired_blob),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
