@@ -81,8 +81,11 @@ def deletions(system):
     fs("file", "delete", "-f", system, "-p", "moved/new", "-y")
     fs("directory", "delete", "-f", system, "-n", "d", "-y")
     assert names(fs("file", "list", "-f", system)) == ["moved"]
-    assert fs("list-deleted-path", "-f", system) == []  # without a policy
+    deleted = {path["name"]: path["deletionId"] for path in fs("list-deleted-path", "-f", system)}
+    assert "d" in deleted, deleted
     fs("undelete-path", "-f", system, "--deleted-path-name", "moved/new", "--deletion-id", "1", fails="BlobNotFound")
+    fs("undelete-path", "-f", system, "--deleted-path-name", "moved/new", "--deletion-id", deleted["moved/new"])
+    assert names(fs("file", "list", "-f", system)) == ["moved", "moved/new"]
     fs("delete", "-n", system, "-y")
     assert not fs("exists", "-n", system)["exists"]
 
