@@ -151,6 +151,8 @@ test('an encryption context is stored with a file and shown', async () => {
     assert.equal((await put(filesystem, 'g', longest)).status, 201);
     assert.equal(await shown(), longest['x-ms-encryption-context']);
     await rawDfsRefused(put(filesystem, 'g', { 'x-ms-encryption-context': 'x'.repeat(1025) }), 400, 'InvalidHeaderValue');
+    await rawDfsRefused(put(filesystem, 'g', longest, 'resource=file', { version: '2021-02-12' }), 400, 'UnsupportedHeader');
+    assert.equal((await put(filesystem, 'g', longest, 'resource=file', { version: '2021-04-10' })).status, 201);
     await rawDfsRefused(put(filesystem, 'e', longest, 'resource=directory'), 400, 'UnsupportedHeader');
     await rawDfsRefused(put(filesystem, 'g', longest, 'resource=file', { version: '2021-02-12' }), 400, 'UnsupportedHeader');
 });

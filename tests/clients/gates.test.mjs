@@ -181,6 +181,7 @@ const GATES = [
     ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
     ['blob/rest/blob_operations.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['dfs/rest/delete_path.c', '2023-08-03', 'rest: Path-Delete "paginated"', 'clients/dfs-deletes.test.mjs'],
+    ['dfs/rest/request.c', '2021-04-10', 'Azure SDK for Java, createEncryptionContext; decision 1295', 'clients/dfs-create.test.mjs'],
     ['dfs/rest/request.c', '2020-12-06', "tests of Azure's SDKs; decision 1290", 'clients/dfs-create.test.mjs'],
     ['blob/rest/blob_operations.c', '2020-10-02', 'recorded', 'clients/dfs-versions.test.mjs'],
     ['blob/rest/list_blobs.c', '2020-10-02', 'recorded', 'clients/dfs-versions.test.mjs'],

@@ -45,7 +45,7 @@ const removed = (state, { path }) => new Map([...state].filter(([one]) => one !=
 export const PATH_CHANGES = {
     createDirectory: (state, { path, value }) => created(state, path, { kind: 'directory', value }),
     createFile: (state, { path, value }) => created(state, path, { kind: 'file', value, bytes: Buffer.alloc(0) }),
-    put: (state, { path, value, part }) => (state.has(path) ? changed(state, path, { value, bytes: part, isPut: part.length > 0 })
+    put: (state, { path, value, part }) => (state.has(path) ? changed(state, path, { value, bytes: part, isPut: part.length > 0, readers: '' })
         : created(state, path, { kind: 'file', value, bytes: part, isPut: part.length > 0 })),
     append: (state, { path, part }) => changed(state, path, { bytes: Buffer.concat([state.get(path).bytes, part]) }),
     properties: (state, { path, value }) => changed(state, path, { value }),

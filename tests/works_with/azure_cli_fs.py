@@ -81,8 +81,9 @@ def deletions(system):
     fs("file", "delete", "-f", system, "-p", "moved/new", "-y")
     fs("directory", "delete", "-f", system, "-n", "d", "-y")
     assert names(fs("file", "list", "-f", system)) == ["moved"]
-    assert fs("list-deleted-path", "-f", system) == []  # without a policy
-    fs("undelete-path", "-f", system, "--deleted-path-name", "moved/new", "--deletion-id", "1", fails="BlobNotFound")
+    deleted = {path["name"]: path["deletionId"] for path in fs("list-deleted-path", "-f", system)}
+    fs("undelete-path", "-f", system, "--deleted-path-name", "moved/new", "--deletion-id", deleted["moved/new"])
+    assert fs("file", "show", "-f", system, "-p", "moved/new")["size"] == 6
     fs("delete", "-n", system, "-y")
     assert not fs("exists", "-n", system)["exists"]
 
