@@ -10,6 +10,7 @@
  * old format to the tests. */
 #include "blob/blob.h"
 
+#include "blob/uncommitted.h"
 #include "properties/soft_delete.h"
 #include "service/names.h"
 #include "service/restore.h"
@@ -167,14 +168,16 @@ static bool put_owner(struct decision *d, const struct record *record, struct by
     return true;
 }
 
-/* The task of an expiry has another id after it was restored, and the old id may be that of the
- * original file's task. */
+/* A restored task has another id, and the old id may be that of the original's task, which a change
+ * of the restored blob must not remove. */
 static struct bytes without_lease(struct arena *arena, enum record_family family,
                                   const struct record *record)
 {
     struct blob blob;
     struct text out;
 
+    if (family == RECORD_INNER)
+        return uncommitted_without_task(arena, record);
     if (family != RECORD_LISTED || !bytes_is(record->key, KEY_OF_BASE) ||
         !blob_decode(record->value, &blob) ||
         (blob.lease.kind == no_lease.kind && blob.expiry.at == 0))

@@ -63,8 +63,7 @@ enum store_result uncommitted_read(struct read_view *before, struct arena *arena
     return total_decode(record.value, ret_total) ? STORE_OK : damaged("their total");
 }
 
-void uncommitted_write(struct changes *changes, struct arena *arena,
-                       const struct uncommitted *total)
+static struct bytes total_encode(struct arena *arena, const struct uncommitted *total)
 {
     struct text value;
 
@@ -76,7 +75,23 @@ void uncommitted_write(struct changes *changes, struct arena *arena,
     encode_u64(&value, total->set);
     encode_u64(&value, total->task_due);
     encode_fixed(&value, total->task.b, sizeof total->task.b);
-    changes_put(changes, RECORD_INNER, total_key, text_bytes(&value), NULL, 0);
+    return text_bytes(&value);
+}
+
+void uncommitted_write(struct changes *changes, struct arena *arena,
+                       const struct uncommitted *total)
+{
+    changes_put(changes, RECORD_INNER, total_key, total_encode(arena, total), NULL, 0);
+}
+
+struct bytes uncommitted_without_task(struct arena *arena, const struct record *record)
+{
+    struct uncommitted total;
+
+    if (!bytes_equal(record->key, total_key) || !total_decode(record->value, &total))
+        return record->value;
+    memset(&total.task, 0, sizeof total.task);
+    return total_encode(arena, &total);
 }
 
 /* ---- one block ---- */

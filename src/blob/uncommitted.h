@@ -41,6 +41,8 @@ enum store_result uncommitted_put(struct read_view *before, struct changes *chan
 /* Writes only the totals. */
 void uncommitted_write(struct changes *changes, struct arena *arena,
                        const struct uncommitted *total);
+/* Returns the value of an INNER record without the id of the task, if it is that of the totals. */
+struct bytes uncommitted_without_task(struct arena *arena, const struct record *record);
 /* Returns STORE_OK, STORE_NOT_FOUND if there is no such block, or an error of the store. */
 enum store_result uncommitted_find(struct read_view *before, struct arena *arena,
                                    const struct uncommitted *total, struct bytes block_id,

@@ -4,6 +4,7 @@
 
 #include "base/encode.h"
 #include "blob/snapshot_marks.h"
+#include "service/restore.h"
 
 static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
 
@@ -614,6 +615,34 @@ static void contents_that_do_not_fit_are_refused(void **state)
     arena_free(arena);
 }
 
+/* Rule: a restored record does not have the id of the original's task. */
+static void restored_totals_have_no_task(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct record record;
+    struct read_view *view;
+    struct bytes value;
+    void *fixture = NULL;
+
+    (void)state;
+    fixture_setup(&fixture);
+    assert_ok(ask(fixture, "PUT /box/b?comp=block&blockid=AAA%3D", NULL, "staged"), 201);
+    view = open_blob(fixture);
+    assert_int_equal(read_view_get(view, RECORD_INNER, bytes_from_string("U"), arena, &record), 0);
+    read_view_close(view);
+    record.key = bytes_from_string("U");
+    value = blob_restore.without_lease(arena, RECORD_INNER, &record);
+    assert_int_equal(value.len, record.value.len);
+    assert_memory_equal(value.ptr, record.value.ptr, value.len - 16);
+    assert_memory_equal(value.ptr + value.len - 16, (char[16]){ 0 }, 16);
+    assert_memory_not_equal(record.value.ptr + value.len - 16, (char[16]){ 0 }, 16);
+    record.key = bytes_from_string("v");
+    assert_ptr_equal(blob_restore.without_lease(arena, RECORD_INNER, &record).ptr,
+                     record.value.ptr);
+    fixture_teardown(&fixture);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,6 +659,7 @@ int main(void)
         cmocka_unit_test(container_record),
         cmocka_unit_test(kept_container_record),
         cmocka_unit_test(hierarchical_container_record),
+        cmocka_unit_test(restored_totals_have_no_task),
         cmocka_unit_test(other_forms_are_refused),
     };
 
