@@ -11,7 +11,7 @@ import { containerName, once } from './setup.mjs';
 
 const server = await Server.start({ args: ['--hierarchical'] });
 after(() => server.stop());
-// In a URL with the account in its path, the client's renames lose the account.
+// In a URL with the account in its path, the client's renames lose the account: see the test of that.
 const service = new DataLakeServiceClient(`http://${account.name}.dfs.localhost:${server.ports.dfs}`, credential, once);
 const base = { host: '127.0.0.1', port: server.ports.dfs };
 
@@ -86,6 +86,19 @@ test('a file is appended to and flushed', async () => {
     await refused(filesystem.getFileClient('d').create(), 409, 'PathConflict');
     await refused(filesystem.getDirectoryClient('d/f').create(), 409, 'PathConflict');
     await refused(filesystem.getFileClient('d/f/g').create(), 409, 'PathConflict');
+});
+
+test('a rename whose path lacks the account uses that of its source', async () => {
+    const { name } = await newFilesystem();
+    const client = new DataLakeServiceClient(`http://127.0.0.1:${server.ports.dfs}/${account.name}`, credential, once).getFileSystemClient(name);
+    await newFile(client, 'from/file', 'content');
+    await client.getDirectoryClient('from').move('to');
+    await client.getFileClient('to/file').move('a file');
+    assert.equal((await bytesOf(client.getFileClient('a file'))).toString(), 'content');
+    await refused(client.getFileClient('a file').move((await newFilesystem()).name, 'x'), 501, 'NotImplemented');
+    // A complete path has no account in its source.
+    for (const source of [`/${account.name}/${name}/a%20file`, `/${account.name}`, `/${account.name}/`])
+        assert.notEqual((await raw('PUT', `/${name}/b`, { 'x-ms-rename-source': source }, '', { base })).status, 201, source);
 });
 
 test('files and directories are renamed in one step', async () => {

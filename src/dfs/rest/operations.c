@@ -166,6 +166,7 @@ const struct service dfs_service = {
     .levels = levels,
     .answer_etag = answer_etag,
     .resource_size = sizeof(struct blob_resource),
+    .account_elsewhere = dfs_rename_account,
     .read_resource = dfs_read_resource,
     .names = blob_signed_names,
     .check_names = dfs_check_names,

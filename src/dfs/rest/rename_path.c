@@ -2,10 +2,26 @@
 #include "dfs/rest/request.h"
 #include "service/server.h"
 
+static const char source_name[] = "x-ms-rename-source";
+
+/* Detects an omitted account: the first name of the path is not that of an account, and that of the
+ * source is. */
+struct bytes dfs_rename_account(const struct call *call)
+{
+    const struct accounts *accounts = call->endpoint->accounts;
+    struct bytes source = call_header(call, source_name), account, first, rest;
+
+    if (!accounts || call->request->method != METHOD_PUT || source.len < 2 || source.ptr[0] != '/')
+        return bytes_of(NULL, 0);
+    bytes_cut(bytes_from(source, 1), '/', &account, &rest);
+    bytes_cut(bytes_from(call->request->path, 1), '/', &first, &rest);
+    return !accounts_find(accounts, first) && accounts_find(accounts, account) ? account
+                                                                               : bytes_of(NULL, 0);
+}
+
 static enum error fail_source(struct call *call)
 {
-    return call_fail_header(call, E_InvalidSourceUri, "x-ms-rename-source",
-                            call_header(call, "x-ms-rename-source"));
+    return call_fail_header(call, E_InvalidSourceUri, source_name, call_header(call, source_name));
 }
 
 /* Authenticates the SAS of the source. The request's own SAS is that of the destination, and permits
@@ -38,15 +54,19 @@ static enum error authenticate_sas(struct call *call, const struct blob_resource
 }
 
 /* Reads "/filesystem/path", percent-encoded, with the query of a SAS. That of a request without a SAS
- * is not needed. */
+ * is not needed. If the request's path lacks the account, that of the source starts with it. */
 static enum error read_source(struct call *call, struct rename_path_parameters *p)
 {
-    struct bytes text = call_header(call, "x-ms-rename-source"), path, query;
+    struct bytes text = call_header(call, source_name), path, query, account;
     struct blob_resource source = { .base.level = LEVEL_SERVICE };
 
     bytes_cut(text, '?', &path, &query);
-    if (path.len < 2 || path.ptr[0] != '/' ||
-        dfs_read_path(call->arena, bytes_from(path, 1), &source) || source.base.level != LEVEL_BLOB)
+    if (path.len < 2 || path.ptr[0] != '/')
+        return fail_source(call);
+    path = bytes_from(path, 1);
+    if (call->account_is_elsewhere)
+        bytes_cut(path, '/', &account, &path);
+    if (!path.ptr || dfs_read_path(call->arena, path, &source) || source.base.level != LEVEL_BLOB)
         return fail_source(call);
     p->filesystem = source.container;
     p->rename.source = source.blob;

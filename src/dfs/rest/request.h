@@ -12,6 +12,9 @@
  * slashes; its slashes may be percent-encoded. A request for the root directory, which has no name,
  * is one for the filesystem with an action. */
 enum error dfs_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
+/* For a rename whose URL path omits the account, returns the account named in the source; ptr NULL
+ * for other requests, and in a front end that only forwards requests. rename_path.c; decision: 1346 */
+struct bytes dfs_rename_account(const struct call *call);
 /* Checks names like blob_check_names(), and accepts the root. */
 enum error dfs_check_names(const struct resource *resource);
 
