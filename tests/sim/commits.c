@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "fleet_shared.h"
 #include "moves.h"
+#include "services.h"
 #include "states.h"
 #include "world.h"
 
@@ -57,7 +58,7 @@ struct commit_order *commits_here(void)
 
 void commits_note(uint64_t from)
 {
-    if (!commits_are_divided() || from == world->commits)
+    if ((!commits_are_divided() && world->plan.service != SIM_BLOB) || from == world->commits)
         return;
     make_room(world->commits);
     for (uint64_t commit = from + 1; commit <= world->commits; commit++)

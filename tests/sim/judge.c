@@ -9,6 +9,7 @@
 
 #include "batch.h"
 #include "commits.h"
+#include "engine.h"
 #include "compare.h"
 #include "origins.h"
 #include "faults.h"
@@ -765,11 +766,20 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
     return true;
 }
 
+/* Returns the newest commit that may have survived. The record engine knows it after a crash; what is in a retained
+ * container cannot be asked for. */
+static uint64_t newest_survivor(void)
+{
+    if (commits_are_divided() || commits_here()->has_started || engine_opened_at() == 0)
+        return commits_newest();
+    return commits_survivor();
+}
+
 /* The newest commit that the crash may have left whose state is the one that was found. */
 static bool find_state(const struct stock *stock, unsigned count, uint64_t *ret_commit,
                        const struct stock **ret_odd, const char **ret_why)
 {
-    for (uint64_t commit = commits_newest();; commit = commits_previous(commit)) {
+    for (uint64_t commit = newest_survivor();; commit = commits_previous(commit)) {
         *ret_commit = commit;
         if (is_state(stock, count, commit, ret_odd, ret_why))
             return true;
