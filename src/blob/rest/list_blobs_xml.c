@@ -240,8 +240,10 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     const struct blob *blob)
 {
+    struct blob last;
     bool is_last = view->versions_only && blob_has_versions_only(blob);
-    const struct blob last = is_last ? last_version(blob) : (struct blob){ .created = 0 };
 
+    if (is_last)
+        last = last_version(blob);
     add_entry(out, view, name, is_last ? &last : blob, is_last);
 }
