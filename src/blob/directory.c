@@ -16,19 +16,11 @@
 /* Moves the subject to the hidden directory, and has it deleted there. */
 static enum error hide(struct decision *d)
 {
-    struct blob_node *node = blob_state(d)->node;
-    struct tree_renamed renamed;
-    struct tree_place to;
-    enum tree_result result;
-    enum error e = namespace_hidden_place(d, node->place.entry.id, &to);
+    enum error e = namespace_hide(d);
 
-    if (e)
-        return e;
-    result = tree_rename(&node->tree, &node->place, &to, TREE_OVER_NOTHING, &renamed);
-    if (result)
-        return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed : STORE_CORRUPT);
-    changes_defer(d->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
-    return OK;
+    if (!e)
+        changes_defer(d->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
+    return e;
 }
 
 enum error path_delete_directory(struct decision *d, bool is_recursive, instant *ret_deleted)

@@ -48,17 +48,10 @@ enum error kept_path_mark(struct decision *d, const struct retention *retention)
 enum error kept_path_retain(struct decision *d, const struct retention *retention,
                             instant *ret_deleted)
 {
-    struct blob_node *node = blob_state(d)->node;
-    struct tree_renamed renamed;
-    struct tree_place to;
-    enum tree_result result;
-    enum error e = namespace_hidden_place(d, node->place.entry.id, &to);
+    enum error e = namespace_hide(d);
 
     if (e)
         return e;
-    result = tree_rename(&node->tree, &node->place, &to, TREE_OVER_NOTHING, &renamed);
-    if (result)
-        return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed : STORE_CORRUPT);
     e = kept_path_mark(d, retention);
     *ret_deleted = e ? 0 : d->now;
     return e;

@@ -308,6 +308,22 @@ enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_p
     return OK;
 }
 
+enum error namespace_hide(struct decision *d)
+{
+    struct blob_node *node = blob_state(d)->node;
+    struct tree_renamed renamed;
+    struct tree_place to;
+    enum tree_result result;
+    enum error e = namespace_hidden_place(d, node->place.entry.id, &to);
+
+    if (e)
+        return e;
+    result = tree_rename(&node->tree, &node->place, &to, TREE_OVER_NOTHING, &renamed);
+    if (result)
+        return decision_fail_store(d, result == TREE_FAILED ? node->tree.failed : STORE_CORRUPT);
+    return OK;
+}
+
 /* ---- directories as blobs ---- */
 
 bool blob_metadata_is_directory(struct bytes metadata)

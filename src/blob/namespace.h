@@ -64,6 +64,9 @@ enum error namespace_is_empty(struct decision *d, bool *ret_empty);
  * directory does not exist, creates it in a commit of its own. Returns OK, DECIDE_PREPARED, or an
  * error of decision_fail_store(). */
 enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_place *ret_place);
+/* Moves the file or directory of the subject to the hidden directory. Returns like
+ * namespace_hidden_place(). */
+enum error namespace_hide(struct decision *d);
 /* Finds the hidden directory. Returns STORE_OK, STORE_NOT_FOUND, or another failure. */
 enum store_result namespace_hidden_id(struct tree *tree, uint64_t *ret_id);
 /* Returns true for a name in the root that no path can contain: the hidden directory, which receives

@@ -342,7 +342,7 @@ const DEFECTS = [
     { name: 'flush-over-a-gap', service: 'path', file: 'src/dfs/append_data.c',
         change: [['        if (be64_get(blocks->staged[i].block_id.ptr) != length)\n            return E_InvalidFlushPosition;\n', '']] },
     { name: 'deleted-directory-not-collected', service: 'path', file: 'src/blob/directory.c',
-        change: [['    changes_defer(d->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));\n    return OK;', '    return OK;']] },
+        change: [['    if (!e)\n        changes_defer(d->changes, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));\n', '']] },
     { name: 'list-beside-a-create', service: 'path', file: 'src/dfs/list_paths.c',
         change: [['    if (!e && !is_empty)', '    if (!e && !is_empty && !d)']] },
     { name: 'renamed-into-a-file-of-its-name', service: 'path', file: 'src/dfs/path_operations.c',
