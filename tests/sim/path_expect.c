@@ -244,22 +244,26 @@ static bool is_below_file(const struct path_state *state, unsigned place)
     return false;
 }
 
-/* Data that was appended but not flushed excludes a block list. */
-static struct path_expected expect_block_list(const struct path_ask *ask,
-                                              const struct path_node *node)
+/* Data that was appended but not flushed excludes blocks. */
+static struct path_expected beside_appended(const struct path_node *node,
+                                            struct path_expected expected)
 {
-    struct path_expected expected = success(201, ask->place);
-
-    for (unsigned i = 0; i < ask->list_count; i++)
-        if (!node || !path_has_block(node, ask->list[i].source, ask->list[i].block))
-            return refusal(400, "InvalidBlockList");
-    if (!node)
-        return expected;
     if (node->is_doubtful)
         expected.or_code = "BlobOperationNotSupported";
     else if (node->staged_count > 0)
         return refusal(409, "BlobOperationNotSupported");
     return expected;
+}
+
+static struct path_expected expect_block_list(const struct path_ask *ask,
+                                              const struct path_node *node)
+{
+    const struct path_expected expected = success(201, ask->place);
+
+    for (unsigned i = 0; i < ask->list_count; i++)
+        if (!node || !path_has_block(node, ask->list[i].source, ask->list[i].block))
+            return refusal(400, "InvalidBlockList");
+    return node ? beside_appended(node, expected) : expected;
 }
 
 static struct path_expected expect_create(const struct run *run)
@@ -290,11 +294,8 @@ static struct path_expected expect_put_block(const struct run *run)
     expected = success(201, ask->place);
     if (!node)
         return expected;
-    if (node->is_doubtful)
-        expected.or_code = "BlobOperationNotSupported";
-    else if (node->staged_count > 0)
-        return refusal(409, "BlobOperationNotSupported");
-    if (node->blocks[ask->content.block - 1].block == 0 &&
+    expected = beside_appended(node, expected);
+    if (!expected.code && node->blocks[ask->content.block - 1].block == 0 &&
         path_count_blocks(node) >= limit_of(LIMIT_STAGED, PATH_STAGED_MAX))
         return refusal(409, "BlockCountExceedsLimit");
     return expected;
