@@ -211,7 +211,7 @@ struct delete_blob_parameters {
 };
 struct delete_blob_result {
     struct result base;
-    bool is_kept;    /* it is soft-deleted, or kept as a version */
+    bool is_kept;    /* it is soft-deleted, or retained as a version */
     instant deleted; /* of a retained path of a hierarchical container (kept_paths.h); or 0 */
 };
 OPERATION_DECLARE(delete_blob);
@@ -222,7 +222,7 @@ OPERATION_DECLARE(delete_blob_permanently);
 
 struct undelete_blob_parameters {
     struct parameters base;
-    instant deleted; /* in a hierarchical container: which deletion; 0: the newest one */
+    instant deleted; /* of the deletion, in a hierarchical container; 0 for the newest */
 };
 struct undelete_blob_result {
     struct result base;

@@ -1,6 +1,6 @@
 /* Indexes the deleted paths of a hierarchical container (kept_paths.h): an index record
  * (store/store.h) for each of them, in the partition of its node, is written in the commit that
- * changes the record of its blob. Inside blob/ only.
+ * changes the record of its blob. Internal to blob/.
  *
  *   key    "p", the path with 02 for each '/', 01, be64 complement of the time of the deletion
  *   value  the record of the blob
@@ -16,7 +16,7 @@
 void kept_path_index_update(struct changes *changes, struct arena *arena, const struct blob *was,
                             const struct blob *now);
 
-/* Returns the prefix of the keys of all paths that begin with these bytes. */
+/* Returns the prefix of the keys of all paths that start with these bytes. */
 struct bytes kept_path_prefix(struct arena *arena, struct bytes path);
 
 /* Contains a deletion of a path, as the index shows it. */

@@ -33,7 +33,7 @@ enum error kept_path_mark(struct decision *d, const struct retention *retention)
 /* Restores the path of the request, with all that was below it. Subject: blob_subject_undeleted;
  * NEEDS_NAME.
  *
- * deleted    time of the deletion; 0: the newest one, or none if the path exists
+ * deleted    time of the deletion; 0 for the newest one, or none if the path exists
  * *ret_blob  the blob of the path
  * returns  OK; E_BlobAlreadyExists; E_RenameDestinationParentPathNotFound; E_BlobNotFound: no such
  *          deletion is retained */

@@ -37,7 +37,7 @@ struct page {
     struct ahead tree_ahead, kept_ahead;
     bool is_tree;
     bool is_at_kept;           /* the current record is a deleted path */
-    struct bytes group;        /* added last; ptr NULL: none */
+    struct bytes group;        /* added last; ptr NULL if none was */
     struct listing_place from; /* start of the page */
     struct text seek;          /* target of a seek; reused */
     struct text marked;        /* blob that the marks belong to */

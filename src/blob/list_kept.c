@@ -17,7 +17,7 @@ struct kept_paths {
     struct index_iterator *iterator;
     struct text name;
     char record_key[KEPT_PATH_KEY_SIZE];
-    /* of the hidden directory, which changes with each deletion; 0: it does not exist */
+    /* of the hidden directory, which changes with each deletion; 0 if it does not exist */
     instant at;
     enum store_result failed; /* STORE_OK: nothing has */
 };

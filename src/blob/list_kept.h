@@ -22,7 +22,7 @@ struct kept_paths *kept_paths_open(struct decision *d, const struct list_blobs_p
 /* Returns the next one, expired or not; its partition key is the path. Returns like
  * space_iterator_next(). */
 enum store_result kept_paths_next(struct kept_paths *paths, struct space_record *ret_record);
-/* Continues with the next path that does not begin with these bytes. */
+/* Continues with the next path that does not start with these bytes. */
 void kept_paths_skip(struct kept_paths *paths, struct bytes group);
 /* Returns STORE_OK, or STORE_CONFLICT if paths were deleted or restored since the opening; after
  * some attempts that is accepted. */

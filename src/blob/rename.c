@@ -107,7 +107,7 @@ static enum error drop_replaced(struct decision *d)
     return OK;
 }
 
-/* Finds out whether the blob that is replaced is retained, and until when. */
+/* Determines whether the replaced blob is retained, and until when. */
 static enum error find_retention(struct decision *d, struct retention *ret_retention)
 {
     const struct blob *replaced = &blob_state(d)->blob;

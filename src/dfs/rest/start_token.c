@@ -9,7 +9,7 @@
 #include "base/encode.h"
 #include "dfs/rest/request.h"
 
-/* Splits at the last exclamation mark; ret_tail->ptr is NULL if there is none. */
+/* Splits at the last exclamation mark; ret_tail->ptr is NULL without one. */
 static void cut_last(struct bytes text, struct bytes *ret_head, struct bytes *ret_tail)
 {
     const char *mark = memrchr(text.ptr, '!', text.len);
