@@ -12,11 +12,12 @@
 #include "world.h"
 
 /* Deletions that a list is compared with. */
-#define KEPT_MAX          512u
+#define KEPT_MAX        512u
 /* Deletions that no request can show any more are forgotten after this time. */
-#define FORGOTTEN_TICKS   (120 * TICKS_PER_SECOND)
+#define FORGOTTEN_TICKS (120 * TICKS_PER_SECOND)
 /* Deletion ids start in 1601. */
-#define DELETION_ID_START ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
+#define DELETION_ID_START                                                                          \
+    ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
 
 bool path_retains(void)
 {

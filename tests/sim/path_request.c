@@ -12,9 +12,10 @@
 #include "draft.h"
 #include "world.h"
 
-#define FILESYSTEM        "/devstoreaccount1/fsys"
+#define FILESYSTEM "/devstoreaccount1/fsys"
 /* Deletion ids are times since 1601. */
-#define DELETION_ID_START ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
+#define DELETION_ID_START                                                                          \
+    ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
 
 /* Front ends have one port each, where the Data Lake endpoint recognizes requests for the Blob service (decision 1200). */
 bool path_request_is_by_blob(const struct ask *ask)
@@ -344,6 +345,16 @@ static void write_read(const struct path_ask *ask, struct arena *arena, struct d
         draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
 }
 
+static void write_filesystem(const struct path_ask *ask, struct draft *draft)
+{
+    bool creates = ask->op == PATH_CREATE_FILESYSTEM;
+
+    set_method(draft, creates ? METHOD_PUT : METHOD_GET, creates ? "PUT" : "GET");
+    draft->path = bytes_from_string(FILESYSTEM);
+    draft->query = bytes_from_string(creates ? "resource=filesystem"
+                                             : "restype=container&comp=list&include=snapshots");
+}
+
 void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
 {
     const struct path_ask *ask = &of->path;
@@ -353,9 +364,8 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     ret_draft->path = arena_printf(arena, FILESYSTEM "/%s", path);
     switch (ask->op) {
     case PATH_CREATE_FILESYSTEM:
-        set_method(ret_draft, METHOD_PUT, "PUT");
-        ret_draft->path = bytes_from_string(FILESYSTEM);
-        ret_draft->query = bytes_from_string("resource=filesystem");
+    case PATH_LIST_SNAPSHOTS:
+        write_filesystem(ask, ret_draft);
         break;
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
@@ -387,11 +397,6 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_SNAPSHOT:
         set_method(ret_draft, METHOD_PUT, "PUT");
         ret_draft->query = bytes_from_string("comp=snapshot");
-        break;
-    case PATH_LIST_SNAPSHOTS:
-        set_method(ret_draft, METHOD_GET, "GET");
-        ret_draft->path = bytes_from_string(FILESYSTEM);
-        ret_draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
         break;
     case PATH_SET_EXPIRY:
     case PATH_UNDELETE:

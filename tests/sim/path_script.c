@@ -366,6 +366,15 @@ static void draw_retention(struct draws *draws, unsigned client, struct path_ask
     ask->days = draw(draws, 4) == 0 ? 0 : 1 + draw(draws, DAYS_MAX);
 }
 
+static void draw_delete(struct draws *draws, struct path_ask *ask)
+{
+    ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
+    ask->by_blob = draw(draws, 3) == 0;
+    ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0;
+    draw_snapshot(draws, ask);
+    ask->with_snapshots = ask->by_blob && !ask->snapshot[0] && draw(draws, 3) == 0;
+}
+
 static void draw_particular(struct draws *draws, unsigned client, struct path_ask *ask)
 {
     switch ((int)ask->op) {
@@ -386,11 +395,7 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
             ask->content.length = 0;
         break;
     case PATH_DELETE:
-        ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
-        ask->by_blob = draw(draws, 3) == 0;
-        ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0;
-        draw_snapshot(draws, ask);
-        ask->with_snapshots = ask->by_blob && !ask->snapshot[0] && draw(draws, 3) == 0;
+        draw_delete(draws, ask);
         break;
     case PATH_PUT_BLOCK:
     case PATH_PUT_BLOCK_LIST:

@@ -37,6 +37,13 @@ uint64_t path_view_latest(void)
     return latest;
 }
 
+void path_view_attempt(void)
+{
+    struct path_view *view = path_view_here();
+
+    *view = (struct path_view){ .first = view->first, .last = view->last };
+}
+
 __typeof__(decision_read_clock) __real_decision_read_clock, __wrap_decision_read_clock;
 __typeof__(decision_keep_above) __real_decision_keep_above, __wrap_decision_keep_above;
 __typeof__(blob_enter) __real_blob_enter, __wrap_blob_enter;
@@ -49,13 +56,11 @@ __typeof__(expiry_set) __real_expiry_set, __wrap_expiry_set;
 __typeof__(expire_path) __real_expire_path, __wrap_expire_path;
 __typeof__(expire_file_task) __real_expire_file_task, __wrap_expire_file_task;
 
-/* Every attempt begins with it. */
 void __wrap_decision_read_clock(struct decision *d)
 {
     struct path_view *view = path_view_here();
 
     __real_decision_read_clock(d);
-    view->prepares = view->clears = false;
     if (view->first == 0)
         view->first = d->now;
     view->last = d->now;

@@ -23,6 +23,8 @@ struct path_view *path_view_here(void);
 struct path_view path_view_of(unsigned slot);
 /* A request begins. */
 void path_view_forget(unsigned slot);
+/* Another attempt of the request of the calling thread begins. */
+void path_view_attempt(void);
 /* Returns the newest time at which the server may have deleted for good what has expired. */
 uint64_t path_view_latest(void);
 
