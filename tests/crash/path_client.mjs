@@ -140,18 +140,16 @@ export class PathClient {
     /** Deletes a directory and all deleted paths below it, while nothing is retained. */
     async removeForGood(directory) {
         const [, filesystem, ...rest] = directory.split('/');
-        const prefix = `${rest.join('/')}/`;
-        const remove = async (path) => this.#expect([200, 404], dfs('DELETE', 'recursive=true'), path);
+        const remove = () => this.#expect([200, 404], dfs('DELETE', 'recursive=true'), directory);
 
-        for (let found; (found = await this.#deleted(filesystem, prefix)).length > 0;) {
-            const path = `${directory}/${found[0].path}`;
+        await remove();
+        for (const { path, id } of await this.#deleted(filesystem, `${rest.join('/')}/`)) {
+            const whole = `${directory}/${path}`;
 
-            await remove(path);
-            await this.createDirectory(path.slice(0, path.lastIndexOf('/')));
-            await this.change(directory, { kind: 'restore', path: found[0].path, id: found[0].id });
-            await remove(path);
+            await this.createDirectory(whole.slice(0, whole.lastIndexOf('/')));
+            await this.change(directory, { kind: 'restore', path, id });
+            await remove();
         }
-        await remove(directory);
     }
 
     /** All below a directory, as differs() of path_model.mjs takes it. */
