@@ -40,12 +40,13 @@ function inherited(state, path) {
     return { isOpen: opens, opens };
 }
 
-/** Returns whether the lists permit the user to delete a directory: those of the directories above, of itself and below. */
+/** Returns whether the lists permit the user to delete a directory: those of the directories above and, unless it is empty, of itself
+ *  and below. */
 export function mayDelete(state, path) {
     for (let at = parentOf(path); at !== ''; at = parentOf(at))
         if (!state.get(at).isOpen)
             return false;
-    return [...subtree(state, path).values()].every(({ kind, isOpen }) => kind === 'file' || isOpen);
+    return isEmpty(state, path) || [...subtree(state, path).values()].every(({ kind, isOpen }) => kind === 'file' || isOpen);
 }
 
 function renamed(state, { from, to }) {
