@@ -34,7 +34,8 @@ struct search {
 
 /* ---- names of results ---- */
 
-bool found_node(struct bytes name, uint64_t *ret_node)
+/* Returns false if the name of a result is malformed. */
+static bool found_node(struct bytes name, uint64_t *ret_node)
 {
     uint64_t node = 0;
 

@@ -48,12 +48,10 @@ struct found_place {
  * if the name of the result is malformed. */
 #define FOUND_NODE_DIGITS 16u
 struct bytes found_name(bool is_hierarchical, struct bytes name);
-/* Returns the id; false if the name is malformed. */
-bool found_node(struct bytes name, uint64_t *ret_node);
 
 /* Parameters that both operations share. */
 struct find_blobs {
-    bool is_hierarchical; /* kind of the account */
+    bool is_hierarchical;               /* kind of the account */
     const struct tag_expression *where; /* an expression that names a tag */
     uint32_t max;
     struct found_place from;
