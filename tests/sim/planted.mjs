@@ -169,7 +169,7 @@ const DEFECTS = [
     { name: 'page-of-two-states', file: 'src/blob/list_blobs.c',
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
-        change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
+        change: [['resumes ? resume_key(search) : bytes_of("", 0)', 'bytes_of("", 0)']] },
     { name: 'append-loses-its-race', file: 'src/service/driver.c',
         change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
