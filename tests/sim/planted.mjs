@@ -680,6 +680,8 @@ const DEFECTS = [
         change: [['    if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))', '    if (source->blob.uncommitted)']] },
     { name: 'directory-of-expired-files-stays', service: 'path', file: 'src/blob/directory.c',
         change: [['    e = is_recursive ? OK : expired_files_only(d, &is_recursive);\n', '    e = OK;\n']] },
+    { name: 'directory-of-expired-files-stays', service: 'path', file: 'src/blob/directory.c',
+        change: [['    e = is_recursive ? OK : expired_files_only(d, &is_recursive);\n', '    e = OK;\n']] },
     { name: 'restored-with-its-lease', service: 'path', file: 'src/blob/kept_paths.c',
         change: [['    kept.lease = (struct lease){ .kind = 0 };\n', '']] },
     { name: 'replaced-by-a-rename-not-retained', service: 'path', file: 'src/blob/rename.c',
