@@ -57,7 +57,13 @@ struct stage {
     uint64_t taken;        /* bytes taken by calls of stage_write() that have returned */
     uint64_t cut_begin;    /* offset of the last cut, where a piece starts */
     uint64_t cut;          /* offset at which that piece ends; no effect if not above `taken` */
+    bool encrypts;
+    uint8_t key[DATA_KEY_SIZE]; /* if encrypts; wiped when the stage is freed */
 };
+
+/* Returns a new seal for a piece of at most so many sectors, from malloc(), and its cipher. */
+struct piece_seal *piece_seal_new(const struct stage *stage, uint32_t sectors,
+                                  struct data_cipher **ret_cipher);
 
 /* SCAN_AHEAD returns STORE_WAIT instead of stepping over many deleted keys. */
 enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
