@@ -1,4 +1,4 @@
-/* Encryption of stored bytes with AES-256-GCM. A cipher has its own data key, which is derived from
+/* Encrypts stored bytes with AES-256-GCM. A cipher has its own data key, which is derived from
  * a key and a salt, so the number of bytes that may be encrypted with one key is not limited in
  * practice. Each run of bytes has a number, which is its nonce.
  *
@@ -24,8 +24,8 @@ void data_cipher_free(struct data_cipher *cipher);
 /* Encrypts bytes in place. */
 void data_cipher_seal(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       uint8_t ret_tag[DATA_TAG_SIZE]);
-/* Decrypts bytes in place. Returns false, and zeroes them, if they were not encrypted with this key,
- * salt and number, or have changed since. */
+/* Decrypts bytes in place. Returns false, and zeroes them, if they were not encrypted with this
+ * key, salt and number, or have changed since. */
 bool data_cipher_open(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       const uint8_t tag[DATA_TAG_SIZE]);
 

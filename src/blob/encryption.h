@@ -1,8 +1,9 @@
-/* Internal to blob/ and dfs/: blobs that are encrypted with a key of the customer. All content of
- * such a blob is in encrypted pieces (store/piece.h), and its metadata is encrypted too; the record
- * has the SHA-256 of the key. Snapshots and versions keep the key that their blob had. An operation
- * that reads or extends the content or reads or writes metadata needs the key; an overwriting one
- * does not. docs: Provide an encryption key on a request to Blob storage; decision: 1420, 1421 */
+/* Checks the keys of blobs that are encrypted with a key of the customer. Internal to blob/ and
+ * dfs/. All content of such a blob is in encrypted pieces (store/piece.h), and its metadata is
+ * encrypted too; the record has the SHA-256 of the key. Snapshots and versions keep the key that
+ * their blob had. An operation that reads or extends the content or reads or writes metadata needs
+ * the key; an overwriting one does not. docs: Provide an encryption key on a request to Blob
+ * storage; decision: 1420, 1421 */
 #ifndef LAGRA_BLOB_ENCRYPTION_H
 #define LAGRA_BLOB_ENCRYPTION_H
 

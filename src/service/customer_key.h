@@ -1,7 +1,7 @@
-/* Customer-provided keys: a request names the AES-256 key with which its blob is encrypted. The key
- * is in the request's memory only, which is wiped when it is freed (arena_hold_secret()); what is
- * stored is its SHA-256. decision: 1420
- * rest: Encryption-at-rest; docs: Provide an encryption key on a request to Blob storage */
+/* Reads customer-provided keys: a request can have the AES-256 key of its blob. The key is in the
+ * request's memory only, which is wiped when it is freed (arena_hold_secret()); what is stored is
+ * its SHA-256. decision: 1420 rest: Encryption-at-rest; docs: Provide an encryption key on a
+ * request to Blob storage */
 #ifndef LAGRA_SERVICE_CUSTOMER_KEY_H
 #define LAGRA_SERVICE_CUSTOMER_KEY_H
 
@@ -28,8 +28,8 @@ enum key_use { KEY_READS, KEY_WRITES };
  * E_MissingRequiredHeader; E_InvalidHeaderValue: the key is not base64 of 32 bytes, or does not
  * match its hash */
 enum error customer_key_read(struct call *call, enum key_use use);
-/* Reads x-ms-source-encryption-key, the key of a copy source, NULL if none was sent; returns the same
- * errors. */
+/* Reads x-ms-source-encryption-key, the key of a copy source, NULL if none was sent; returns the
+ * same errors. */
 enum error customer_key_of_source(struct call *call, const struct customer_key **ret_key);
 
 #endif

@@ -64,6 +64,9 @@ enum store_result piece_read(struct store *store, const struct piece *piece, uin
 enum store_result piece_decrypt(const struct piece *piece, struct data_cipher *cipher,
                                 uint32_t offset, uint32_t length, void *to);
 
+/* Returns a copy of the piece whose checksums and seal are in the arena. */
+struct piece piece_copy(struct arena *arena, const struct piece *piece);
+
 /* Location of verified bytes. The descriptor belongs to the store, which keeps few open; a caller
  * that needs it for longer duplicates it. */
 struct piece_file {

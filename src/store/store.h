@@ -130,8 +130,6 @@ static inline size_t piece_seal_size(uint32_t sectors)
 {
     return sizeof(struct piece_seal) + (size_t)sectors * DATA_TAG_SIZE;
 }
-/* Returns a copy of the piece whose checksums and seal are in the arena. */
-struct piece piece_copy(struct arena *arena, const struct piece *piece);
 
 /* ---- opening ---- */
 
