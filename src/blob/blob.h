@@ -15,9 +15,9 @@
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: records of contents (content/content.h)
  *                                index: the base's tags (tag_index.h)
- *   container space of a hierarchical container: a tree (tree/record.h); the partition of a file
- *   or directory has the records of a blob; index: deleted paths
- *   (kept_path_index.h)
+ *   container space of a hierarchical container: a tree (tree/record.h), which several containers
+ *   of the account may share (container_root.h); the partition of a file or directory has the
+ *   records of a blob; index: deleted paths (kept_path_index.h)
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -78,6 +78,12 @@ bool blob_decode_path(struct arena *arena, struct bytes *path); /* rest/resource
 
 /* ---- containers: container_record.c ---- */
 
+struct container_root {
+    /* of that directory in the root of the tree (container_root.h); zero: the root of the tree */
+    struct guid name;
+    bool is_shared; /* the tree has the root directories of other containers too */
+};
+
 struct container {
     struct guid space;
     instant created;
@@ -86,18 +92,19 @@ struct container {
     struct lease lease;
     enum public_access public_access;
     struct bytes metadata;
-    struct bytes policies; /* encoded, auth/policies.h */
-    bool hierarchical;     /* its blobs are the nodes of a tree; set when it is created */
-    struct bytes owner;    /* of a hierarchical one: user who created it; empty: the superuser */
-    instant expires;       /* when a soft-deleted container expires; 0 for others */
-    struct guid task;      /* that drops it then */
+    struct bytes policies;      /* encoded, auth/policies.h */
+    bool hierarchical;          /* its blobs are the nodes of a tree; set when it is created */
+    struct container_root root; /* of a hierarchical one */
+    struct bytes owner; /* of a hierarchical one: user who created it; empty: the superuser */
+    instant expires;    /* when a soft-deleted container expires; 0 for others */
+    struct guid task;   /* that drops it then */
 };
 /* Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Strings are in the arena. */
 enum store_result container_read(struct read_view *snapshot, struct arena *arena,
                                  struct container *ret_container);
 void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
-/* Deletes the record, but not the contents of the container (changes_drop_space()). */
+/* Deletes the record, but not the contents of the container. */
 void container_delete_record(struct changes *changes);
 /* The same for a soft-deleted container, by the time of its deletion. */
 enum store_result container_read_deleted(struct read_view *snapshot, struct arena *arena,
@@ -208,8 +215,8 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
-    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h); ptr NULL for
-     * other blobs */
+    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h): its path in the
+     * tree (container_tree_path()); ptr NULL for other blobs */
     struct bytes deleted_path;
     struct blob_expiry expiry;       /* base only */
     struct bytes encryption_context; /* from Path Create, stored unencrypted; or ptr NULL */
@@ -396,7 +403,8 @@ extern const struct service blob_service;
 struct container_type;
 extern const struct container_type blob_container; /* rest/container_operations.c */
 
-extern const struct restore_functions blob_restore; /* container_record.c */
+extern const struct restore_functions blob_restore; /* container_restore.c */
 extern const struct usage_functions blob_usage;     /* container_record.c */
+extern const struct part_functions blob_parts;      /* container_root.c */
 
 #endif

@@ -6,20 +6,22 @@
  *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
  *               and "c":  version 1; expires, ticks; task, 16 raw
  *   versions 3 and 4: like 1 and 2, then bytes owner; of a container with a hierarchical namespace
+ *   versions 5 and 6: like 3 and 4, then name of the root directory, 16 raw; u8 1 if the tree is
+ *               shared (container_root.h)
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
 
-#include "blob/uncommitted.h"
+#include <assert.h>
+
 #include "properties/soft_delete.h"
-#include "service/names.h"
-#include "service/restore.h"
 #include "service/small_record.h"
 #include "service/usage.h"
 
 #define RECORD_VERSION      1
 #define RECORD_VERSION_KEPT 2
 #define HIERARCHICAL        2 /* added to the version */
+#define WITH_ROOT           4 /* added instead, for a root directory with a name */
 
 static const struct bytes record_key = BYTES("c");
 
@@ -27,11 +29,11 @@ bool container_decode(struct bytes value, struct container *ret_container)
 {
     struct container c = { 0 };
     struct decoder in;
-    uint8_t access, version;
+    uint8_t access, version, is_shared = 0;
 
     decoder_init(&in, value);
     version = decode_u8(&in);
-    if (version < RECORD_VERSION || version > RECORD_VERSION_KEPT + HIERARCHICAL)
+    if (version < RECORD_VERSION || version > RECORD_VERSION_KEPT + WITH_ROOT)
         return false;
     c.hierarchical = version > RECORD_VERSION_KEPT;
     decode_fixed(&in, c.space.b, sizeof c.space.b);
@@ -42,15 +44,22 @@ bool container_decode(struct bytes value, struct container *ret_container)
     access = decode_u8(&in);
     c.metadata = decode_bytes(&in);
     c.policies = decode_bytes(&in);
-    if (version == RECORD_VERSION_KEPT || version == RECORD_VERSION_KEPT + HIERARCHICAL) {
+    if (version % 2 == RECORD_VERSION_KEPT % 2) {
         c.expires = decode_u64(&in);
         decode_fixed(&in, c.task.b, sizeof c.task.b);
     }
     if (c.hierarchical)
         c.owner = decode_bytes(&in);
+    if (version > RECORD_VERSION_KEPT + HIERARCHICAL) {
+        decode_fixed(&in, c.root.name.b, sizeof c.root.name.b);
+        is_shared = decode_u8(&in);
+        if (guid_is_zero(&c.root.name) || is_shared > 1)
+            return false;
+    }
     if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
         return false;
     c.public_access = (enum public_access)access;
+    c.root.is_shared = is_shared;
     *ret_container = c;
     return true;
 }
@@ -96,11 +105,15 @@ enum store_result container_read(struct read_view *snapshot, struct arena *arena
 void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
                              const struct container *container)
 {
+    bool has_root = !guid_is_zero(&container->root.name);
     struct text out;
 
-    text_init(&out, arena, 160 + container->metadata.len + container->policies.len);
+    assert(container->hierarchical || !has_root);
+    text_init(&out, arena, 180 + container->metadata.len + container->policies.len);
     encode_u8(&out, (uint8_t)((deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION) +
-                              (container->hierarchical ? HIERARCHICAL : 0)));
+                              (has_root                  ? WITH_ROOT
+                               : container->hierarchical ? HIERARCHICAL
+                                                         : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -115,6 +128,10 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     }
     if (container->hierarchical)
         encode_bytes(&out, container->owner);
+    if (has_root) {
+        encode_fixed(&out, container->root.name.b, sizeof container->root.name.b);
+        encode_u8(&out, container->root.is_shared);
+    }
     changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
                 NULL, 0);
 }
@@ -142,59 +159,10 @@ void container_write_changed(struct decision *d, struct container *container)
     container_write(d->changes, d->arena, container);
 }
 
-/* ---- restoring from a backup: service/restore.h ---- */
+/* ---- storage used: service/usage.h ---- */
 
 /* blob/blob.h */
 #define KEY_OF_BASE "\xFF"
-
-static const struct lease no_lease;
-
-static bool is_owner(struct bytes key)
-{
-    return bytes_equal(key, record_key);
-}
-
-static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
-                      struct guid space)
-{
-    struct container container;
-
-    (void)name;
-    if (!container_decode(record->value, &container))
-        return false;
-    container.space = space;
-    container.lease = no_lease;
-    container_write(d->changes, d->arena, &container);
-    return true;
-}
-
-/* A restored task has another id, and the old id may be that of the original's task, which a change
- * of the restored blob must not remove. */
-static struct bytes without_lease(struct arena *arena, enum record_family family,
-                                  const struct record *record)
-{
-    struct blob blob;
-    struct text out;
-
-    if (family == RECORD_INNER)
-        return uncommitted_without_task(arena, record);
-    if (family != RECORD_LISTED || !bytes_is(record->key, KEY_OF_BASE) ||
-        !blob_decode(record->value, &blob) ||
-        (blob.lease.kind == no_lease.kind && blob.expiry.at == 0))
-        return record->value;
-    blob.lease = no_lease;
-    memset(&blob.expiry.task, 0, sizeof blob.expiry.task);
-    text_init(&out, arena, record->value.len);
-    blob_encode(&out, &blob);
-    return text_bytes(&out);
-}
-
-const struct restore_functions blob_restore = { .check_name = name_check,
-                                                .is_owner = is_owner,
-                                                .put_owner = put_owner,
-                                                .without_lease = without_lease };
-
-/* ---- storage used: service/usage.h ---- */
 
 static bool is_container(const struct space_record *record, struct guid *ret_space,
                          uint64_t *ret_quota_bytes)

@@ -1,12 +1,13 @@
 /* See found_path.h. */
 #include "blob/found_path.h"
 
+#include "blob/container_root.h"
 #include "blob/namespace.h"
 
 /* Attempts at a page of a container whose directories are moved all the time. */
 #define ATTEMPTS_MAX 4u
-/* More than a path can have, with the hidden directory. */
-#define LEVELS_MAX   (2 * NAMESPACE_DEPTH_MAX + 2)
+/* More than a path can have, with the hidden directory and the root directory. */
+#define LEVELS_MAX   (2 * NAMESPACE_DEPTH_MAX + 3)
 
 /* A path that was found. */
 struct found {
@@ -17,12 +18,14 @@ struct found {
 
 struct found_paths {
     struct decision *d;
+    const struct container *container;
     struct tree tree;
     enum store_result failed; /* STORE_OK: nothing has */
     /* directory of the node found last: most results are followed by others of the same one */
     bool has_directory;
     uint64_t directory;
-    struct bytes path; /* its path, with a slash unless it is the root; ptr NULL if it is deleted */
+    /* its path, with a slash unless it is the root; ptr NULL if it is deleted or of another container */
+    struct bytes path;
     struct found *newest;
     bool has_lost; /* a node was deleted after the index was read */
 };
@@ -34,12 +37,13 @@ static enum store_result read_tree(struct decision *d, struct guid space, struct
     return tree_read_state(ret_tree);
 }
 
-struct found_paths *found_paths_open(struct decision *d, struct guid space)
+struct found_paths *found_paths_open(struct decision *d, const struct container *container)
 {
     struct found_paths *paths = arena_alloc(d->arena, sizeof *paths);
 
     paths->d = d;
-    paths->failed = read_tree(d, space, &paths->tree);
+    paths->container = container;
+    paths->failed = read_tree(d, container->space, &paths->tree);
     return paths;
 }
 
@@ -66,6 +70,18 @@ static enum store_result read_node(struct found_paths *paths, uint64_t id, bool 
     return result;
 }
 
+/* Removes the root directory from the names of a path, from the last one on. Returns false if it is that
+ * of another container. */
+static bool take_root(const struct found_paths *paths, const struct bytes *names, size_t *count)
+{
+    struct tree_name root;
+
+    if (guid_is_zero(&paths->container->root.name))
+        return true;
+    root = container_root_name(paths->d->arena, paths->container, false);
+    return *count > 0 && bytes_equal(names[--*count], root.given);
+}
+
 /* Finds the path of a directory. */
 static enum store_result find_directory(struct found_paths *paths, uint64_t id)
 {
@@ -84,11 +100,13 @@ static enum store_result find_directory(struct found_paths *paths, uint64_t id)
             return STORE_OK;
         if (result)
             return result;
-        if (node.parent == TREE_ROOT && namespace_is_hidden(node.name.given))
+        if (namespace_is_hidden(node.name.given))
             return STORE_OK;
         names[count++] = node.name.given;
         id = node.parent;
     }
+    if (!take_root(paths, names, &count))
+        return STORE_OK;
     text_init(&out, paths->d->arena, 256);
     while (count > 0) {
         text_add(&out, names[--count]);

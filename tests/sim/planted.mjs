@@ -89,8 +89,8 @@ const DEFECTS = [
         change: [['snapshot->ref.kind == BLOB_VERSION && mark->kind != MARK_RESTORED', 'snapshot->ref.kind == BLOB_VERSION']], args: KEEPS },
     { name: 'namesake-in-the-old-space', file: 'src/blob/container_record.c',
         change: [['void container_write_deleted(', 'static struct guid kept;\n\nvoid container_write_deleted('],
-            ['    struct text out;\n\n    text_init(&out, arena, 160 + container', '    struct text out;\n    bool is_new = deleted == 0 && container->created == container->modified;\n\n' +
-                '    kept = deleted > 0 ? container->space : kept;\n    text_init(&out, arena, 160 + container'],
+            ['    struct text out;\n\n    assert(container->hierarchical', '    struct text out;\n    bool is_new = deleted == 0 && container->created == container->modified;\n\n' +
+                '    kept = deleted > 0 ? container->space : kept;\n    assert(container->hierarchical'],
             ['encode_fixed(&out, container->space.b,', 'encode_fixed(&out, is_new && kept.b[0] ? kept.b : container->space.b,']], args: KEEPS },
     { name: 'kept-container-loses-its-blobs', file: 'src/blob/container_operations.c',
         change: [['    container.lease = no_lease;\n', '    container.lease = no_lease;\n    container.space.b[15] ^= 1;\n']], args: KEEPS },
@@ -358,7 +358,7 @@ const DEFECTS = [
     { name: 'created-without-writing-the-parent', service: 'path', file: 'src/blob/access_control.c',
         change: [['POSIX_EXECUTE | (is_last ? of_parent : 0)', 'POSIX_EXECUTE | (is_last ? of_parent & 1 : 0)']] },
     { name: 'renamed-out-of-a-foreign-directory', service: 'path', file: 'src/blob/rename.c',
-        change: [['    e = access_control_check_source(d, &source->place, &source->blob);\n', '']] },
+        change: [['    e = access_control_check_source(d, &source->place, &source->blob,\n                                    is_across(d, asked) ? &asked->granted : NULL);\n', '']] },
     { name: 'sticky-directory-of-anybody', service: 'path', file: 'src/acl/posix_acl.c',
         change: [['    return !directory->is_sticky || posix_acl_is_owner(child, caller) ||', '    return child || posix_acl_is_owner(child, caller) ||']] },
     { name: 'block-beside-appended-bytes', service: 'path', file: 'src/blob/block_list.c',

@@ -199,10 +199,11 @@ static void blobs(void **state)
 }
 
 static const struct field container_fields[] = {
-    VALUE(container, space),    VALUE(container, created),      VALUE(container, etag),
-    VALUE(container, modified), LEASE_FIELDS(container, lease), VALUE(container, public_access),
-    TEXT(container, metadata),  TEXT(container, policies),      VALUE(container, expires),
-    VALUE(container, task),     VALUE(container, hierarchical), TEXT(container, owner),
+    VALUE(container, space),     VALUE(container, created),        VALUE(container, etag),
+    VALUE(container, modified),  LEASE_FIELDS(container, lease),   VALUE(container, public_access),
+    TEXT(container, metadata),   TEXT(container, policies),        VALUE(container, expires),
+    VALUE(container, task),      VALUE(container, hierarchical),   TEXT(container, owner),
+    VALUE(container, root.name), VALUE(container, root.is_shared),
 };
 
 static void container_trip(struct arena *arena, const void *from, void *to)
@@ -230,7 +231,8 @@ static void containers(void **state)
           .expires = 9,
           .task = { { 10 } },
           .hierarchical = true,
-          .owner = BYTES("11") },
+          .owner = BYTES("11"),
+          .root = { { { 12 } }, true } },
         { .space = { { 101 } },
           .created = 102,
           .etag = { 103 },
@@ -242,7 +244,8 @@ static void containers(void **state)
           .expires = 109,
           .task = { { 110 } },
           .hierarchical = true,
-          .owner = BYTES("111") },
+          .owner = BYTES("111"),
+          .root = { { { 112 } }, true } },
         { .space = { { 1 } }, .created = 2, .etag = { 3 }, .modified = 4, .expires = 9 },
     };
 
