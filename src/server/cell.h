@@ -22,6 +22,7 @@ struct cell {
     struct http_application internal_application; /* application of the internal endpoint */
     struct http_server *internal;         /* internal endpoint, or NULL if it is not started */
     struct net_key *key;                  /* or NULL if the cluster has none */
+    struct direct *direct;                /* reads files of other cells; NULL without a key */
     char forward[ADDRESS_TEXT_MAX];       /* address of the internal endpoint, or "" */
     struct http_server *const *servers;   /* SERVICE_COUNT of them; NULL if not served */
     uint64_t serves_from_ns;              /* when the previous owner's lease has ended */
