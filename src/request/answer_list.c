@@ -14,6 +14,7 @@ _Static_assert(LISTED_PIECE_BYTES == PIECE_MAX_BYTES, "as in the store");
 static bool may_list(const struct flow *flow)
 {
     return flow->exchange->request.takes_pieces && !flow->fault && !flow->is_not_listed &&
+           !flow->work.call.is_structured &&
            flow->work.answer.content.length <= PIECE_LIST_BODY_MAX;
 }
 

@@ -103,6 +103,7 @@ test('every kind of read is the same as from the owner, and large bodies are rea
         [true, '/direct/whole', [['Range', `bytes=${9 * MIB - 100000}-`]]], [true, '/direct/whole', [['If-Match', etag]]], [true, '/direct/blocks'], [true, '/direct/blocks', [range(3 * MIB - 7, 6 * MIB + 100)]],
         [true, '/direct/pages'], [true, '/direct/pages', [range(3 * MIB + 65000, 5 * MIB)]], [true, '/direct/holes'], [true, '/direct/log'], [true, '/files/f', [], 'file'], [true, '/files/f', [range(100, 4 * MIB)], 'file'],
         [false, '/direct/whole', [range(0, 65535)]], [false, '/direct/whole', [range(0, 4 * MIB - 1), ['x-ms-range-get-content-md5', 'true']]],
+        [false, '/direct/whole', [['x-ms-structured-body', 'XSM/1.0; properties=crc64']]],
         [false, '/direct/whole', [['If-None-Match', etag]]], [false, '/direct/whole', [['If-Match', '"0x1"']]], [false, '/direct/whole', [range(100 * MIB)]], [false, '/direct/none'],
         [false, '/direct?restype=container&comp=list'],
     ];
