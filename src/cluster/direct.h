@@ -1,5 +1,5 @@
-/* Direct reads: a front end reads the body of a forwarded GET from the files of the owner's cell, on
- * the file system that both share, instead of having the owner send it (piece_list.h). The owner
+/* Reads the body of a forwarded GET from the files of the owner's cell, on the file system that both
+ * front ends share, instead of having the owner send it (piece_list.h): a direct read. The owner
  * keeps the pieces for as long as the exchange lasts.
  *
  * Threads of this module read the files, never a worker. They verify the sum of each sector that

@@ -1,4 +1,4 @@
-/* Internal to cluster/direct*.c: the state of direct reads. See direct.h. */
+/* Declares the state of direct reads, for cluster/direct*.c only. See direct.h. */
 #ifndef LAGRA_CLUSTER_DIRECT_PRIVATE_H
 #define LAGRA_CLUSTER_DIRECT_PRIVATE_H
 
@@ -53,19 +53,15 @@ struct direct_read {
     char list[];
 };
 
-/* ---- direct_files.c: called without the lock ---- */
-
-/* Opens the file of an extent, or returns the open one. Returns NULL if it cannot be opened, or too
+/* Opens the file of an extent, or finds the open one (direct_files.c; without the lock). Returns NULL if it cannot be opened, or too
  * many are in use. */
 struct direct_file *direct_file_take(struct direct *direct, uint32_t cell, uint32_t extent);
-/* is_bad: it must not be used again */
+/* Releases a file. is_bad: it must not be used again. */
 void direct_file_give(struct direct *direct, struct direct_file *file, bool is_bad);
 /* Closes files that have not been used for DIRECT_IDLE_MS, or all unused ones. */
 void direct_files_close(struct direct *direct, bool all);
 
-/* ---- direct_fill.c ---- */
-
-/* Fills an empty window with the next bytes. Returns false if they cannot be read, or are not those
+/* Fills an empty window with the next bytes (direct_fill.c). Returns false if they cannot be read, or are not those
  * of the list. Called on a thread of direct.c. */
 bool direct_fill(struct direct_read *read, struct window_of_read *window);
 

@@ -132,9 +132,7 @@ enum http_step forward_send(struct forward *f, struct bytes run, size_t *ret_tak
  * AGAIN after a failure. */
 enum http_step forward_flush(struct forward *f);
 
-/* ---- forward_link.c ---- */
-
-/* Receives 1..max bytes of the response's body. Returns them, 0 if none are there yet, or
+/* Receives 1..max bytes of the response's body (forward_link.c). Returns them, 0 if none are there yet, or
  * BODY_FAILED. */
 long forward_receive_body(struct forward *f, char *to, size_t max);
 /* Returns the link for reuse, or closes it if it cannot be reused. */
@@ -142,9 +140,7 @@ void forward_finish_link(struct forward *f);
 /* Forgets the response, so that the request can be sent again. */
 void forward_forget_response(struct forward *f);
 
-/* ---- forward_direct.c ---- */
-
-/* Returns true if the owner is asked for a list of pieces. */
+/* Returns true if the owner is asked for a list of pieces (forward_direct.c). */
 bool forward_may_read(const struct forward *f, const struct owner_target *target);
 /* Returns true if the response is a list of pieces. */
 bool forward_is_list(const struct forward *f);

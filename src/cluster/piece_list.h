@@ -1,5 +1,5 @@
-/* A list of pieces: what an owner sends, instead of a body, to a front end that can read the files of
- * its cell (direct.h). The entries, in order, make up the body. Pure.
+/* Describes a body by the pieces that it consists of: what an owner sends, instead of the body, to a
+ * front end that can read the files of its cell (direct.h). The entries, in order, make up the body. Pure.
  *
  *   u8      version (1)
  *   entries, each (base/codec.h):
@@ -50,9 +50,9 @@ void piece_list_add_bytes(struct text *out, struct bytes bytes);
 
 /* Returns true if the list is valid and makes up a body of this length. */
 bool piece_list_is_valid(struct bytes list, uint64_t length);
-/* Start reading a valid list, and read its next entry; false at the end. The entry points into the
- * list. */
+/* Starts to read a valid list. */
 void piece_list_open(struct decoder *in, struct bytes list);
+/* Reads the next entry, which points into the list. Returns false at the end. */
 bool piece_list_next(struct decoder *in, struct listed *ret_listed);
 /* Returns the sum of a sector of a piece. */
 static inline uint32_t listed_sum(const struct listed *piece, uint32_t sector)

@@ -134,8 +134,8 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 /* Removes a piece from the table; returns false if a commit has done so before. */
 bool extents_unstage(struct extents *extents, struct staged_piece *piece);
 
-/* Lending: other front ends of a cluster read the pieces of an extent from its file (cluster/direct
- * reads). On CephFS, a file that one machine has open for writing and another one for reading is
+/* Lends extents to other front ends of a cluster, which read pieces from their files
+ * (cluster/direct.h). On CephFS, a file that one machine has open for writing and another one for reading is
  * cached by neither. So only the files of extents to which nothing will be written are lent, and
  * this process has them open only for reading, except while it punches one.
  *
