@@ -39,7 +39,9 @@ static void add_piece(struct flow *flow, const struct content_part *part)
 /* Returns false if the body cannot be described. */
 static bool add(struct flow *flow, const struct content_part *part)
 {
-    if (part->piece && !piece_is_lent(flow->work.decision.store, part->piece))
+    /* The front end has no key of an encrypted piece. */
+    if (part->piece &&
+        (part->piece->seal || !piece_is_lent(flow->work.decision.store, part->piece)))
         return false;
     if (flow->list.len + (part->bytes ? part->length : 0) > PIECE_LIST_BYTES_MAX / 2 ||
         ++flow->listed_parts > PIECE_LIST_COUNT_MAX)
