@@ -12,7 +12,8 @@
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
- *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes)
+ *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
+ *   retention policy: mode u8, time of its end
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -20,6 +21,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
+#include "blob/protection_record.h"
 #include "blob/snapshot_marks.h"
 #include "service/small_record.h"
 
@@ -60,7 +62,9 @@ enum {
     EXTRA_PATH = 524288,     /* soft-deleted, in a hierarchical container: the path follows */
     EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
     EXTRA_CONTEXT = 2097152, /* an encryption context follows */
-    EXTRA_ALL = 4194303,
+    EXTRA_POLICY = 4194304,  /* a retention policy follows */
+    EXTRA_HOLD = 8388608,    /* it has a legal hold */
+    EXTRA_ALL = 16777215,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -222,7 +226,9 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
-           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u);
+           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
+           (blob->immutability.mode != POLICY_NONE ? EXTRA_POLICY : 0u) |
+           (blob->immutability.has_hold ? EXTRA_HOLD : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -275,6 +281,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_CONTEXT)
         encode_bytes(out, blob->encryption_context);
+    if (extras & EXTRA_POLICY)
+        policy_encode(out, &blob->immutability);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -384,6 +392,9 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_expiry(in, blob);
     if (extras & EXTRA_CONTEXT)
         blob->encryption_context = decode_bytes(in);
+    blob->immutability.has_hold = (extras & EXTRA_HOLD) != 0;
+    if (extras & EXTRA_POLICY)
+        policy_decode(in, &blob->immutability);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are

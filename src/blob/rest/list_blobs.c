@@ -116,8 +116,9 @@ enum {
     INCLUDE_DELETED = 1 << 5,
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
+    INCLUDE_POLICY = 1 << 8,
+    INCLUDE_HOLD = 1 << 9,
 };
-/* Those after the first eight are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -279,6 +280,8 @@ static struct blob_page *page_new(const struct call *call,
         .versions = call_since(call, "2019-12-12"),
         .resource_type = account_is_hierarchical(call->account) && call_since(call, "2020-10-02"),
         .versions_only = asked->listing.include & INCLUDE_VERSIONS_ONLY,
+        .policy = asked->listing.include & INCLUDE_POLICY,
+        .hold = asked->listing.include & INCLUDE_HOLD,
     };
     return page;
 }

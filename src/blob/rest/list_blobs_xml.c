@@ -7,6 +7,7 @@
 
 #include "blob/kept_paths.h"
 #include "blob/rest/blob_tags.h"
+#include "blob/rest/request.h"
 #include "blob/tier.h"
 #include "service/answer.h"
 #include "service/metadata.h"
@@ -179,6 +180,14 @@ static struct blob last_version(const struct blob *anchor)
     return last;
 }
 
+static void add_policy(struct text *out, const struct blob_immutability *immutability)
+{
+    add_date(out, "<ImmutabilityPolicyUntilDate>", immutability->until,
+             "</ImmutabilityPolicyUntilDate>");
+    add_word(out, "<ImmutabilityPolicyMode>", policy_mode_text(immutability->mode),
+             "</ImmutabilityPolicyMode>");
+}
+
 static void add_entry(struct text *out, const struct blob_view *view, struct bytes name,
                       const struct blob *blob, bool has_versions_only)
 {
@@ -221,6 +230,10 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     if (view->encrypted)
         add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
                  "</ServerEncrypted>");
+    if (view->policy && blob->immutability.mode != POLICY_NONE)
+        add_policy(out, &blob->immutability);
+    if (view->hold && blob->immutability.has_hold)
+        text_add(out, bytes_from_string("<LegalHold>true</LegalHold>"));
     if (is_deleted)
         add_deletion(out, view, &blob->deletion);
     if (view->sealed && blob->is_sealed)

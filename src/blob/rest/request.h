@@ -26,7 +26,8 @@ enum blob_request_kind {
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
     REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
     REQUEST_UNDELETE = 8192,
-    REQUEST_TAGS = 16384, /* Set Blob Tags: also of a version */
+    REQUEST_TAGS = 16384,   /* Set Blob Tags: also of a version */
+    REQUEST_POLICY = 32768, /* policies and holds, also of a snapshot or version */
 };
 /* Refuses features that are not implemented. Also refuses ?snapshot= and ?versionid=
  * (E_InvalidQueryParameterValue), except for reads, deletes and tiers, and ?versionid= for tags. */
@@ -78,6 +79,17 @@ bool website_answer_error(struct answer *a, enum error e, const struct problem *
 /* ---- names: resource.c ---- */
 
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
+
+/* ---- immutability.c ---- */
+
+struct immutability_request;
+/* Reads the headers for the retention policy and the legal hold of a new blob, which demand a right
+ * of their own. Returns OK, E_InvalidHeaderValue, E_MissingRequiredHeader, E_UnsupportedHeader. */
+enum error immutability_from_headers(struct call *call, struct immutability_request *ret_request);
+/* Adds the headers of a retention policy, if there is one. */
+void answer_policy(struct answer *a, const struct blob_immutability *immutability);
+/* Returns "unlocked" or "locked". */
+const char *policy_mode_text(enum policy_mode mode);
 
 /* ---- shared by Put Blob, of every type, and Put Block List ---- */
 

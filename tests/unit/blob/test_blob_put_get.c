@@ -143,8 +143,6 @@ static void unbuilt_is_refused(void **state)
         "x-ms-encryption-key: AAAA",
         "x-ms-encryption-key-sha256: AAAA",
         "x-ms-encryption-scope: s",
-        "x-ms-legal-hold: true",
-        "x-ms-immutability-policy-mode: locked",
         "x-ms-structured-body: XSM/1.0; properties=crc64",
     };
     struct fixture *f = *state;
@@ -159,7 +157,7 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedHeader");
     assert_answer(ask(f, "GET /box/b?deletetype=permanent", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
-    assert_answer(ask(f, "PUT /box/b?comp=legalhold", "x-ms-legal-hold: true", NULL), 501,
+    assert_answer(ask(f, "POST /box/b?comp=query", NULL, "<QueryRequest/>"), 501,
                   "NotImplemented");
 }
 
