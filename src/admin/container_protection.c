@@ -1,7 +1,7 @@
 /* `lagra container show` and `lagra container protect`: see container_protection.h. */
 #include "admin/container_protection.h"
 
-#include "admin/resources.h"
+#include "admin/resource_request.h"
 
 /* Arguments of container-show and container-delete: name, account. */
 enum { NAME, ACCOUNT };

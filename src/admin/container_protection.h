@@ -1,4 +1,4 @@
-/* Internal to admin/: the protection of containers (blob/container_immutability.h). */
+/* Protects containers: commands (internal to admin/). See blob/container_immutability.h. */
 #ifndef LAGRA_ADMIN_CONTAINER_PROTECTION_H
 #define LAGRA_ADMIN_CONTAINER_PROTECTION_H
 

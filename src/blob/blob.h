@@ -143,9 +143,9 @@ bool container_key_read(struct bytes key, instant *ret_deleted);
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
-/* The protection of a hierarchical container is stored a second time in the container's space, for
- * the tasks of its files, which do not know the container. Read returns no protection if there is no
- * such record; STORE_OK or an error of the store. */
+/* Returns the partition with a second record of the protection of a hierarchical container. It is in
+ * the container's space, for the tasks of its files, which do not know the container. _read() returns
+ * no protection if there is no such record; STORE_OK or an error of the store. */
 struct partition container_protection_partition(struct guid space);
 void container_protection_write(struct changes *changes, struct arena *arena,
                                 const struct container_immutability *immutability);

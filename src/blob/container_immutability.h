@@ -1,5 +1,5 @@
-/* Internal to blob/: the protection of a container, which only the operator changes, as in Azure the
- * management API does: `lagra container protect`. rest: Blob Containers (storagerp): Create Or
+/* Changes the protection of a container (internal to blob/), as only the operator does, and in Azure
+ * the management API: `lagra container protect`. rest: Blob Containers (storagerp): Create Or
  * Update, Lock, Extend and Delete Immutability Policy; Set and Clear Legal Hold; decisions: 1405 to
  * 1408 */
 #ifndef LAGRA_BLOB_CONTAINER_IMMUTABILITY_H
@@ -53,8 +53,7 @@ OPERATION_DECLARE(get_container_protection);
  * E_BlobImmutableDueToPolicy; or an error of decision_fail_store(). */
 enum error immutability_permit_drop(struct decision *d);
 
-/* ---- the log ---- */
-
+/* Describes a change in the log. */
 struct protection_event {
     enum protection_change change;
     instant at;

@@ -1,5 +1,5 @@
-/* Internal to blob/ and dfs/: retention policies and legal holds, which protect blobs from changes
- * and deletion.
+/* Protects blobs from changes and deletion by retention policies and legal holds (internal to blob/
+ * and dfs/).
  *
  * A container is in one of three kinds:
  *   (none)      nothing is protected
@@ -42,7 +42,7 @@ struct immutability_request {
  * if the policy has ended or is too long. */
 enum error immutability_give(struct decision *d, const struct immutability_request *request,
                              struct blob *blob);
-/* Like immutability_give() for a request without both. */
+/* Does the same for a request without both. */
 void immutability_give_default(struct decision *d, struct blob *blob);
 
 /* Returns true if a policy or hold of its own protects a blob from deletion. */

@@ -71,17 +71,6 @@ void blob_answer_properties(struct answer *a, const struct blob *blob);
 /* Adds x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 
-/* ---- get_blob.c ---- */
-
-/* Renders an error as a page if the request is to a website; otherwise returns false. */
-bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
-
-/* ---- names: resource.c ---- */
-
-enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
-
-/* ---- immutability.c ---- */
-
 struct immutability_request;
 /* Reads the headers for the retention policy and the legal hold of a new blob, which demand a right
  * of their own. Returns OK, E_InvalidHeaderValue, E_MissingRequiredHeader, E_UnsupportedHeader. */
@@ -90,6 +79,15 @@ enum error immutability_from_headers(struct call *call, struct immutability_requ
 void answer_policy(struct answer *a, const struct blob_immutability *immutability);
 /* Returns "unlocked" or "locked". */
 const char *policy_mode_text(enum policy_mode mode);
+
+/* ---- get_blob.c ---- */
+
+/* Renders an error as a page if the request is to a website; otherwise returns false. */
+bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
+
+/* ---- names: resource.c ---- */
+
+enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
 /* ---- shared by Put Blob, of every type, and Put Block List ---- */
 

@@ -157,8 +157,7 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedHeader");
     assert_answer(ask(f, "GET /box/b?deletetype=permanent", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
-    assert_answer(ask(f, "POST /box/b?comp=query", NULL, "<QueryRequest/>"), 501,
-                  "NotImplemented");
+    assert_answer(ask(f, "POST /box/b?comp=query", NULL, "<QueryRequest/>"), 501, "NotImplemented");
 }
 
 /* Rule: a Put Blob names a type, a tier that there is, and fits its version's size.

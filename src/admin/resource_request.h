@@ -1,7 +1,7 @@
-/* Internal to admin/: internal requests about containers, queues, tables and shares. Functions that
- * return bool return false after failing the call. */
-#ifndef LAGRA_ADMIN_RESOURCES_H
-#define LAGRA_ADMIN_RESOURCES_H
+/* Sends internal requests about containers, queues, tables and shares (internal to admin/).
+ * Functions that return bool return false after failing the call. */
+#ifndef LAGRA_ADMIN_RESOURCE_REQUEST_H
+#define LAGRA_ADMIN_RESOURCE_REQUEST_H
 
 #include "admin/admin_private.h"
 #include "request/cell_request.h"
