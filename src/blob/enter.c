@@ -44,8 +44,6 @@ enum error blob_enter(struct decision *d)
     e = needs & NEEDS_PERMIT ? immutability_permit(d, needs) : OK;
     if (e || !state->node)
         return e;
-    if (needs & NEEDS_TAGS)
-        return E_BlobOperationNotSupported; /* decision: 1223 */
     if (state->has_expired && (needs & (NEEDS_CREATE | NEEDS_NAME)))
         return delete_expired(d);
     if ((needs & NEEDS_PUT) &&

@@ -64,6 +64,8 @@ test('a legal hold: set, shown, removed', async (t) => {
     assert.equal((await blob.download()).legalHold, true);
     const [listed] = await collect(at.container.listBlobsFlat({ includeLegalHold: true }));
     assert.equal(listed.properties.legalHold, true);
+    const shown = async (version) => (await at.ask('HEAD', '/box/b', {}, '', { version })).headers.get('x-ms-legal-hold');
+    assert.deepEqual([await shown('2020-04-08'), await shown('2020-06-12')], [undefined, 'true']);
     await refused(blob.delete(), ...BY_HOLD);
     assert.equal((await blob.setLegalHold(false)).legalHold, false);
     assert.equal((await blob.getProperties()).legalHold, undefined);

@@ -34,8 +34,8 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES = ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz', 'dfs.jsonl.gz']
     .map((name) => path.join(SHARED, 'recordings', name));
-/* Of this recording only the groups about policies and holds. Their containers had versions of immutable storage. */
-const PROTECTED = { file: path.join(SHARED, 'recordings', 'protect.jsonl.gz'), groups: /^go-blob:.*(ImmutabilityPolicy|LegalHold)/ };
+/* Of this recording only the complete groups about policies and holds. Their containers had immutable storage with versioning. */
+const PROTECTED = { file: path.join(SHARED, 'recordings', 'protect.jsonl.gz'), groups: /^go-blob:.*ImmutabilityPolicy/ };
 /* The accounts of the Data Lake tests are hierarchical, so they have a server of their own. */
 const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 /* Dates of conditions so close to a change are of that change. */

@@ -77,13 +77,8 @@ enum error immutability_from_headers(struct call *call, struct immutability_requ
     enum error e = OK;
 
     *ret_request = (struct immutability_request){ .has_policy = false };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct bytes value = call_header(call, names[i]);
-
-        if (value.ptr && !call_since(call, "2020-06-12"))
-            return call->loose ? OK : call_fail_header(call, E_UnsupportedHeader, names[i], value);
-        has_any = has_any || value.ptr;
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        has_any = has_any || call_header(call, names[i]).ptr;
     if (!has_any)
         return OK;
     demand(call);

@@ -73,7 +73,7 @@ void blob_answer_tier(struct answer *a, const struct blob *blob);
 
 struct immutability_request;
 /* Reads the headers for the retention policy and the legal hold of a new blob, which demand a right
- * of their own. Returns OK, E_InvalidHeaderValue, E_MissingRequiredHeader, E_UnsupportedHeader. */
+ * of their own. Returns OK, E_InvalidHeaderValue, E_MissingRequiredHeader. */
 enum error immutability_from_headers(struct call *call, struct immutability_request *ret_request);
 /* Adds the headers of a retention policy, if there is one. */
 void answer_policy(struct answer *a, const struct blob_immutability *immutability);

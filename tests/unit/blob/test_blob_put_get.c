@@ -143,7 +143,6 @@ static void unbuilt_is_refused(void **state)
         "x-ms-encryption-key: AAAA",
         "x-ms-encryption-key-sha256: AAAA",
         "x-ms-encryption-scope: s",
-        "x-ms-structured-body: XSM/1.0; properties=crc64",
     };
     struct fixture *f = *state;
 

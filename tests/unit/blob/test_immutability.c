@@ -385,9 +385,6 @@ static void malformed(void **state)
     assert_answer(ask(f, HOLD, "x-ms-legal-hold: yes", NULL), 400, "InvalidHeaderValue");
     assert_answer(ask(f, "PUT /box/b", BLOCK "\nx-ms-legal-hold: 1", "x"), 400,
                   "InvalidHeaderValue");
-    assert_answer(
-        ask(f, "PUT /box/b", BLOCK "\nx-ms-version: 2020-04-08\nx-ms-legal-hold: true", "x"), 400,
-        "UnsupportedHeader");
     assert_answer(ask(f, "PUT /box/none?comp=legalhold", "x-ms-legal-hold: true", NULL), 404,
                   "BlobNotFound");
     assert_answer(ask(f, POLICY, UNTIL UNTIL_2049 "\nIf-Match: *", NULL), 400,
