@@ -14,7 +14,7 @@
 #include "blob/blob.h"
 
 #include "blob/immutability.h"
-#include "blob/protection_record.h"
+#include "blob/record_parts.h"
 #include "blob/uncommitted.h"
 #include "properties/soft_delete.h"
 #include "service/names.h"

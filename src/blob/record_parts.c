@@ -1,5 +1,5 @@
-/* See protection_record.h. */
-#include "blob/protection_record.h"
+/* See record_parts.h. */
+#include "blob/record_parts.h"
 
 void policy_encode(struct text *out, const struct blob_immutability *i)
 {
@@ -53,4 +53,21 @@ void protection_decode(struct decoder *in, struct container_immutability *i)
     i->append = (enum append_rule)append;
     i->holds_append = holds_append > 0;
     i->is_closed = closed > 0;
+}
+
+void incremental_encode(struct text *out, const struct incremental_copy *copy)
+{
+    encode_u8(out, copy->is_whole);
+    encode_bytes(out, copy->source);
+    encode_u64(out, copy->source_snapshot);
+    encode_u64(out, copy->snapshot);
+}
+
+void incremental_decode(struct decoder *in, struct incremental_copy *copy)
+{
+    copy->is_one = true;
+    copy->is_whole = decode_u8(in) != 0;
+    copy->source = decode_bytes(in);
+    copy->source_snapshot = decode_u64(in);
+    copy->snapshot = decode_u64(in);
 }
