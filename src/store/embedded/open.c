@@ -162,6 +162,7 @@ static const struct store_operations embedded_operations = {
     .piece_give = embedded_piece_give,
     .piece_is_lent = embedded_piece_is_lent,
     .hold_space = embedded_hold_space,
+    .restart_decisions = embedded_restart_decisions,
     .release_space = embedded_release_space,
     .backup_begin = embedded_backup_begin,
     .backup_copied = embedded_backup_copied,
