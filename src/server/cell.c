@@ -13,7 +13,6 @@
 #include "admin/move_out.h"
 #include "analytics/analytics.h"
 #include "base/log.h"
-#include "cluster/direct.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
 #include "server/process.h"

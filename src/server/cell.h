@@ -6,6 +6,7 @@
 
 #include "admin/admin.h"
 #include "admin/cell_accounts.h"
+#include "cluster/direct.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
 #include "server/options.h"

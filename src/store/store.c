@@ -416,12 +416,6 @@ void piece_give(struct store *store, const struct piece_file *file)
     store->operations->piece_give(store, file);
 }
 
-bool piece_is_lent(struct store *store, const struct piece *piece)
-{
-    return store->operations->piece_is_lent &&
-           store->operations->piece_is_lent(store, piece->extent);
-}
-
 void store_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store->operations->collect_now(store, ret_usage);
