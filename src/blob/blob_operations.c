@@ -1,4 +1,5 @@
 /* Operations on blobs of every type: properties and metadata, reading, leases, snapshots, tiers. */
+#include "blob/access_time.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/tier.h"
@@ -136,6 +137,8 @@ enum error get_blob_decide(struct decision *d, const struct get_blob_parameters 
     enum error e;
 
     r->blob = blob_state(d)->blob;
+    r->notes_access = access_is_due(d->input, &r->blob, d->now);
+    r->at = d->partition;
     e = blob_refuse_archived(&r->blob);
     return e ? e : read_range_find(d, &p->range, r->blob.content.length, &r->part);
 }

@@ -12,7 +12,7 @@
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
- *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes)
+ *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) | last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -60,7 +60,8 @@ enum {
     EXTRA_PATH = 524288,     /* soft-deleted, in a hierarchical container: the path follows */
     EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
     EXTRA_CONTEXT = 2097152, /* an encryption context follows */
-    EXTRA_ALL = 4194303,
+    EXTRA_ACCESSED = 4194304, /* the time of the last access follows */
+    EXTRA_ALL = 8388607,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -222,7 +223,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
-           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u);
+           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
+           (blob->accessed > 0 ? EXTRA_ACCESSED : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -275,6 +277,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_CONTEXT)
         encode_bytes(out, blob->encryption_context);
+    if (extras & EXTRA_ACCESSED)
+        encode_u64(out, blob->accessed);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -384,6 +388,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_expiry(in, blob);
     if (extras & EXTRA_CONTEXT)
         blob->encryption_context = decode_bytes(in);
+    if (extras & EXTRA_ACCESSED)
+        blob->accessed = decode_u64(in);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are

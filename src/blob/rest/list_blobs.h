@@ -27,6 +27,7 @@ struct blob_view {
     bool versions;      /* since 2019-12-12 */
     bool versions_only; /* blobs without a current version are shown by their last one */
     bool resource_type; /* of hierarchical accounts, since 2020-10-02 */
+    bool access_time;   /* of accounts that track the last access */
     bool deleted_first; /* recorded since 2020-02-10; 2018-11-09 has Snapshot first */
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,

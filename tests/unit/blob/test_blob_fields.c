@@ -35,6 +35,7 @@ static const struct field blob_fields[] = {
     VALUE(blob, expiry.at),
     VALUE(blob, expiry.task),
     TEXT(blob, encryption_context),
+    VALUE(blob, accessed),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -78,7 +79,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .deleted_path = BYTES("path " #n), .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },     \
-    .encryption_context = BYTES("context " #n),                                                    \
+    .encryption_context = BYTES("context " #n), .accessed = n + 17,                                \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
