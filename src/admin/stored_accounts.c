@@ -128,8 +128,7 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     record.created = decode_u64(&in);
     record.changed = decode_u64(&in);
     record.key_count = decode_u64(&in);
-    if (flags > FLAGS_ALL || record.key_count == 0 ||
-        record.key_count > ACCOUNT_KEYS_MAX)
+    if (flags > FLAGS_ALL || record.key_count == 0 || record.key_count > ACCOUNT_KEYS_MAX)
         return false;
     for (size_t i = 0; i < record.key_count; i++)
         record.keys[i] = decode_bytes(&in);

@@ -45,9 +45,8 @@ enum {
     ACCOUNT_IS_NOT_PUBLIC = 16, /* its containers allow no public access */
     ACCOUNT_REFUSES_KEYS = 32,  /* Shared Key and SAS signed with an account key are refused */
     ACCOUNT_TRACKS_ACCESS = 64, /* blobs have a last access time */
-    ACCOUNT_HINDRANCES =
-        ACCOUNT_IS_DISABLED | ACCOUNT_IS_LIMITED | ACCOUNT_IS_NOT_PUBLIC | ACCOUNT_REFUSES_KEYS |
-        ACCOUNT_TRACKS_ACCESS,
+    ACCOUNT_HINDRANCES = ACCOUNT_IS_DISABLED | ACCOUNT_IS_LIMITED | ACCOUNT_IS_NOT_PUBLIC |
+                         ACCOUNT_REFUSES_KEYS | ACCOUNT_TRACKS_ACCESS,
 };
 unsigned account_hindrances(const struct account *account);
 

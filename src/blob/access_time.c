@@ -6,7 +6,7 @@
 #include "service/driver.h"
 #include "service/server.h"
 
-#define ARENA_MAX ((size_t)4 << 20)
+#define ARENA_MAX         ((size_t)4 << 20)
 
 /* rest: Set-Blob-Service-Properties of the management API, "trackingGranularityInDays": 1 */
 #define GRANULARITY_TICKS TICKS_PER_DAY
@@ -43,8 +43,8 @@ static enum error attempt(struct decision *d, void *of)
     struct blob blob, was;
     enum store_result result;
 
-    decision_open_subject(d, (struct partition){ .space = job->space,
-                                                 .key = bytes_of(job->key, job->key_length) });
+    decision_open_subject(
+        d, (struct partition){ .space = job->space, .key = bytes_of(job->key, job->key_length) });
     decision_read_clock(d);
     result = blob_read(d->before, d->arena, blob_base, &blob);
     if (result)

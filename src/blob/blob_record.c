@@ -56,10 +56,10 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ACL = 262144,      /* an access control list follows */
-    EXTRA_PATH = 524288,     /* soft-deleted, in a hierarchical container: the path follows */
-    EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
-    EXTRA_CONTEXT = 2097152, /* an encryption context follows */
+    EXTRA_ACL = 262144,       /* an access control list follows */
+    EXTRA_PATH = 524288,      /* soft-deleted, in a hierarchical container: the path follows */
+    EXTRA_EXPIRES = 1048576,  /* of a base: its expiry follows */
+    EXTRA_CONTEXT = 2097152,  /* an encryption context follows */
     EXTRA_ACCESSED = 4194304, /* the time of the last access follows */
     EXTRA_ALL = 8388607,
 };

@@ -46,7 +46,9 @@ static void apply(struct seeding *s, struct account_settings *settings)
         e = stored_account_change(any->store, s->accounts, s->arena, s->account, ACCOUNT_CHANGE,
                                   set_record, settings, &record);
     if (e == E_ResourceNotFound)
-        seed_fail(s, "publicAccess, sharedKey and lastAccessTracking can be set only for stored accounts");
+        seed_fail(
+            s,
+            "publicAccess, sharedKey and lastAccessTracking can be set only for stored accounts");
     else if (e)
         seed_fail(s, "cannot set the settings: %s", error_message(e));
 }
