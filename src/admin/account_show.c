@@ -50,6 +50,30 @@ static void write_configured(struct json_writer *out, const struct account *acco
     write_limits(out, account);
 }
 
+void account_fail(struct admin_call *call, enum error e, struct bytes name)
+{
+    if (e == E_ResourceNotFound)
+        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
+                   BYTES_ARG(name));
+    else if (e == E_AccountAlreadyExists)
+        admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
+                   BYTES_ARG(name));
+    else if (e == E_ResourceAlreadyExists)
+        admin_fail(
+            call, 409, "AccountHasContainers",
+            "%.*s has containers, or was an account, of the other kind (flat or hierarchical).",
+            BYTES_ARG(name));
+    else if (e == E_OutOfRangeInput)
+        admin_fail(call, 409, "TooManyAccounts", "There are already %u stored accounts.",
+                   STORED_ACCOUNTS_MAX);
+    else if (e == E_ResourceTypeMismatch)
+        admin_fail(call, 409, "AccountIsConfigured",
+                   "%.*s is defined in a file, a credential or the environment; change it there.",
+                   BYTES_ARG(name));
+    else
+        admin_fail_error(call, e);
+}
+
 /* Writes an account, but not its settings in the properties of services. Returns false after
  * failing the call. */
 static bool write_account(struct admin_call *call, struct bytes name)

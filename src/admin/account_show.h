@@ -14,7 +14,7 @@ extern const struct account_limit_row account_limit_rows[ACCOUNT_LIMITS];
 
 /* Writes a stored account, without its keys. */
 void account_write_record(struct admin_call *call, const struct account_record *record);
-/* Fails the call with an error of stored_account_change() or stored_account_read(). accounts.c */
+/* Fails the call with an error of stored_account_change() or stored_account_read(). */
 void account_fail(struct admin_call *call, enum error e, struct bytes name);
 
 #endif

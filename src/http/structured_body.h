@@ -23,8 +23,6 @@
 /* Content of a segment that this server sends, unless there would be more than UINT16_MAX. */
 #define STRUCTURED_SEGMENT_CONTENT (UINT64_C(4) << 20)
 
-/* ---- reading ---- */
-
 enum structured_result {
     STRUCTURED_OK,
     STRUCTURED_MALFORMED, /* not a message of this form, or its lengths contradict each other */
@@ -47,7 +45,8 @@ struct structured_reader {
     uint64_t given, computed; /* set with STRUCTURED_MISMATCH */
 };
 
-/* message_length: Content-Length, or UINT64_MAX if the body is chunked
+/* Initializes a reader.
+ * message_length: Content-Length, or UINT64_MAX if the body is chunked
  * content_length: x-ms-structured-content-length */
 void structured_reader_init(struct structured_reader *r, uint64_t message_length,
                             uint64_t content_length);
@@ -63,8 +62,6 @@ void structured_read_content(struct structured_reader *r, struct bytes content);
 /* Returns true once the message is complete. */
 bool structured_is_complete(const struct structured_reader *r);
 
-/* ---- writing ---- */
-
 struct structured_writer {
     uint64_t content_left;    /* content not sent yet */
     uint64_t segment_content; /* content of each segment but the last */
@@ -78,6 +75,7 @@ struct structured_writer {
 
 /* Returns the length of the message for this content. */
 uint64_t structured_length(uint64_t content_length);
+/* Initializes a writer. */
 void structured_writer_init(struct structured_writer *w, uint64_t content_length);
 /* Copies up to max bytes of the pending frame. Returns 0 if content must follow, or at the end. */
 size_t structured_write_frame(struct structured_writer *w, char *to, size_t max);

@@ -72,9 +72,7 @@ void seed_cors(struct seeding *s, struct bytes service, struct bytes rules);
 void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count,
                   bool hierarchical);
 
-/* ---- seed_settings.c ---- */
-
-/* Sets settings of the account. object: JSON */
+/* Sets settings of the account (seed_settings.c). object: JSON */
 void seed_settings(struct seeding *s, struct bytes object);
 
 /* ---- seed_upload.c ---- */

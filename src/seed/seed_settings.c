@@ -4,7 +4,7 @@
 #include "admin/account_settings.h"
 #include "admin/stored_accounts.h"
 
-/* Returns a value as `lagra account set` takes it; ptr NULL if it is none. */
+/* Returns a value in the form of `lagra account set`; ptr NULL if it cannot be one. */
 static struct bytes text_of(const struct json_member *member)
 {
     switch (member->kind) {

@@ -11,13 +11,13 @@ const encoded = (path) => path.split('/').map(encodeURIComponent).join('/');
 const list = (readers) => `user:${readers}:r-x`;
 const dfs = (method, query, headers = [], body = undefined) => ({ service: 'dfs', method, query, headers, body });
 
+const blob = (method, query, headers = [], body = undefined) => ({ service: 'blob', method, query, headers, body });
+
 /* kind of change -> { service, method, query, headers, body } of its last request, which has the gate */
 const REQUESTS = {
     createDirectory: ({ value }) => dfs('PUT', 'resource=directory', [properties(value)]),
     createFile: ({ value }) => dfs('PUT', 'resource=file', [properties(value)]),
-    put: ({ value, part }) => ({
-        service: 'blob', method: 'PUT', query: '', headers: [['x-ms-blob-type', 'BlockBlob'], ['x-ms-meta-value', value]], body: part,
-    }),
+    put: ({ value, part }) => blob('PUT', '', [['x-ms-blob-type', 'BlockBlob'], ['x-ms-meta-value', value]], part),
     append: ({ position, part }) => dfs('PATCH', `action=flush&position=${position + part.length}`),
     properties: ({ value }) => dfs('PATCH', 'action=setProperties', [properties(value)]),
     owner: ({ owner }) => dfs('PATCH', 'action=setAccessControl', [['x-ms-owner', owner]]),
@@ -26,9 +26,12 @@ const REQUESTS = {
     readersBelow: ({ readers }) => dfs('PATCH', 'action=setAccessControlRecursive&mode=set',
         [['x-ms-acl', `user::rwx,${list(readers)},group::r-x,other::---`]]),
     rename: ({ source }) => dfs('PUT', 'mode=legacy', [['x-ms-rename-source', source]]),
-    remove: ({ byBlob }) => (byBlob ? { service: 'blob', method: 'DELETE', query: '', headers: [] } : dfs('DELETE', 'recursive=false')),
+    remove: ({ byBlob }) => (byBlob ? blob('DELETE', '') : dfs('DELETE', 'recursive=false')),
     removeBelow: () => dfs('DELETE', 'recursive=true'),
     removeFull: () => dfs('DELETE', 'recursive=false'),
+    expire: ({ expiry }) => blob('PUT', 'comp=expiry', [['x-ms-expiry-option', 'Absolute'], ['x-ms-expiry-time', expiry]]),
+    expireNow: ({ ms }) => blob('PUT', 'comp=expiry', [['x-ms-expiry-option', 'RelativeToNow'], ['x-ms-expiry-time', `${ms}`]]),
+    restore: ({ id }) => blob('PUT', 'comp=undelete', id === null ? [] : [['x-ms-undelete-source', `?deletionid=${id}`]]),
 };
 
 export class PathClient {
@@ -55,11 +58,17 @@ export class PathClient {
         await this.#expect([201], dfs('PUT', 'resource=filesystem'), `/${name}`);
     }
 
+    /** Retains deleted paths, for longer than the test lasts, or not. */
+    async retain(isOn = true) {
+        await this.#expect([202], blob('PUT', 'restype=service&comp=properties', [], Buffer.from('<StorageServiceProperties><DeleteRetentionPolicy>' +
+            `<Enabled>${isOn}</Enabled>${isOn ? '<Days>300</Days>' : ''}</DeleteRetentionPolicy></StorageServiceProperties>`)), '/');
+    }
+
     async createDirectory(path) {
         await this.#expect([201], dfs('PUT', 'resource=directory'), path);
     }
 
-    /** Makes one change of path_model.mjs below `directory`. */
+    /** Makes one change of path_model.mjs below `directory`. Returns { id } of a deletion, if the response has it. */
     async change(directory, { kind, path, from, to, gate, ...how }) {
         const request = REQUESTS[kind]({ ...how, source: encoded(`${directory}/${from}`) });
         const at = `${directory}/${path ?? to}`;
@@ -73,6 +82,30 @@ export class PathClient {
             throw new Unexpected(`${kind} of ${at}: ${answer.headers.get('x-ms-error-code')}`, answer.status);
         if (kind === 'readersBelow' && JSON.parse(answer.body.toString()).failureCount !== 0)
             throw new Unexpected(`${kind} of ${at}: ${answer.body}`);
+        if (kind === 'expireNow')
+            await this.#untilExpired(at);
+        return { id: answer.headers.get('x-ms-deletion-id') ?? null };
+    }
+
+    async #untilExpired(path) {
+        while ((await this.#expect([200, 404], dfs('HEAD', ''), path)).status === 200)
+            await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+
+    /** The deleted paths below a directory: { path, id, kind }. */
+    async #deleted(filesystem, prefix) {
+        const found = [];
+
+        for (let marker = ''; marker !== undefined;) {
+            const answer = await this.#expect([200], blob('GET', 'restype=container&comp=list&showonly=deleted' +
+                `&prefix=${encodeURIComponent(prefix)}&maxresults=${PAGE}${marker && `&marker=${encodeURIComponent(marker)}`}`), `/${filesystem}`);
+            const text = answer.body.toString();
+
+            found.push(...[...text.matchAll(/<Blob><Name>([^<]*)<\/Name><DeletionId>(\d+)<.*?<ResourceType>(\w+)</g)]
+                .map(([, name, id, kind]) => ({ path: name.slice(prefix.length), id, kind })));
+            marker = /<NextMarker>([^<]+)</.exec(text)?.[1];
+        }
+        return found;
     }
 
     /** The paths below a directory: { name, isDirectory, etag }. */
@@ -100,7 +133,23 @@ export class PathClient {
             kind, value: headers.get('x-ms-meta-value'), owner: access.get('x-ms-owner'),
             readers: /user:([^:]+):r-x/.exec(access.get('x-ms-acl'))?.[1] ?? '',
             ...(kind === 'file' ? { size: body.length, digest: digest(body) } : {}),
+            expiry: access.get('x-ms-expiry-time') ?? headers.get('x-ms-expiry-time') ?? undefined,
         };
+    }
+
+    /** Deletes a directory and all deleted paths below it, while nothing is retained. */
+    async removeForGood(directory) {
+        const [, filesystem, ...rest] = directory.split('/');
+        const remove = () => this.#expect([200, 404], dfs('DELETE', 'recursive=true'), directory);
+
+        await remove();
+        for (const { path, id } of await this.#deleted(filesystem, `${rest.join('/')}/`)) {
+            const whole = `${directory}/${path}`;
+
+            await this.createDirectory(whole.slice(0, whole.lastIndexOf('/')));
+            await this.change(directory, { kind: 'restore', path, id });
+            await remove();
+        }
     }
 
     /** All below a directory, as differs() of path_model.mjs takes it. */
@@ -111,6 +160,6 @@ export class PathClient {
 
         for (const entry of await this.#paths(filesystem, rest.join('/')))
             found.set(entry.name.slice(prefix.length), await this.#node(`/${filesystem}/${entry.name}`, entry));
-        return found;
+        return Object.assign(found, { kept: await this.#deleted(filesystem, prefix) });
     }
 }

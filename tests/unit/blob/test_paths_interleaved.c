@@ -8,7 +8,20 @@
 
 #define TEXT_SIZE 512
 
-enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, LIST_ROOT, READ, SWAP, RESTORE, LIST_ALL };
+enum kind {
+    PUT,
+    DELETE,
+    MAKE,
+    REMOVE,
+    RENAME,
+    LIST,
+    LIST_ROOT,
+    READ,
+    SWAP,
+    REPLACE,
+    RESTORE,
+    LIST_ALL
+};
 
 struct op {
     enum kind kind;
@@ -23,18 +36,41 @@ struct outcome {
 static const char *const files[] = { "a/b", "a/x/yy", "c" };
 
 static const struct op operations[] = {
-    { PUT, "a/b", NULL },      { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
-    { PUT, "d/n", NULL },      { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
-    { DELETE, "a/x", NULL },   { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
-    { REMOVE, "a", NULL },     { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
-    { RENAME, "a/x", "d" },    { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
-    { RENAME, "c", "a/x/n" },  { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
-    { LIST_ROOT, NULL, NULL }, { READ, "a/b", NULL },    { READ, "d/b", NULL },
-    { READ, "c", NULL },       { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
+    { PUT, "a/b", NULL },
+    { PUT, "c", NULL },
+    { PUT, "a/n/m/o", NULL },
+    { PUT, "d/n", NULL },
+    { DELETE, "a/b", NULL },
+    { DELETE, "a/x/yy", NULL },
+    { DELETE, "a/x", NULL },
+    { MAKE, "a/x", NULL },
+    { MAKE, "d", NULL },
+    { REMOVE, "a", NULL },
+    { REMOVE, "a/x", NULL },
+    { RENAME, "a", "d" },
+    { RENAME, "a/x", "d" },
+    { RENAME, "a/b", "c" },
+    { RENAME, "c", "a/b" },
+    { RENAME, "c", "a/x/n" },
+    { RENAME, "d", "a/d" },
+    { LIST, NULL, NULL },
+    { LIST_ROOT, NULL, NULL },
+    { READ, "a/b", NULL },
+    { READ, "d/b", NULL },
+    { READ, "c", NULL },
+    { RENAME, "a/x/n", "c" },
+    { RENAME, "d/n", "d/m" },
+    { RENAME, "d", "a" },
+    { PUT, "d/n/o", NULL },
+    { RENAME, "d/n/o", "d/n/m" },
+    { RENAME, "e", "a/b" },
+    { RENAME, "a/n/m/o", "a/n/m/p" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
-/* Two requests, between which nothing else happens, so that one of the files always exists. Only executed inside others. */
-static const struct op swap = { SWAP, "c", "e" };
+/* Two requests, between which nothing else happens, so that one of the files always exists, or never both. Only executed
+ * inside others. */
+static const struct op pairs[] = { { SWAP, "c", "e" }, { REPLACE, "a/b", "e" } };
+#define PAIRS (sizeof pairs / sizeof pairs[0])
 
 /* With soft delete: "a/g", "h", and "k" with "k/l" have been deleted. */
 static const struct op kept_operations[] = {
@@ -82,6 +118,11 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
         outcome.e = put_path(f, op->to, text);
         if (!outcome.e)
             outcome.e = delete_path(f, op->path);
+        break;
+    case REPLACE:
+        outcome.e = delete_path(f, op->path);
+        if (!outcome.e)
+            outcome.e = create_directory(f, op->to);
         break;
     case READ:
         outcome.e = read_path(f, op->path, outcome.saw, sizeof outcome.saw);
@@ -259,8 +300,8 @@ static bool run_case(const struct op *op, const struct op *with, const struct hi
 static void run_all(const struct op *ops, size_t count, bool keeps)
 {
     for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b <= count; b++) {
-            const struct op *op = &ops[a], *with = b < count ? &ops[b] : &swap;
+        for (size_t b = 0; b < count + PAIRS; b++) {
+            const struct op *op = &ops[a], *with = b < count ? &ops[b] : &pairs[b - count];
             const struct history allowed[] = { one_after_the_other(op, with, false, keeps),
                                                one_after_the_other(op, with, true, keeps) };
 
