@@ -137,7 +137,7 @@ enum error get_blob_decide(struct decision *d, const struct get_blob_parameters 
     enum error e;
 
     r->blob = blob_state(d)->blob;
-    r->notes_access = access_is_due(d->input, &r->blob, d->now);
+    r->notes_access = access_is_due(d, &r->blob);
     r->at = d->partition;
     e = blob_refuse_archived(&r->blob);
     return e ? e : read_range_find(d, &p->range, r->blob.content.length, &r->part);

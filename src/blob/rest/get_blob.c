@@ -1,7 +1,7 @@
 /* Requests and responses of Get Blob and of a page of a static website. rest: Get-Blob,
  * Specifying-the-Range-Header-for-Blob-Service-Operations */
 #include "base/encode.h"
-#include "blob/access_time.h"
+#include "blob/rest/access_note.h"
 #include "blob/rest/request.h"
 #include "blob/blob_operations.h"
 #include "service/read_answer.h"

@@ -1,7 +1,7 @@
 /* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
-#include "blob/access_time.h"
+#include "blob/rest/access_note.h"
 #include "dfs/rest/request.h"
 #include "service/http_headers.h"
 #include "service/read_answer.h"
