@@ -27,13 +27,10 @@ struct blob_view {
     bool versions;      /* since 2019-12-12 */
     bool versions_only; /* blobs without a current version are shown by their last one */
     bool resource_type; /* of hierarchical accounts, since 2020-10-02 */
-<<<<<<< HEAD
+    bool permissions;   /* owner, group, permissions and access control list */
+    bool directories;   /* properties of directories in a list by delimiter, since 2020-06-12 */
+    bool placeholders;  /* since 2021-06-08 */
     bool access_time;   /* of accounts that track the last access */
-=======
-    bool permissions;  /* owner, group, permissions and access control list */
-    bool directories;  /* properties of directories in a list by delimiter, since 2020-06-12 */
-    bool placeholders; /* since 2021-06-08 */
->>>>>>> newest
     bool deleted_first; /* recorded since 2020-02-10; 2018-11-09 has Snapshot first */
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
