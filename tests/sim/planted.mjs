@@ -169,7 +169,7 @@ const DEFECTS = [
     { name: 'page-of-two-states', file: 'src/blob/list_blobs.c',
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
-        change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
+        change: [['resumes ? resume_key(search) : bytes_of("", 0)', 'bytes_of("", 0)']] },
     { name: 'append-loses-its-race', file: 'src/service/driver.c',
         change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
@@ -399,8 +399,8 @@ const DEFECTS = [
         change: [['        changes_index_delete(changes, key_of(arena, was->deleted_path, was->deletion.at));', '        (void)arena;']] },
     { name: 'deleted-path-retained-for-ever', service: 'path', file: 'src/blob/kept_paths.c',
         change: [['    changes_defer(d->changes, kept.deletion.expires, TASK_EXPIRE_PATH,\n                  bytes_of(payload, sizeof payload));', '    (void)payload;']] },
-    { name: 'restored-after-its-retention', service: 'path', file: 'src/blob/kept_paths.c',
-        change: [['    return kept->deletion.expires <= d->now || blob_has_expired(kept, d->now);', '    return blob_has_expired(kept, d->now);']] },
+    { name: 'restored-after-its-retention', service: 'path', file: 'src/blob/kept_path_index.c',
+        change: [['    return kept->deletion.expires <= now || blob_has_expired(kept, now);', '    return blob_has_expired(kept, now);']] },
     { name: 'restored-deletion-of-before', service: 'path', file: 'src/blob/kept_paths.c',
         change: [['    if (result == STORE_NOT_FOUND || (!result && ret_blob->deletion.at != kept->blob.deletion.at))', '    if (result == STORE_NOT_FOUND)']] },
     { name: 'deletion-restored-is-listed', service: 'path', file: 'src/blob/list_kept.c',
