@@ -1,5 +1,5 @@
-/* Last access time of block blobs, in accounts with the setting lastAccessTracking: of the creation
- * or, at most a day old, of the newest Get Blob. A read does not wait for it, and does not fail
+/* Tracks the last access time of block blobs, in accounts with the setting lastAccessTracking: their
+ * creation or, at most a day old, the newest Get Blob. A read does not wait for it, and does not fail
  * because of it: a background job (rest/access_note.h) writes the time in a commit of its own, which
  * changes neither ETag nor modification time. rest: Get-Blob-Properties "x-ms-last-access-time";
  * decision: 1440 */

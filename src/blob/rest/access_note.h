@@ -1,4 +1,4 @@
-/* Internal to blob/ and dfs/: notes reads of blobs whose account tracks them (blob/access_time.h). */
+/* Notes reads of blobs whose account tracks them (blob/access_time.h). Internal to blob/ and dfs/. */
 #ifndef LAGRA_BLOB_REST_ACCESS_NOTE_H
 #define LAGRA_BLOB_REST_ACCESS_NOTE_H
 
