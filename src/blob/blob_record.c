@@ -12,7 +12,9 @@
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
- *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) | last access
+ *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
+ *   SHA-256 of the customer's key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag
+ *   16 bytes, the bytes | last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -56,12 +58,13 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ACL = 262144,       /* an access control list follows */
-    EXTRA_PATH = 524288,      /* soft-deleted, in a hierarchical container: the path follows */
-    EXTRA_EXPIRES = 1048576,  /* of a base: its expiry follows */
-    EXTRA_CONTEXT = 2097152,  /* an encryption context follows */
-    EXTRA_ACCESSED = 4194304, /* the time of the last access follows */
-    EXTRA_ALL = 8388607,
+    EXTRA_ACL = 262144,        /* an access control list follows */
+    EXTRA_PATH = 524288,       /* soft-deleted, in a hierarchical container: the path follows */
+    EXTRA_EXPIRES = 1048576,   /* of a base: its expiry follows */
+    EXTRA_CONTEXT = 2097152,   /* an encryption context follows */
+    EXTRA_ENCRYPTED = 4194304, /* with a customer's key, whose SHA-256 follows */
+    EXTRA_ACCESSED = 8388608,  /* the time of the last access follows */
+    EXTRA_ALL = 16777215,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -224,6 +227,7 @@ static unsigned extras_of(const struct blob *blob)
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
            (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
+           (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u) |
            (blob->accessed > 0 ? EXTRA_ACCESSED : 0u);
 }
 
@@ -277,6 +281,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_CONTEXT)
         encode_bytes(out, blob->encryption_context);
+    if (extras & EXTRA_ENCRYPTED)
+        encode_fixed(out, blob->encryption.key_hash, KEY_HASH_SIZE);
     if (extras & EXTRA_ACCESSED)
         encode_u64(out, blob->accessed);
 }
@@ -388,6 +394,11 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_expiry(in, blob);
     if (extras & EXTRA_CONTEXT)
         blob->encryption_context = decode_bytes(in);
+    if (extras & EXTRA_ENCRYPTED) {
+        blob->encryption.by_customer = true;
+        decode_fixed(in, blob->encryption.key_hash, KEY_HASH_SIZE);
+        blob->metadata_is_encrypted = blob->metadata.len > 0;
+    }
     if (extras & EXTRA_ACCESSED)
         blob->accessed = decode_u64(in);
 }
@@ -408,6 +419,7 @@ static bool content_fits(const struct blob *blob)
 
 void blob_encode(struct text *out, const struct blob *blob)
 {
+    assert(blob->metadata_is_encrypted == (blob->encryption.by_customer && blob->metadata.len > 0));
     encode_u8(out, RECORD_VERSION);
     encode_u8(out, (uint8_t)blob->type);
     encode_u8(out, flags_of(blob));
@@ -469,7 +481,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);
     decode_extras(&in, &blob);
-    if (!decoder_ok(&in) || tier > TIER_LAST || !content_fits(&blob))
+    if (!decoder_ok(&in) || tier > TIER_LAST || !content_fits(&blob) ||
+        !blob_encryption_is_valid(&blob))
         return false;
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;
