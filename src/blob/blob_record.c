@@ -488,18 +488,3 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     *ret_blob = blob;
     return true;
 }
-
-/* ---- helpers ---- */
-
-const char *blob_type_text(enum blob_type type)
-{
-    switch (type) {
-    case BLOB_PAGE:
-        return "PageBlob";
-    case BLOB_APPEND:
-        return "AppendBlob";
-    case BLOB_BLOCK:
-        break;
-    }
-    return "BlockBlob";
-}
