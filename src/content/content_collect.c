@@ -1,11 +1,11 @@
-/* Deletes the data that changes left behind, in steps. */
+/* Deletes the data in the backlog, in steps. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Number of segments of a run to delete at once. A run has few segments, but finding each costs as
- * much as a record. */
+/* Number of segments of a run to delete at once. A run has few segments, and finding each costs as
+ * much as reading a record. */
 #define SEGMENTS_OF_RUN 4u
 
 struct step {
@@ -55,8 +55,8 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     return STORE_OK;
 }
 
-/* If the budget is exhausted, the rest starts at the current record, so that the next step does
- * not scan deleted records. */
+/* Deletes the records of a BACKLOG_RECORDS. If the budget is exhausted, the next step starts at the
+ * current record, so that it does not scan deleted records. */
 static enum store_result collect_records(struct step *step, const struct backlog *backlog)
 {
     struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
@@ -86,9 +86,9 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* Runs as a separate step, because the work for one record does not see the changes made for
- * another: a hole could rewrite the rest of a page that was deleted for an earlier record. The rest
- * starts at `backlog->from`, which the step has advanced. */
+/* Processes a deleted generation or a hole, as a step of its own, because it does not see the
+ * changes made for other backlog records: a hole could rewrite the rest of a page that was deleted
+ * for an earlier record. The remaining work starts at `backlog->from`, which the step advances. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
 {
     struct backlog rest = *backlog;
@@ -123,7 +123,8 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
     return STORE_CORRUPT;
 }
 
-/* Processes one record. Removes a corrupt one, so that only the data it names is never deleted. */
+/* Processes one record. Removes a corrupt one; the data that it identifies is then never deleted.
+ */
 static enum store_result collect_record(struct step *step, const struct record *record)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -134,7 +135,7 @@ static enum store_result collect_record(struct step *step, const struct record *
     else
         (void)content_damaged(0, 0, "corrupt backlog record");
     step->has_begun = true;
-    budget_spend(&step->budget, 1); /* there may be many records whose data no longer exists */
+    budget_spend(&step->budget, 1); /* because the data of many records may no longer exist */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);

@@ -134,7 +134,7 @@ enum store_result content_reader_load(struct content_reader *reader)
 
 /* ---- starting ---- */
 
-/* Returns true if, according to the map, the range consists of adjacent pieces in one file. */
+/* Returns true if the range may be contiguous in one file, according to the map. */
 static bool lies_together(const struct content_reader *reader)
 {
     const struct fragment *fragment = reader->fragment;
@@ -153,7 +153,7 @@ static bool lies_together(const struct content_reader *reader)
     return fragment->piece != NULL;
 }
 
-/* Checks the part of a fragment in begin..end. *ret_file: its location */
+/* Verifies the part of a fragment in begin..end. Sets *ret_file to its location */
 static enum store_result check_fragment(const struct content_reader *reader,
                                         const struct fragment *fragment, uint64_t begin,
                                         uint64_t end, struct waiter *waiter,
@@ -167,8 +167,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Returns true if a checked fragment is located directly after the earlier ones in the file. Keeps
- * the file open with the reader's own descriptor. */
+/* Returns true if a verified fragment directly follows the previous ones in the file. Duplicates
+ * the descriptor, so that the reader keeps the file open. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -182,9 +182,9 @@ static bool follows(struct content_reader *reader, const struct fragment *fragme
     return fragment->end < reader->end || reader->own_fd >= 0;
 }
 
-/* Checks one fragment after another; resumes after a wait. Returns STORE_OK, STORE_WAIT,
- * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range turns out not to be contiguous in one
- * file, or no descriptor is available. */
+/* Verifies one fragment after another, and resumes after a wait. Returns STORE_OK, STORE_WAIT,
+ * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range is not contiguous in one file or no
+ * descriptor is available. */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
@@ -229,7 +229,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
     }
 }
 
-/* Checks the sector of the first byte; other sectors are checked when they are read. */
+/* Verifies the sector of the first byte; other sectors are verified when they are read. */
 static enum store_result check_first(const struct content_reader *reader, struct waiter *waiter)
 {
     const struct fragment *fragment = reader->fragment;
@@ -268,9 +268,8 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* ---- reading ---- */
 
-/* Returns how many of `count` bytes at `offset` of a piece to read now. If the caller's buffer
- * ends inside a sector, leaves that sector to the next read, which would otherwise have to check it
- * again. */
+/* Returns how many of `count` bytes at `offset` of a piece to read now. If they end inside a
+ * sector, excludes that sector; otherwise the next read would have to verify it again. */
 static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
 {
     uint32_t over = (offset + count) % PIECE_SECTOR_BYTES;
@@ -298,8 +297,8 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Reads several small inline blocks at once, but only one piece, so that STORE_WAIT means that
- * nothing was returned. */
+/* Returns several small inline blocks at once, but at most one piece, so that nothing has been read
+ * when it returns STORE_WAIT. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)
 {

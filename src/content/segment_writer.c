@@ -1,4 +1,4 @@
-/* Writes segments of the content's map; see segment.h for their format. */
+/* Writes segments; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>
@@ -69,7 +69,8 @@ static bool is_full(const struct segment_writer *writer)
             writer->piece_count == SEGMENT_PIECES_MAX);
 }
 
-/* Ends a full segment. Only called before adding at least one byte (segment invariant 3). */
+/* Ends the segment if it is full. Called only before at least one byte is added (segment invariant
+ * 3). */
 static void make_room(struct segment_writer *writer)
 {
     if (!is_full(writer))
@@ -87,7 +88,7 @@ static void add_piece(struct segment_writer *writer, const struct piece *piece)
     writer->end += piece->length;
 }
 
-/* Adds as many pieces as the segment has space for, at least one, and returns their number. */
+/* Adds as many pieces as fit in the segment, at least one, and returns their number. */
 static size_t add_some_pieces(struct segment_writer *writer, const struct piece *pieces,
                               size_t count)
 {

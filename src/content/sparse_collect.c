@@ -1,4 +1,4 @@
-/* Deletes, in steps, data of sparse content that no generation contains any more. */
+/* Deletes, in steps, data of sparse content that no longer belongs to any generation. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -6,14 +6,13 @@
 
 /* Size of the arena for one unit; it is rewound after each. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
-/* A page or unit has a version for each generation that wrote to it. After skipping this many
- * irrelevant versions, a new scan is opened after them. */
+/* A page or unit has a version for each generation that wrote to it. After this many irrelevant
+ * versions, a new scan is opened that skips the others. */
 #define PASSED_MAX     8
 
 /* ---- a deleted generation ---- */
 
-/* The versions whose epoch is in (older, newer]. At most one generation may still contain any of
- * them. */
+/* The versions whose epoch is in (older, newer]. At most one generation still uses any of them. */
 struct interval {
     struct read_view *before;
     struct changes *changes;
@@ -43,7 +42,7 @@ struct series {
     unsigned passed;              /* number of skipped versions outside of the interval */
 };
 
-/* Deletes a version without parts that hides nothing. */
+/* Deletes the newest version if it has no parts and hides no older version. */
 static void end_series(const struct interval *in, const struct series *series)
 {
     if (series->has_newest && series->newest_is_empty && !series->has_older)
@@ -84,7 +83,7 @@ static void look_at(const struct interval *in, struct series *series, const stru
     }
 }
 
-/* Returns the key at which to open a new scan, after many versions outside of the interval. */
+/* Returns the key at which to open a new scan after many versions outside the interval. */
 static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
                                   const struct series *series, char room[SPARSE_KEY_SIZE])
 {
@@ -92,8 +91,8 @@ static struct bytes behind_passed(const struct interval *in, enum sparse_kind ki
                              : sparse_key(in->id, kind, series->number, in->newer, room);
 }
 
-/* Processes versions from `from` on, until there are no more up to `last` (returns
- * STORE_NOT_FOUND), the budget is spent, or many irrelevant versions were skipped. */
+/* Processes versions starting at `from`. Stops after the last one of `last` (returns
+ * STORE_NOT_FOUND), when the budget is spent, or after many irrelevant versions. */
 static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
                                       struct series *series)
 {
@@ -164,9 +163,9 @@ static bool is_first(struct seen *seen, uint64_t unit)
     return true;
 }
 
-/* Processes a record that lists a unit as changed. *ret_rest: true if more of the unit must be
- * deleted; the next step then starts with the unit again, skips the few records per page that this
- * step retained without spending budget, and deletes the following ones */
+/* Processes a record that lists a unit as changed. Sets *ret_rest if more of the unit must be
+ * deleted. The next step then starts with the unit again: it skips the few records per page that
+ * this step retained, without spending budget, and deletes the following ones */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {
@@ -190,8 +189,8 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     return STORE_OK;
 }
 
-/* Processes the units that changed from an epoch on, up to the newer generation. backlog->from:
- * key to continue with */
+/* Processes the units that changed from first_epoch up to the newer generation. backlog->from: key
+ * to continue with */
 static enum store_result collect_changed(struct interval *in, uint32_t first_epoch,
                                          struct backlog *backlog)
 {
@@ -228,7 +227,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     return result;
 }
 
-/* Processes an interval. in: initialized in part; this function sets the other members */
+/* Processes an interval. in: partially initialized; this function sets the other members */
 static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
     struct neighbours around;
@@ -352,7 +351,7 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     while (at < count && holes[at].stamp != stamp)
         at++;
     if (at == count)
-        return STORE_NOT_FOUND; /* replaced by a larger hole, or the content was deleted */
+        return STORE_NOT_FOUND; /* a larger hole has replaced it, or the content was deleted */
     content->epoch = writer.epoch = holes[at].epoch;
     result = sparse_neighbours(view->before, backlog->id, holes[at].epoch, &around);
     if (result)

@@ -242,7 +242,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Compares both lists in one pass over the boundaries of their parts. */
+/* Adds the ranges that differ, by one pass over the boundaries of the parts of both lists. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {

@@ -4,7 +4,7 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Maximum number of pages read individually; more pages are scanned. */
+/* Maximum number of pages read by individual gets; if there are more, a scan is used. */
 #define PAGES_GOT_MAX  4u
 /* Length of the key prefix that 256 pages share. A scan limited to this prefix does not step over
  * the tombstones of all later pages, which large writes leave when they overwrite small ones. */
@@ -82,8 +82,8 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
-    /* This is the usual case. Without it, each sector of a unit of single sectors would require a
-     * search. */
+    /* The usual case. Without it, each sector of a unit of single sectors would require a search.
+     */
     if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
         insert_at(parts, parts->count, part);
         return;
@@ -185,7 +185,7 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
 }
 
 /* Adds the bytes of the pages first..end of a unit in the view. Skips a few versions one by one,
- * but opens a new scan after a page with many versions. */
+ * but opens a new scan to skip many versions of a page. */
 static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "content/sparse_write.h"
 
-/* Maximum size of a range that is cleared record by record in the change itself. */
+/* Maximum size of a range whose records are cleared in the commit itself. */
 #define CLEARED_AT_ONCE (16u * UNIT_BYTES)
 
 struct content content_sparse(uint64_t id, uint64_t length)
@@ -77,7 +77,7 @@ static enum store_result cut(const struct sparse_writer *writer, enum sparse_kin
     return STORE_OK;
 }
 
-/* Removes the range, which is in one unit, from the unit's pages. */
+/* Removes the range, which is within one unit, from the unit's pages. */
 static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
@@ -96,9 +96,9 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
-/* Returns true if the old record need not be read. A page's record contains its bytes, so no
- * pieces must be released, and the new record overwrites it. In later epochs, the new record would
- * be added next to the older version. */
+/* Returns true if the old record need not be read because the write covers the whole page. A page's
+ * record contains its bytes, so it has no pieces to release, and the new record overwrites it. In
+ * later epochs, the new record may be added next to an older version. */
 static bool is_blind(const struct sparse_writer *writer, const struct part *part)
 {
     assert(writer->epoch > 0 || !writer->has_older);
@@ -149,7 +149,8 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-/* Inserts the part of the body's pieces that is in the unit. offset: offset of the first piece */
+/* Inserts the parts of the body's pieces that are in the unit. offset: position of the first piece
+ * in the content */
 static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
                           const struct body *body, struct parts *parts)
 {
@@ -419,8 +420,8 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
     return STORE_OK;
 }
 
-/* Number of pages deleted at once without checking whether they exist, which is cheaper than a
- * task. */
+/* Up to this many pages are deleted at once, without checking whether they exist, because that is
+ * cheaper than a task. */
 #define DELETED_AT_ONCE 4u
 
 /* Deletes content that never had a snapshot. It has only the records that its fields indicate, and

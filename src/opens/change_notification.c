@@ -63,8 +63,8 @@ void watcher_remove(struct watcher *watcher)
     lock_release(&stripe->lock);
 }
 
-/* Returns true if the share, or another share of its stripe, has watchers. The latter only costs
- * some unneeded work. */
+/* Returns true if the share has watchers, or another share in the same stripe, which only costs
+ * some unnecessary work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
@@ -72,8 +72,8 @@ static bool is_watched(const struct guid *space)
 
 /* ---- paths ---- */
 
-/* Path of a name, and the directories along it, root first. The part of `path` from starts[i] on
- * is relative to directories[i]. */
+/* A path and the directories along it, root first. path[starts[i]..] is relative to directories[i].
+ */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -114,8 +114,8 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
     return way;
 }
 
-/* Reads the current parents of a directory, one after the other, without a common snapshot.
- * *ret_count: 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
+/* Reads the current parents of a directory, one after the other, not from one consistent snapshot.
+ * Sets *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
 static enum error read_parents(struct tree *tree, uint64_t directory, struct bytes *names,
                                uint64_t *ids, size_t *ret_count)
 {
@@ -138,7 +138,7 @@ static enum error read_parents(struct tree *tree, uint64_t directory, struct byt
     return OK;
 }
 
-/* Finds the path of a node that was found by its id. */
+/* Reads the path of a node that was found by id. */
 static enum error way_of_node(struct tree *tree, const struct tree_place *place,
                               struct way *ret_way)
 {

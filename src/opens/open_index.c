@@ -243,9 +243,9 @@ bool pending_decode(struct bytes key, uint64_t *ret_node)
     return true;
 }
 
-/* ---- Iteration over the handles of a share, and the paths of their nodes ---- */
+/* ---- iterating over the handles of a share, and the paths of their nodes ---- */
 
-/* Names of a path, outermost first. Collected from the node upwards. */
+/* Names of a path, outermost first; collected from the node upwards. */
 struct way {
     struct bytes name;
     struct way *below;

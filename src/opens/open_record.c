@@ -99,8 +99,8 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     return true;
 }
 
-/* Returns false for stale opens. A persistent open from an earlier process is stale once it has
- * expired. One of this process remains until it is closed, because closing it has further
+/* Returns true unless the open is stale. A persistent open from an earlier process is stale once it
+ * has expired. A persistent open of this process is never stale, because closing it has further
  * effects. */
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
 {

@@ -18,7 +18,7 @@ enum store_result open_set_read(struct tree *tree, struct read_view *before,
         return STORE_OK;
     if (!result)
         result = tree_read_state(tree);
-    /* As in tree_open(). The share may also have been restored, without its opens, since the
+    /* As in tree_open(), the share may have been deleted, or restored without its opens, since the
      * file was found. */
     if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
         result = STORE_CONFLICT;

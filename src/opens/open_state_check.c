@@ -1,9 +1,9 @@
-/* Checks operations against the rules, and admits operations without a handle. For those with a
- * handle see open_state_handles.c. */
+/* Checks operations against the rules of concurrency/opens.h, and implements operations without a
+ * handle. For operations on handles see open_state_handles.c. */
 #include "opens/break_notification.h"
 #include "opens/open_state_private.h"
 
-/* Starts waiting, or continues until the timeout. */
+/* Starts a wait, or continues it until its timeout. */
 static enum error wait(struct open_state *opens, const struct file_use *use)
 {
     struct decision *d = opens->d;
@@ -37,8 +37,8 @@ void open_state_notify_break(struct open_state *opens, struct caching_entry *hol
     break_notification_add(opens->d, &news);
 }
 
-/* Starts a break of the holder's caching to `to`. If a break is in progress, the new one is sent
- * after its acknowledgment. */
+/* Breaks the holder's caching to `to`. If another break is in progress, the new one is sent after
+ * the acknowledgment of that one. */
 static void ask(struct open_state *opens, struct caching_entry *holder, uint8_t to)
 {
     bool is_breaking = caching_is_breaking(holder);
@@ -110,8 +110,8 @@ enum error open_state_check(struct open_state *opens, const struct file_use *use
         ask(opens, &set->cachings[breaks[i].caching], breaks[i].to);
     if (verdict.error)
         return verdict.error;
-    /* A read-only operation cannot commit the changes. It waits, which commits them like those of a
-     * break, and is then decided again. */
+    /* A read-only operation cannot commit changes. It returns DECIDE_WAITS, which commits them like
+     * breaks, and is then decided again. */
     return verdict.waits || (has_settled && !writes_gate(opens)) ? wait(opens, use) : OK;
 }
 

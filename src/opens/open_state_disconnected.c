@@ -1,14 +1,14 @@
 /* Resolves conflicts of operations with disconnected opens: concurrency/README.md rule 22 */
 #include "opens/open_state_private.h"
 
-/* Returns true if the open is disconnected and need not be retained. */
+/* Returns true if the open is disconnected and may be closed because of a conflict. */
 static bool may_be_ended(const struct open_state *opens, const struct open_entry *open)
 {
     return open->disconnected_until > 0 &&
            (!open->persists || open->disconnected_until <= opens->d->now);
 }
 
-/* Returns, for each caching entry, whether the break takes more than read caching. */
+/* Returns, for each caching entry, true if it loses more than read caching by the breaks. */
 static bool *loses_more(const struct open_state *opens, const struct caching_break *breaks,
                         size_t count)
 {
@@ -34,8 +34,8 @@ static void drop_cachings_without_open(struct open_state *opens)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Closes the disconnected opens that conflict with the operation. Their index entries are deleted
- * when the open state is written. *ret_ended: set if there were any. returns OK, or an error of
+/* Closes the disconnected opens that conflict with the operation, and sets *ret_ended if there are
+ * any. Their index entries are deleted when the open state is written. returns OK, or an error of
  * decision_fail_store() */
 static enum error end_opens(struct open_state *opens, const struct file_use *use,
                             const struct caching_break *breaks, size_t break_count, bool *ret_ended)
@@ -65,7 +65,7 @@ static enum error end_opens(struct open_state *opens, const struct file_use *use
 
 enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
 
-/* Returns, for each caching entry, which opens hold it. */
+/* Returns, for each caching entry, what kinds of opens hold it. */
 static enum holders *find_holders(const struct open_state *opens)
 {
     enum holders *holders = arena_array(opens->d->arena, opens->set.caching_count, sizeof *holders);
@@ -83,7 +83,7 @@ static enum holders *find_holders(const struct open_state *opens)
     return holders;
 }
 
-/* Takes the broken caching from disconnected persistent opens, which remain. */
+/* Applies the break to disconnected persistent opens, which stay open. */
 static void lose(struct open_state *opens, const struct caching_break *broken)
 {
     struct caching_entry *entry = &opens->set.cachings[broken->caching];
