@@ -1,6 +1,5 @@
-/* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables
- * and shares with internal requests to the service, in any cell of a cluster
- * (request/cell_request.h). */
+/* Operations of `lagra container`, `queue`, `table` and `share`: create, list and delete by
+ * internal requests to the service, in any cell of a cluster (request/cell_request.h). */
 #include "admin/admin_private.h"
 
 #include "base/encode.h"
@@ -10,12 +9,12 @@
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
-/* Kind of resource, with its names. */
+/* A kind of resource and its names. */
 struct kind {
     const char *name; /* in operations: "container-create" */
     const char *service;
     const char *selector; /* in the query of requests */
-    /* for listing: the query, the element of the list, and that of an entry */
+    /* for listing: the query, and the XML elements of the list and of an entry */
     const char *list;
     const char *element;
     const char
@@ -87,8 +86,8 @@ static bool ask(struct admin_call *call, const struct kind *kind,
     return call->status == 200;
 }
 
-/* Refuses a container name that URL normalization would change, because the request would address
- * another container. Returns false after failing the call. decision: 39 */
+/* Refuses a name that URL normalization would change, because the request would then address
+ * another resource. Returns false after failing the call. decision: 39 */
 static bool check_name(struct admin_call *call, const struct kind *kind, struct bytes name)
 {
     bool is_changed = strcmp(kind->service, "blob") == 0 &&
@@ -155,7 +154,7 @@ void admin_resource_create(struct admin_call *call)
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
-    /* For an existing queue, Create Queue succeeds with another status. */
+    /* Create Queue also succeeds for an existing queue, but with another status. */
     json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
 }
 

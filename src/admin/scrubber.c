@@ -15,7 +15,7 @@
 #include "base/metrics.h"
 
 #define NOTE_EVERY_MS    10000u
-#define POLL_INTERVAL_MS 60000u /* short, because the wall clock may be set */
+#define POLL_INTERVAL_MS 60000u /* limits the effect of a step of the wall clock */
 #define LOGGED_MAX       1000u  /* maximum number of errors logged per pass */
 #define NAME_BYTES       1300u  /* names of an account, a container, a blob */
 #define MS_PER_SECOND    1000u
@@ -220,7 +220,7 @@ static void wait_for_pass(struct scrubber *scrubber)
 }
 
 /* Resumes the pass recorded by the previous process, if any. */
-static void go_on(struct scrubber *scrubber)
+static void resume_pass(struct scrubber *scrubber)
 {
     struct scrub_note before;
 
@@ -240,7 +240,7 @@ static void *scrub_over_and_over(void *argument)
     struct scrubber *scrubber = argument;
 
     thread_give_way();
-    go_on(scrubber);
+    resume_pass(scrubber);
     lock_acquire(&scrubber->lock);
     while (!scrubber->stopping) {
         if (!scrubber->scrub)
@@ -324,8 +324,8 @@ static struct scrub_state read_state(struct scrubber *scrubber)
 
 #define RATE_MAX_MIB (1u << 20)
 
-/* Returns the total size of a pass: the bytes read if it has ended, otherwise an estimate from the
- * store's current size, since changed data may be read twice, or not at all. */
+/* Returns the total size of a pass: the bytes read if it has ended; otherwise the store's current
+ * size, an estimate, because changed data may be read twice or not at all. */
 static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
 {
     struct store_figures figures = { 0 };

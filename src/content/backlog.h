@@ -106,7 +106,7 @@ static inline bool budget_is_spent(const struct budget *budget)
 enum damage_rule {
     DAMAGE_STOPS, /* fail with STORE_CORRUPT at a corrupt segment */
     /* treat a corrupt segment as empty; runs that only this segment refers to are never freed */
-    DAMAGE_IS_PASSED,
+    DAMAGE_IS_SKIPPED,
 };
 /* Reads the runs of the segments of content that end after `offset`. */
 enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,

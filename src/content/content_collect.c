@@ -13,7 +13,7 @@ struct step {
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
-    bool has_begun; /* has processed a record */
+    bool has_started; /* has processed a record */
 };
 
 static enum store_result delete_run(struct step *step, uint64_t run)
@@ -94,7 +94,7 @@ static enum store_result collect_sparse(struct step *step, const struct backlog 
     struct backlog rest = *backlog;
     enum store_result result = STORE_OK;
 
-    if (!step->has_begun)
+    if (!step->has_started)
         result = backlog->kind == BACKLOG_HOLE
                      ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
                      : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
@@ -134,7 +134,7 @@ static enum store_result collect_record(struct step *step, const struct record *
         result = collect_one(step, &backlog);
     else
         (void)content_damaged(0, 0, "corrupt backlog record");
-    step->has_begun = true;
+    step->has_started = true;
     budget_spend(&step->budget, 1); /* because the data of many records may no longer exist */
     if (result != STORE_NOT_FOUND)
         return result;

@@ -196,10 +196,10 @@ static enum store_result delete_content(struct read_view *before, struct changes
     result = segment_get_only(before, arena, content, &record, &only);
     if (!result)
         return delete_short(before, changes, arena, &record, &only, content, kept, ret_more);
-    if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_PASSED */
+    if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_SKIPPED */
         return result;
     if (content->has_runs) {
-        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_SKIPPED, &runs);
         if (result)
             return result;
         run_set_subtract(&runs, kept);
@@ -280,7 +280,7 @@ enum store_result content_delete_tail(struct read_view *before, struct changes *
     if (length >= content->length)
         return STORE_OK;
     if (content->has_runs)
-        result = run_set_of_content(before, arena, content->id, length, DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, length, DAMAGE_IS_SKIPPED, &runs);
     if (!result)
         result = delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
     if (result)

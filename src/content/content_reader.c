@@ -127,7 +127,7 @@ enum store_result content_reader_load(struct content_reader *reader)
     read_view_set_access(reader->snapshot, STORE_MAY_BLOCK);
     result = seek(reader);
     if (!result)
-        map_reader_look_ahead(&reader->map, reader->window.end, reader->end);
+        map_reader_read_ahead(&reader->map, reader->window.end, reader->end);
     read_view_set_access(reader->snapshot, access);
     return result;
 }
@@ -135,7 +135,7 @@ enum store_result content_reader_load(struct content_reader *reader)
 /* ---- starting ---- */
 
 /* Returns true if the range may be contiguous in one file, according to the map. */
-static bool lies_together(const struct content_reader *reader)
+static bool may_be_contiguous(const struct content_reader *reader)
 {
     const struct fragment *fragment = reader->fragment;
 
@@ -249,7 +249,7 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
     if (result)
         return result;
-    if (ret_file && lies_together(reader)) {
+    if (ret_file && may_be_contiguous(reader)) {
         result = check_in_file(reader, waiter);
         if (result == STORE_OK) {
             *ret_file = (struct piece_file){ .fd = reader->own_fd, .offset = reader->file.offset };
@@ -270,7 +270,7 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* Returns how many of `count` bytes at `offset` of a piece to read now. If they end inside a
  * sector, excludes that sector; otherwise the next read would have to verify it again. */
-static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
+static uint32_t without_partial_sector(uint32_t offset, uint32_t count)
 {
     uint32_t over = (offset + count) % PIECE_SECTOR_BYTES;
 
@@ -286,7 +286,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     enum store_result result;
 
     if (max < left)
-        count = without_part_of_sector(offset, (uint32_t)max);
+        count = without_partial_sector(offset, (uint32_t)max);
     result = piece_read(reader->store, fragment->piece, offset, count, to, waiter);
     if (result)
         return result;

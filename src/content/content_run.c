@@ -291,7 +291,7 @@ enum store_result chain_leave(struct read_view *before, struct changes *changes,
     struct bytes next;
 
     chain_keys(id, forward, backward);
-    result = run_set_of_content(before, arena, id, 0, DAMAGE_IS_PASSED, &dead);
+    result = run_set_of_content(before, arena, id, 0, DAMAGE_IS_SKIPPED, &dead);
     if (!result)
         result = subtract_neighbour(before, arena, forward, false, &dead);
     if (!result)

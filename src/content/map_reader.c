@@ -252,7 +252,7 @@ enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, ui
     return load_window(reader, offset, ret_window);
 }
 
-void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end)
+void map_reader_read_ahead(const struct map_reader *reader, uint64_t from, uint64_t end)
 {
     struct arena *arena = arena_new(READER_ARENA_MAX);
     struct map_reader ahead;

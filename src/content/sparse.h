@@ -108,9 +108,9 @@ struct sparse_view {
 enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view);
 /* Removes ranges of the hole that were written before it. */
-void sparse_cut_hole(const struct hole *hole, struct parts *parts);
+void sparse_remove_hole(const struct hole *hole, struct parts *parts);
 /* Removes the ranges covered by holes of the view. */
-void sparse_cut_holes(const struct sparse_view *view, struct parts *parts);
+void sparse_remove_holes(const struct sparse_view *view, struct parts *parts);
 
 /* Version of a page or unit. */
 struct version {
@@ -138,18 +138,18 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
 /* ---- records ---- */
 
 bool sparse_decode(const struct record *record, struct arena *arena, struct version *ret_version);
-/* Writes a version. Joins adjacent parts of a page whose stamps are greater than joins_above. */
+/* Writes a version. Joins adjacent parts of a page whose stamps are greater than joins_after. */
 void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uint64_t number,
-                uint32_t epoch, uint64_t joins_above, const struct parts *parts);
-/* Writes the key of a version to `space` and returns it. */
+                uint32_t epoch, uint64_t joins_after, const struct parts *parts);
+/* Writes the key of a version to `buffer` and returns it. */
 struct bytes sparse_key(uint64_t id, enum sparse_kind kind, uint64_t number, uint32_t epoch,
-                        char room[SPARSE_KEY_SIZE]);
+                        char buffer[SPARSE_KEY_SIZE]);
 /* Releases the pieces that a version's record refers to. */
 void sparse_release(struct changes *changes, const struct version *version);
 /* Records that the unit was changed in the epoch (sparse invariant 3). */
 void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit);
 struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
-                                char room[CHANGED_KEY_SIZE]);
+                                char buffer[CHANGED_KEY_SIZE]);
 void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *holes, size_t count);
 enum store_result sparse_read_holes(struct read_view *before, struct arena *arena, uint64_t id,
                                     struct hole holes[HOLES_MAX], size_t *ret_count);

@@ -8,7 +8,7 @@
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 /* A page or unit has a version for each generation that wrote to it. After this many irrelevant
  * versions, a new scan is opened that skips the others. */
-#define PASSED_MAX     8
+#define SKIPPED_MAX     8
 
 /* ---- a deleted generation ---- */
 
@@ -21,7 +21,7 @@ struct interval {
     bool has_older, has_newer;
     uint32_t older, newer;
     struct budget *budget;
-    size_t looked_at; /* number of records read of a unit */
+    size_t records_read; /* number of records read of a unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
@@ -84,16 +84,16 @@ static void look_at(const struct interval *in, struct series *series, const stru
 }
 
 /* Returns the key at which to open a new scan after many versions outside the interval. */
-static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
-                                  const struct series *series, char room[SPARSE_KEY_SIZE])
+static struct bytes key_after_skipped(const struct interval *in, enum sparse_kind kind,
+                                  const struct series *series, char buffer[SPARSE_KEY_SIZE])
 {
-    return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, room)
-                             : sparse_key(in->id, kind, series->number, in->newer, room);
+    return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, buffer)
+                             : sparse_key(in->id, kind, series->number, in->newer, buffer);
 }
 
 /* Processes versions starting at `from`. Stops after the last one of `last` (returns
  * STORE_NOT_FOUND), when the budget is spent, or after many irrelevant versions. */
-static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
+static enum store_result process_versions(struct interval *in, struct bytes from, uint64_t last,
                                       struct series *series)
 {
     struct scan *scan =
@@ -102,7 +102,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     struct record record;
 
     series->passed = 0;
-    while (!result && series->passed < PASSED_MAX && !budget_is_spent(in->budget)) {
+    while (!result && series->passed < SKIPPED_MAX && !budget_is_spent(in->budget)) {
         result = scan_next(scan, NULL, &record);
         if (!result && record.key.len != SPARSE_KEY_SIZE)
             result = content_damaged(in->id, last, "invalid page or unit key");
@@ -110,7 +110,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
             result = STORE_NOT_FOUND;
         if (!result)
             look_at(in, series, &record);
-        in->looked_at++;
+        in->records_read++;
     }
     scan_close(scan);
     return result;
@@ -122,14 +122,14 @@ static enum store_result collect_series(struct interval *in, enum sparse_kind ki
                                         uint64_t last)
 {
     struct series series = { .begun = false };
-    char room[SPARSE_KEY_SIZE];
-    struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, room);
+    char buffer[SPARSE_KEY_SIZE];
+    struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, buffer);
     enum store_result result;
 
-    while ((result = look_at_some(in, from, last, &series)) == STORE_OK) {
+    while ((result = process_versions(in, from, last, &series)) == STORE_OK) {
         if (budget_is_spent(in->budget))
             return STORE_OK;
-        from = behind_passed(in, kind, &series, room);
+        from = key_after_skipped(in, kind, &series, buffer);
     }
     if (result != STORE_NOT_FOUND)
         return result;
@@ -172,7 +172,7 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     uint64_t unit = be64_get(record->key.ptr + SPARSE_PREFIX + 4), page = unit * PAGES_OF_UNIT;
     enum store_result result = STORE_OK;
 
-    in->looked_at = 1;
+    in->records_read = 1;
     *ret_rest = false;
     if (is_first(seen, unit)) {
         result = collect_series(in, SPARSE_PAGE, page, page + PAGES_OF_UNIT - 1);
@@ -185,7 +185,7 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     /* no pair of generations needs this difference any more */
     if (!in->has_older || !in->has_newer)
         changes_delete(in->changes, RECORD_INNER, record->key);
-    budget_spend(in->budget, in->looked_at);
+    budget_spend(in->budget, in->records_read);
     return STORE_OK;
 }
 
@@ -196,8 +196,8 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
 {
     struct seen seen = { .units =
                              arena_array(in->arena, in->budget->records, sizeof seen.units[0]) };
-    char room[CHANGED_KEY_SIZE];
-    struct bytes from = sparse_changed_key(in->id, first_epoch, 0, room);
+    char buffer[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(in->id, first_epoch, 0, buffer);
     enum store_result result;
     struct record record;
     struct scan *scan;
@@ -205,7 +205,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
 
     if (backlog->from.len > 0)
         from = backlog->from;
-    scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+    scan = scan_open(in->before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         if (record.key.len != CHANGED_KEY_SIZE) {
             result = content_damaged(in->id, 0, "invalid key of a changed unit");
@@ -275,7 +275,7 @@ static enum store_result cut(const struct sparse_writer *writer, const struct ho
     if (result || !version.found)
         return result;
     parts = parts_copy(&version.parts);
-    sparse_cut_hole(hole, &parts);
+    sparse_remove_hole(hole, &parts);
     for (size_t i = 0; i < version.parts.count; i++)
         before_cut += version.parts.items[i].end - version.parts.items[i].start;
     for (size_t i = 0; i < parts.count; i++)
@@ -358,7 +358,7 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
         return result;
     writer.has_older = around.has_older;
     writer.older = around.older;
-    writer.joins_above = UINT64_MAX; /* join nothing: parts keep their stamps */
+    writer.joins_after = UINT64_MAX; /* join nothing: parts keep their stamps */
     result = cut_units(&writer, &holes[at], backlog, budget);
     if (result != STORE_NOT_FOUND)
         return result;

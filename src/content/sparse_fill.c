@@ -121,7 +121,7 @@ static enum store_result rewrite(const struct filling *f, const struct unit_chan
     if (result)
         return result;
     parts = parts_copy(&version.parts);
-    sparse_cut_holes(f->writer->view, &parts);
+    sparse_remove_holes(f->writer->view, &parts);
     for (size_t i = 0; i < change->range_count; i++) {
         if (!overlaps(&version.parts, &change->ranges[i]))
             continue;

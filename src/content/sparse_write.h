@@ -13,7 +13,7 @@ struct sparse_writer {
     struct changes *changes;
     uint64_t id, stamp;
     uint32_t epoch;       /* epoch of the versions to write */
-    uint64_t joins_above; /* adjacent parts written after this stamp may be joined */
+    uint64_t joins_after; /* adjacent parts written after this stamp may be joined */
     bool has_older;       /* a generation before the epoch is retained */
     uint32_t older;       /* the newest such generation */
 };

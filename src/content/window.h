@@ -46,6 +46,6 @@ enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, ui
                                   struct window *ret_window);
 /* Reads the map of the windows after an offset and discards it, so that it is in the store's cache
  * when the reader needs it. Stops at the first error. Requires STORE_MAY_BLOCK. */
-void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
+void map_reader_read_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
 
 #endif

@@ -207,7 +207,7 @@ static struct bytes path_from(const struct way *way, uint64_t directory)
 
 /* Notifies the watchers of the i-th directory on the path. Changes in its subdirectories are
  * reported only to recursive watchers. */
-static void tell_those_of(const struct change *change, size_t i)
+static void notify_watchers(const struct change *change, size_t i)
 {
     const struct way *way = &change->way;
     uint64_t directory = way->directories[i];
@@ -233,7 +233,7 @@ static void tell(struct decision_news *news)
 
     lock_acquire(&stripe->lock);
     for (size_t i = 0; i < change->way.count; i++)
-        tell_those_of(change, i);
+        notify_watchers(change, i);
     lock_release(&stripe->lock);
 }
 
@@ -299,32 +299,32 @@ enum error notify_rename(struct tree *tree, const struct tree_place *from,
 
 /* ---- the watched directory itself ---- */
 
-struct gone {
+struct watch_end {
     struct decision_news news;
     struct guid space;
     uint64_t directory;
 };
 
-static void tell_gone(struct decision_news *news)
+static void report_watch_end(struct decision_news *news)
 {
-    const struct gone *gone = (const struct gone *)(const void *)news;
+    const struct watch_end *watch_end = (const struct watch_end *)(const void *)news;
     const struct change_news change = { .action = CHANGE_WATCHED_GONE };
-    struct stripe *stripe = stripe_of(&gone->space);
+    struct stripe *stripe = stripe_of(&watch_end->space);
 
     lock_acquire(&stripe->lock);
-    for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
-        if (watches(at, &gone->space, gone->directory))
+    for (struct watcher *at = *list_of(&watch_end->space, watch_end->directory); at; at = at->next)
+        if (watches(at, &watch_end->space, watch_end->directory))
             at->changed(at, &change);
     lock_release(&stripe->lock);
 }
 
 void notify_gone(struct tree *tree, uint64_t directory)
 {
-    struct gone *gone;
+    struct watch_end *watch_end;
 
     if (!is_watched(&tree->space))
         return;
-    gone = arena_alloc(tree->d->arena, sizeof *gone);
-    *gone = (struct gone){ .news.tell = tell_gone, .space = tree->space, .directory = directory };
-    decision_tell(tree->d, &gone->news);
+    watch_end = arena_alloc(tree->d->arena, sizeof *watch_end);
+    *watch_end = (struct watch_end){ .news.tell = report_watch_end, .space = tree->space, .directory = directory };
+    decision_tell(tree->d, &watch_end->news);
 }

@@ -50,7 +50,7 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
 
 /* Reads the parents of a node, up to the first one already visited. returns STORE_OK if one of them
  * is the directory; STORE_NOT_FOUND; errors of read_view_get() */
-static enum store_result look_above(struct tree *tree, struct arena *arena,
+static enum store_result search_parents(struct tree *tree, struct arena *arena,
                                     struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
                                     unsigned *work)
 {
@@ -81,7 +81,7 @@ enum store_result handle_open_below(struct tree *tree, uint64_t directory, unsig
     while (!(result = handle_next(tree, handles, work, &handle))) {
         /* After HANDLE_WORK_MAX records, handle_next() also returns stale handles. */
         if (handle.node != directory && handle_counts(&handle, d->now, tree->state.reopened)) {
-            result = look_above(tree, arena, &elsewhere, handle.node, directory, work);
+            result = search_parents(tree, arena, &elsewhere, handle.node, directory, work);
             if (result != STORE_NOT_FOUND)
                 break;
         }

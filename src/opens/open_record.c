@@ -154,7 +154,7 @@ static void drop_cachings(struct open_set *set)
 }
 
 /* Treats breaks from earlier processes as acknowledged, because no client can acknowledge them. */
-static void settle_asked(struct open_set *set)
+static void acknowledge_breaks(struct open_set *set)
 {
     bool is_answered[CACHINGS_MAX] = { false };
 
@@ -183,7 +183,7 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, i
         !decode_opens(&in, arena, closed, now, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
-    settle_asked(&set);
+    acknowledge_breaks(&set);
     set.is_delete_pending = pending && set.open_count > 0;
     set.lock_count = set.open_count > 0 ? locks : 0;
     *ret_set = set;
