@@ -18,11 +18,11 @@
 #include "cluster/owner_file.h"
 #include "cluster/pins.h"
 
-#define OUTPUT_MAX          ((size_t)1 << 20)
+#define OUTPUT_MAX         ((size_t)1 << 20)
 /* Time to wait for owners to read a changed key; they normally need 3 s. */
-#define READERS_PATIENCE_MS 60000u
-#define READERS_MARGIN_MS   500u
-#define READERS_POLL_MS     100u
+#define READERS_TIMEOUT_MS 60000u
+#define READERS_MARGIN_MS  500u
+#define READERS_POLL_MS    100u
 
 const struct command_option cluster_init_options[] = {
     { "cells", "N", "number of cells (1)" },
@@ -313,7 +313,7 @@ static bool has_read(const char *path, const struct guid *cluster, unsigned cell
 static bool await_readers(const char *path, const struct guid *cluster,
                           const struct net_secrets *secrets)
 {
-    uint64_t end_ms = clock_monotonic_ms() + READERS_PATIENCE_MS;
+    uint64_t end_ms = clock_monotonic_ms() + READERS_TIMEOUT_MS;
     unsigned cells[CLUSTER_CELLS_MAX];
     const char *problem = "";
     unsigned count = cluster_folder_cells(path, cells, &problem);

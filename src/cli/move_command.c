@@ -16,16 +16,16 @@
 #include "net/net.h"
 #include "base/progress.h"
 
-#define VERSION      1
-#define ARENA_MAX    ((size_t)64 << 20)
-#define POLL_MS      100u
+#define VERSION            1
+#define ARENA_MAX          ((size_t)64 << 20)
+#define POLL_MS            100u
 /* An owner that died is replaced within this time. */
-#define PATIENCE_MS  60000u
+#define REQUEST_TIMEOUT_MS 60000u
 /* The root's owner rereads the file `pins` every two seconds. */
-#define PINS_READ_MS 2700u
-#define RESPONSE_MAX ((size_t)1 << 20)
+#define PINS_READ_MS       2700u
+#define RESPONSE_MAX       ((size_t)1 << 20)
 /* Time for a cell to claim all its names. */
-#define RECLAIM_MS   600000u
+#define RECLAIM_MS         600000u
 
 const struct command_option cluster_move_options[] = {
     { "cancel", NULL, "cancel a move that is in progress" },
@@ -242,7 +242,7 @@ static enum step poll(struct mover *m, const struct move *move, struct arena *ar
 }
 
 /* Moves it, restarting the move as often as necessary; gives up if the owners remain unreachable
- * for PATIENCE_MS. */
+ * for REQUEST_TIMEOUT_MS. */
 static bool move_one(struct mover *m, const struct move *wanted)
 {
     uint64_t heard_ms = clock_monotonic_ms();
@@ -253,7 +253,7 @@ static bool move_one(struct mover *m, const struct move *wanted)
 
     progress_begin(&m->progress, "records", false);
     while ((step == STEP_WAIT || step == STEP_STARTED) &&
-           clock_monotonic_ms() - heard_ms < PATIENCE_MS) {
+           clock_monotonic_ms() - heard_ms < REQUEST_TIMEOUT_MS) {
         struct arena *arena = arena_new(ARENA_MAX);
         bool is_polled = step == STEP_STARTED;
 

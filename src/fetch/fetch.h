@@ -24,8 +24,8 @@ struct fetcher; /* shared by all fetches */
 
 struct fetcher_options {
     struct address_list allowed; /* in addition to the public internet */
-    const char *ca_path;  /* PEM file with trusted certificate authorities; NULL: the system's */
-    unsigned patience_ms; /* replaces FETCH_PATIENCE_MS unless 0 */
+    const char *ca_path; /* PEM file with trusted certificate authorities; NULL: the system's */
+    unsigned timeout_ms; /* replaces FETCH_PATIENCE_MS unless 0 */
     /* accepts any address and certificate: if the operator has named the server */
     bool trusts_all;
     const char
