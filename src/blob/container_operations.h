@@ -70,13 +70,15 @@ struct lease_container_result {
 };
 OPERATION_DECLARE(lease_container);
 
+/* What a list of a hierarchical container shows. */
+enum list_only { LIST_ALL, LIST_DELETED, LIST_FILES, LIST_DIRECTORIES };
+
 struct list_blobs_parameters {
     struct parameters base;
     struct listing listing;
     bool snapshots, versions, uncommitted, deleted; /* include these too */
     bool versions_only;                             /* include blobs that have no current version */
-    /* In a hierarchical container: only deleted paths; `deleted` is set too. */
-    bool deleted_only;
+    enum list_only only;                            /* LIST_DELETED: `deleted` is set too */
     /* In a hierarchical container: only the entries of the directory that the prefix ends with,
      * "" or "a/b/", directories among them. */
     bool one_level;
@@ -117,8 +119,9 @@ struct blob_sink {
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);
     void (*add)(struct blob_sink *sink, struct bytes name, const struct blob *blob);
-    /* Adds a BlobPrefix, for all blobs whose names start with it. */
-    void (*add_group)(struct blob_sink *sink, struct bytes prefix);
+    /* Adds a BlobPrefix, for all blobs whose names start with it. directory: that of a hierarchical
+     * container which the prefix names, existing or deleted; or NULL */
+    void (*add_group)(struct blob_sink *sink, struct bytes prefix, const struct blob *directory);
 };
 
 #endif

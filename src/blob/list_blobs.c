@@ -145,10 +145,47 @@ static void skip_group(struct page *page)
         tree_records_skip(page->tree);
 }
 
-/* Adds the group and seeks past it. */
-static enum store_result add_group(struct page *page, struct bytes group)
+/* Returns true if the list has this kind of entry. In a hierarchical container, a group that ends
+ * with a slash is a directory. */
+static bool is_wanted(const struct page *page, struct bytes group, const struct blob *blob)
 {
-    page->sink->add_group(page->sink, group);
+    const bool is_directory =
+        group.ptr ? group.ptr[group.len - 1] == '/' || blob->is_directory : blob->is_directory;
+
+    switch (page->asked->only) {
+    case LIST_FILES:
+        return !is_directory;
+    case LIST_DIRECTORIES:
+        return is_directory;
+    case LIST_ALL:
+    case LIST_DELETED:
+        break;
+    }
+    return true;
+}
+
+/* Decodes the directory that the group names, if it is known at this record: preferably the
+ * existing one, which follows its deletions. Returns false if there is none. */
+static bool find_directory(const struct page *page, const struct space_record *at,
+                           struct bytes group, struct blob *ret_blob)
+{
+    const struct ahead *ahead = &page->tree_ahead;
+
+    if (page->is_at_kept && ahead->is_read && !ahead->result &&
+        bytes_equal(ahead->at.partition_key, group))
+        at = &ahead->at;
+    return page->is_tree && bytes_equal(at->partition_key, group) &&
+           blob_decode(at->value, ret_blob) && ret_blob->is_directory;
+}
+
+/* Adds the group and seeks past it. */
+static enum store_result add_group(struct page *page, const struct space_record *at,
+                                   struct bytes group)
+{
+    struct blob directory;
+    bool is_known = find_directory(page, at, group, &directory);
+
+    page->sink->add_group(page->sink, group, is_known ? &directory : NULL);
     page->shown++;
     if (page->is_tree) {
         page->group = arena_copy(page->d->arena, group);
@@ -231,7 +268,9 @@ static enum store_result add_record(struct page *page, const struct space_record
     }
     if (!blob_decode(at->value, &blob))
         return unknown_form(name);
-    is_passed = !is_there(page, name, &blob) || !is_shown(page, &blob);
+    group = group_of(page->asked, name);
+    is_passed =
+        !is_there(page, name, &blob) || !is_shown(page, &blob) || !is_wanted(page, group, &blob);
     if (is_passed && page->looked_at < LISTING_RECORDS_MAX)
         return STORE_OK;
     if (is_full(page)) {
@@ -239,9 +278,8 @@ static enum store_result add_record(struct page *page, const struct space_record
         page->next.record = arena_copy(page->d->arena, at->record_key);
         return STORE_NOT_FOUND;
     }
-    group = group_of(page->asked, name);
     if (group.ptr)
-        return add_group(page, group);
+        return add_group(page, at, group);
     if (blob.type == BLOB_APPEND && page->d->input->is_before_append_blobs) {
         page->is_refused = true;
         return STORE_NOT_FOUND;
@@ -343,7 +381,7 @@ static enum store_result read_tree(struct page *page)
         page->kept = kept_paths_open(page->d, page->asked, &page->from);
         page->is_forbidden = acl_callers_find(page->d, &callers);
     }
-    if (!page->asked->deleted_only)
+    if (page->asked->only != LIST_DELETED)
         page->tree = tree_records_open(page->d, page->asked, page->from.name);
     result = page->is_forbidden ? STORE_OK : add_page(page);
     if (page->tree) {

@@ -76,7 +76,7 @@ static void add(struct blob_sink *sink, struct bytes name, const struct blob *bl
     sink->full = page->to->full;
 }
 
-static void add_group(struct blob_sink *sink, struct bytes prefix)
+static void add_group(struct blob_sink *sink, struct bytes prefix, const struct blob *directory)
 {
     struct page *page = page_of(sink);
     struct bytes name = bytes_of(prefix.ptr, prefix.len - 1);
@@ -85,7 +85,7 @@ static void add_group(struct blob_sink *sink, struct bytes prefix)
     forget_directories(page, name);
     if (page->open_count > 0 && page->open[page->open_count - 1] == name.len)
         return;
-    page->to->add_group(page->to, name);
+    page->to->add_group(page->to, name, directory);
     sink->full = page->to->full;
 }
 
@@ -171,9 +171,11 @@ static void add_to_probe(struct blob_sink *sink, struct bytes name, const struct
     find_entry(sink);
 }
 
-static void add_group_to_probe(struct blob_sink *sink, struct bytes prefix)
+static void add_group_to_probe(struct blob_sink *sink, struct bytes prefix,
+                               const struct blob *directory)
 {
     (void)prefix;
+    (void)directory;
     find_entry(sink);
 }
 

@@ -280,7 +280,6 @@ test('lists of deleted paths: elements, prefix, delimiter, pages, merged with wh
     }
     for (const query of ['&showonly=other', '&showonly=deleted&include=deleted', '&showonly='])
         await rawRefused(list(query), 400, 'InvalidQueryParameterValue');
-    await rawRefused(list('&showonly=files'), 501, 'NotImplemented');
 });
 
 test('pages continue correctly while paths are deleted and restored in between', async (t) => {

@@ -1,5 +1,5 @@
 // Every header and parameter that the definitions of the Data Lake endpoint have for an operation is refused where its value makes
-// no sense, or has an effect that is checked here, or is listed below with the reason why it has none. dfs-definitions.json: their names, of version
+// no sense, or has an effect that is checked here, or is listed below with the reason why it has none. definitions.json: their names, of version
 // 2026-06-06. rest: datalakestoragegen2
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { Server } from '../lib/server.mjs';
 import { raw } from './raw.mjs';
 import { containerName } from './setup.mjs';
 
-const DEFINITIONS = JSON.parse(readFileSync(new URL('dfs-definitions.json', import.meta.url)));
+const DEFINITIONS = JSON.parse(readFileSync(new URL('definitions.json', import.meta.url))).dfs;
 const VERSIONS = ['2020-02-10', '2026-06-06'];
 const NONSENSE = 'nonsense';
 const A_GUID = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa';

@@ -1,6 +1,6 @@
 // Every header and parameter that the definitions of the File service have for an operation is refused where its
 // value makes no sense, or has an effect that is looked at here, or is listed below with the reason why it has none.
-// file-definitions.json: their names, of versions 2026-04-06 and 2026-10-06. rest: File-Service-REST-API
+// definitions.json: their names, of versions 2026-04-06 and 2026-10-06. rest: File-Service-REST-API
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { sourceServer } from '../lib/source.mjs';
 import { account } from './setup.mjs';
 import { newShare, rawFile, shareName, url } from './shares-setup.mjs';
 
-const DEFINITIONS = JSON.parse(readFileSync(new URL('file-definitions.json', import.meta.url)));
+const DEFINITIONS = JSON.parse(readFileSync(new URL('definitions.json', import.meta.url))).file;
 /* What a later version knows is not ignored in an earlier one: the first of the File service, and the newest. */
 const VERSIONS = ['2015-02-21', '2026-10-06'];
 const NONSENSE = 'nonsense';
@@ -64,6 +64,7 @@ const REQUESTS = {
     File_uploadRangeFromURL: (at) => ofFile('PUT', 'comp=range', { 'x-ms-write': 'update', 'x-ms-range': 'bytes=0-3',
         'x-ms-source-range': 'bytes=0-3', 'x-ms-copy-source': signedSource(at, 'g') }),
     File_getRangeList: () => ofFile('GET', 'comp=rangelist'),
+    File_listAllRanges: () => ofFile('GET', 'comp=rangelist&maxresults=5'),
     File_startCopy: (at) => ({ method: 'PUT', path: '/new', headers: { 'x-ms-copy-source': source(at, 'g') } }),
     File_abortCopy: async (at) => {
         const begun = await must(at.ask('PUT', '/new', { 'x-ms-copy-source': at.pending, 'x-ms-file-attributes': 'None',
@@ -157,7 +158,7 @@ async function assertEffect(at, name, word, request, answer) {
 
 const WITHOUT = {
     'content-type': 'the body is what the operation takes, whatever this says of it',
-    'x-ms-range': 'a range of no known form is ignored. rfc: 9110 14.2',
+    'x-ms-range': 'a range of no known form is ignored. rfc: 9110 14.2', range: 'as x-ms-range',
 };
 /* A change must not be of other bytes than were meant. */
 const REFUSED = new Set(['File_uploadRange x-ms-range', 'File_uploadRangeFromURL x-ms-range']);

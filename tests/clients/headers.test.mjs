@@ -12,7 +12,7 @@ import { blockId } from './setup.mjs';
 
 const DEFINITIONS = JSON.parse(readFileSync(new URL('definitions.json', import.meta.url)));
 const VERSIONS = { blob: ['2015-02-21', '2026-10-06'], queue: ['2015-02-21', '2026-10-06'], table: ['2015-02-21', '2026-10-06'] };
-const NONSENSE = 'nonsense';
+const NONSENSE = 'nonsense', NEWEST = '2026-10-06';
 const A = 'aaaaaaaa-0000-4000-8000-00000000000a', B = 'bbbbbbbb-0000-4000-8000-00000000000b';
 
 /* ---- one request of each operation: method, query, headers, body, and what comes before it ---- */
@@ -127,13 +127,54 @@ const OF_TABLES = {
     Table_mergeEntity: ['MERGE', (name) => `/${name}(PartitionKey='p',RowKey='r')`, () => JSON.stringify(ENTITY)],
     Table_deleteEntity: ['DELETE', (name) => `/${name}(PartitionKey='p',RowKey='r')`],
     Table_insertEntity: ['POST', (name) => `/${name}`, () => JSON.stringify({ ...ENTITY, RowKey: 'new' })],
+    Table_delete: ['DELETE', (name) => `/Tables('${name}')`],
+    Table_getAccessPolicy: ['GET', (name) => `/${name}?comp=acl`],
+    Table_setAccessPolicy: ['PUT', (name) => `/${name}?comp=acl`, () => POLICIES],
+};
+
+/* Requests that need something from an earlier response. */
+const get = (answer, name) => answer.headers.get(name);
+async function message(world, of) {
+    await world.must('queue', ['PUT', `/${of}`], NEWEST);
+    const { text } = await world.must('queue', ['POST', `/${of}/messages`, {}, MESSAGE], NEWEST);
+    const part = (name) => encodeURIComponent(new RegExp(`<${name}>(.*?)</${name}>`).exec(text)[1]);
+    return `/${of}/messages/${part('MessageId')}?popreceipt=${part('PopReceipt')}`;
+}
+async function pageSnapshot(world, of) {
+    await world.must('blob', at(`/public/${of}`, PAGE_BLOB), NEWEST);
+    return get(await world.must('blob', ['PUT', `/public/${of}?comp=snapshot`], NEWEST), 'x-ms-snapshot');
+}
+function batch(of, prefix) {
+    const boundary = 'batch_00000000-0000-4000-8000-000000000000';
+    return ['POST', `${prefix}?comp=batch${prefix === '/' ? '' : '&restype=container'}`, { 'Content-Type': `multipart/mixed; boundary=${boundary}` },
+        `--${boundary}\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\nDELETE /devstoreaccount1/public/${of} HTTP/1.1\r\nContent-Length: 0\r\n\r\n\r\n--${boundary}--\r\n`];
+}
+const AFTER = {
+    blob: {
+        Blob_getAccountInfo: async (world, of) => ['GET', `/public/${of}?restype=account&comp=properties`],
+        Container_getAccountInfo: async () => ['GET', '/public?restype=account&comp=properties'],
+        Container_submitBatch: async (world, of) => batch(of, '/public'),
+        Service_submitBatch: async (world, of) => batch(of, '/'),
+        PageBlob_getPageRangesDiff: async (world, of) =>
+            ['GET', `/public/${of}?comp=pagelist&prevsnapshot=${encodeURIComponent(await pageSnapshot(world, of))}`],
+        PageBlob_copyIncremental: async (world, of) => ['PUT', `/public/${of}-copy?comp=incrementalcopy`, { 'x-ms-copy-source':
+            `${world.source.replace('source', of)}?snapshot=${encodeURIComponent(await pageSnapshot(world, of))}` }],
+    },
+    queue: {
+        MessageId_update: async (world, of) => ['PUT', `${await message(world, of)}&visibilitytimeout=0`, {}, MESSAGE],
+        MessageId_delete: async (world, of) => ['DELETE', await message(world, of)],
+    },
+    table: {},
 };
 
 /** Operations without a request here, and why. */
 const ELSEWHERE = {
-    blob: /Blob_(abortCopyFromURL|setExpiry|setImmutabilityPolicy|deleteImmutabilityPolicy|setLegalHold|query|getAccountInfo)$|Container_(restore|rename|submitBatch|getAccountInfo)$|Apache|getPageRangesDiff|copyIncremental|Service_(getStatistics|getUserDelegationKey|submitBatch)/,
-    queue: /MessageId_|Service_(getStatistics|getUserDelegationKey)/,
-    table: /Service_getStatistics|Table_(delete|getAccessPolicy|setAccessPolicy)$/,
+    Blob_abortCopyFromURL: 'of a copy that is pending: copy.test.mjs', Blob_setExpiry: 'of hierarchical accounts: expiry.test.mjs',
+    Blob_setImmutabilityPolicy: '501: unbuilt.test.mjs', Blob_deleteImmutabilityPolicy: '501: unbuilt.test.mjs',
+    Blob_setLegalHold: '501: unbuilt.test.mjs', Blob_query: '501: unbuilt.test.mjs', Container_rename: '501: unbuilt.test.mjs',
+    Container_restore: 'of accounts that retain containers: deleted-containers.test.mjs',
+    Container_listBlobFlatSegmentApacheArrow: '501: unbuilt.test.mjs', Container_listBlobHierarchySegmentApacheArrow: '501: unbuilt.test.mjs',
+    Service_getStatistics: 'of the secondary endpoint: secondary.test.mjs', Service_getUserDelegationKey: 'by a bearer token: tokens.test.mjs',
 };
 
 /* ---- what is taken with any value: its effect, or why it has none ---- */
@@ -153,7 +194,7 @@ const TAKEN = {
 };
 
 /* A date that cannot be read is no condition of a read. decision: 848 */
-const IGNORED = /^(Blob_download|Blob_getProperties|Blob_getTags|PageBlob_getPageRanges) \S*if-(un)?modified-since$/;
+const IGNORED = /^(Blob_download|Blob_getProperties|Blob_getTags|PageBlob_getPageRanges|PageBlob_getPageRangesDiff) \S*if-(un)?modified-since$/;
 
 /* ---- the walk ---- */
 
@@ -188,7 +229,7 @@ const at = (path, [method, query, headers, body]) => [method, query ? `${path}?$
 
 /** A request that can be made now, on something of its own, unless null says that nothing may have its name. */
 async function prepared(world, service, name) {
-    const newest = '2026-10-06', of = world.name();
+    const newest = NEWEST, of = world.name();
     const make = async (path, creation, [request, before = []]) => {
         if (creation && before)
             await world.must(service, creation, newest);
@@ -197,6 +238,10 @@ async function prepared(world, service, name) {
         return at(path, request);
     };
 
+    if (name in AFTER[service]) {
+        await world.must('blob', at(`/public/${of}`, BLOCK_BLOB), newest);
+        return AFTER[service][name](world, of);
+    }
     if (name in OF_SERVICE[service])
         return make('/', null, OF_SERVICE[service][name]);
     if (service === 'table') {
@@ -204,7 +249,7 @@ async function prepared(world, service, name) {
         await world.must(service, ['POST', '/Tables', JSON_TYPES, JSON.stringify({ TableName: of })], '2019-02-02');
         await world.must(service, ['POST', `/${of}`, JSON_TYPES, JSON.stringify(ENTITY)], '2019-02-02');
         const version = { DataServiceVersion: '3.0', ...JSON_TYPES };
-        return [method, typeof path === 'function' ? path(of) : path, method === 'DELETE' ? { ...version, 'If-Match': '*' } : version, body?.(of)];
+        return [method, typeof path === 'function' ? path(of) : path, name === 'Table_deleteEntity' ? { ...version, 'If-Match': '*' } : version, body?.(of)];
     }
     if (name in OF_BLOB)
         return make(`/public/${of}`, at(`/public/${of}`, BLOCK_BLOB), OF_BLOB[name]);
@@ -243,7 +288,7 @@ for (const service of ['blob', 'queue', 'table']) {
         await world.must('blob', ['PUT', '/public?restype=container', { 'x-ms-blob-public-access': 'blob' }], '2026-10-06');
         await world.must('blob', ['PUT', '/public/source', { 'x-ms-blob-type': 'BlockBlob' }, 'p'.repeat(512)], '2026-10-06');
         for (const [name, { parameters, headers }] of Object.entries(DEFINITIONS[service])) {
-            if (ELSEWHERE[service].test(name))
+            if (name in ELSEWHERE)
                 continue;
             for (const version of VERSIONS[service]) {
                 const { status, text } = await world.ask(service, await prepared(world, service, name), version);

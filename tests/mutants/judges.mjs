@@ -7,7 +7,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../lib/changed_program.mjs';
 
-/* Room -> rooms whose unit programs use it, services of the simulator, suites of tests/run.mjs; those of
+/* Room -> rooms whose unit programs use it, simulations, suites of tests/run.mjs; those of
  * clients and isolation by their files ("isolation:table" is all whose name begins so). */
 const CLIENTS = {
     auth: 'clients:authentication,sas,tokens,tables-sas',
@@ -20,42 +20,65 @@ const CLIENTS = {
     blob: 'clients:blocks,copy,deleted-containers,listing,soft-delete,tags,tiers,versions',
     analytics: 'clients:analytics,logs',
     admin: 'clients:accounts,admin,management,restore,saved-states,scrub,testing',
-    cluster: 'clients:cells,failover,forwarding',
+    cluster: 'clients:cell,cluster-operation,failover,forwarding,move,placement',
+    dfs: 'clients:deleted-paths,dfs,expiry,hadoop,hierarchical,posix-acls',
+    check: 'clients:metrics,restore,scrub',
+    cli: 'clients:accounts,admin,config,management,process',
+    server: 'clients:certificate,config,health,process,resources,sandbox',
     queue: 'clients:messages,queues',
     table: 'clients:entities,queries,tables,tables-sas,tables-wire,transactions',
 };
-const CONCERNED = {
-    concurrency: { units: ['service', 'blob'], services: ['blob'], suites: ['replay', 'isolation:lease,tags', CLIENTS.concurrency] },
-    http: { units: ['service'], services: ['blob'], wire: true, suites: ['wire', 'replay', CLIENTS.http] },
-    net: { units: ['http', 'service'], services: ['blob'], wire: true, suites: ['wire', CLIENTS.http] },
-    auth: { units: ['service', 'blob'], services: ['blob', 'table'], suites: ['replay', CLIENTS.auth] },
-    store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['clients:metrics,process', 'replay', 'isolation', 'power', 'damage'] },
-    content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
-    service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['smb', 'wire', 'replay', 'isolation', CLIENTS.service] },
-    acl: { units: ['handles', 'file'], services: ['file'], suites: ['smb', CLIENTS.file] },
-    opens: { units: ['handles', 'file', 'smb'], services: ['file'], suites: ['smb', 'isolation:directory,file,share', CLIENTS.file] },
-    handles: { units: ['smb'], services: [], suites: ['smb'] },
-    request: { units: ['service', 'blob'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
-    properties: { units: ['service', 'blob'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
-    observe: { units: ['service'], services: ['blob'], suites: ['clients:logs,metrics,analytics'] },
-    file: { units: ['handles'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
-    queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
-    table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
-    tree: { units: ['opens', 'file', 'handles'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
-    source: { units: ['service', 'blob', 'file'], services: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
-    smb: { units: [], services: [], suites: ['smb'] },
-    blob: { units: ['service'], services: ['blob'], suites: ['replay', CLIENTS.blob] },
-    analytics: { units: [], services: [], suites: [CLIENTS.analytics] },
-    backup: { units: [], services: [], suites: ['backup'] },
-    admin: { units: [], services: [], suites: [CLIENTS.admin] },
-    cluster: { units: [], services: [], suites: [CLIENTS.cluster] },
+/* Runs of the simulator other than that of a service. */
+const BY_SMB = ['--service', 'file', '--faults', '2051', '--lives', '6', '--clients', '9', '--operations', '60'];
+const SIMULATIONS = {
+    smb: BY_SMB,
+    fleet: ['--fronts', '3', '--cluster-cells', '2', '--service', 'blob'],
+    'fleet of queues': ['--fronts', '3', '--cluster-cells', '2', '--service', 'queue'],
 };
-export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'acl', 'opens', 'file', 'handles', 'source', 'auth', 'net', 'http',
-    'smb', 'blob', 'analytics', 'backup', 'admin', 'cluster'];
+const SLOW = 10; // A simulated request of a fleet costs as much as so many others.
+const CONCERNED = {
+    base: { units: ['http', 'service', 'blob', 'content'], simulations: ['blob', 'smb'], suites: ['wire', 'replay'] },
+    concurrency: { units: ['service', 'blob'], simulations: ['blob'], suites: ['replay', 'isolation:lease,tags', CLIENTS.concurrency] },
+    http: { units: ['service'], simulations: ['blob'], wire: true, suites: ['wire', 'replay', CLIENTS.http] },
+    net: { units: ['http', 'service'], simulations: ['blob'], wire: true, suites: ['wire', CLIENTS.http] },
+    auth: { units: ['service', 'blob'], simulations: ['blob', 'table'], suites: ['replay', CLIENTS.auth] },
+    store: { units: ['content', 'check'], simulations: ['blob', 'queue', 'table'], suites: ['clients:metrics,process', 'replay', 'isolation', 'power', 'damage'] },
+    content: { units: ['blob'], simulations: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
+    service: { units: ['blob', 'queue', 'table'], simulations: ['blob', 'queue', 'table'], suites: ['smb', 'wire', 'replay', 'isolation', CLIENTS.service] },
+    acl: { units: ['handles', 'file', 'blob', 'dfs'], simulations: ['file', 'path'], suites: ['smb', CLIENTS.file, CLIENTS.dfs] },
+    opens: { units: ['handles', 'file', 'smb'], simulations: ['file', 'smb'], suites: ['smb', 'isolation:directory,file,share', CLIENTS.file] },
+    handles: { units: ['smb'], simulations: ['smb'], suites: ['smb'] },
+    request: { units: ['service', 'blob'], simulations: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
+    properties: { units: ['service', 'blob'], simulations: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
+    observe: { units: ['service'], simulations: ['blob'], suites: ['clients:logs,metrics,analytics'] },
+    file: { units: ['handles'], simulations: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
+    queue: { units: [], simulations: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
+    table: { units: [], simulations: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
+    tree: { units: ['opens', 'file', 'handles', 'blob'], simulations: ['file', 'path'], suites: ['isolation:directory,file,path,share', CLIENTS.file] },
+    source: { units: ['service', 'blob', 'file'], simulations: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
+    smb: { units: [], simulations: ['smb'], suites: ['smb', 'samba'] },
+    smb_session: { units: ['smb'], simulations: ['smb'], suites: ['smb', 'samba'] },
+    smb_protocol: { units: ['smb_session', 'smb'], simulations: ['smb'], suites: ['smb', 'samba'] },
+    blob: { units: ['service', 'dfs'], simulations: ['blob', 'path'], suites: ['replay', CLIENTS.blob, CLIENTS.dfs] },
+    dfs: { units: ['blob'], simulations: ['path'], suites: ['replay', 'isolation:path', CLIENTS.dfs] },
+    analytics: { units: [], simulations: ['blob'], suites: [CLIENTS.analytics] },
+    backup: { units: [], simulations: ['blob'], suites: ['backup'] },
+    admin: { units: [], simulations: ['blob'], suites: [CLIENTS.admin] },
+    check: { units: [], simulations: [], suites: ['damage', CLIENTS.check] },
+    cli: { units: ['server'], simulations: [], suites: [CLIENTS.cli] },
+    server: { units: ['cli'], simulations: [], suites: [CLIENTS.server] },
+    seed: { units: [], simulations: [], suites: ['clients:seeding,images'] },
+    fetch: { units: ['source'], simulations: [], suites: ['clients:from-url,hostile-sources,source'] },
+    transfer: { units: [], simulations: [], suites: ['clients:import'] },
+    console: { units: [], simulations: [], suites: ['console'] },
+    cluster: { units: [], simulations: ['fleet', 'fleet of queues'], suites: [CLIENTS.cluster] },
+};
+export const ROOMS = Object.keys(CONCERNED);
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known
 const LIMIT_LEAST_S = 30;
 const LIMIT_TIMES = 10;
+const WALL_TIMES = 10; // A busy machine gives a process a part of the processor's time.
 const QUICK_MS = 4000;
 /* The faults of a drawn run, and the bit that sends it by the wire (tests/sim/README.md). */
 const BY_THE_WIRE = ['--faults', '1283'];
@@ -92,7 +115,7 @@ export class Judges {
         const began = Date.now(), known = this.#times[name];
         const seconds = known === undefined ? LIMIT_FIRST_S : LIMIT_LEAST_S + Math.ceil(LIMIT_TIMES * known / 1000);
         // It ends all that a program has forked, too: lives of the simulator, servers of suites.
-        const { status } = this.#build.run('timeout', ['--signal=KILL', `${seconds}`, program, ...args],
+        const { status } = this.#build.run('timeout', ['--signal=KILL', `${WALL_TIMES * seconds}`, 'prlimit', `--cpu=${seconds}`, program, ...args],
             { cwd: ROOT, env: { ...process.env, ...env } });
 
         if (status === 0) {
@@ -119,10 +142,12 @@ export class Judges {
             this.#fails(name, this.#build.link(target, object, into), args, env));
     }
 
-    #simulation(service, wire) {
-        const name = `simulate ${service}`;
-        const args = ['--no-shrink', '--seed', '1', '--requests', String(this.#requests), '--service', service,
-            ...(wire ? BY_THE_WIRE : [])];
+    /** which: a service, or one of SIMULATIONS */
+    #simulation(which, wire) {
+        const name = `simulate ${which}`;
+        const requests = which.startsWith('fleet') ? Math.ceil(this.#requests / SLOW) : this.#requests;
+        const args = ['--no-shrink', '--seed', '1', '--requests', String(requests),
+            ...(SIMULATIONS[which] ?? ['--service', which]), ...(wire ? BY_THE_WIRE : [])];
 
         return this.#judge(name, (object, into) =>
             this.#fails(name, this.#build.link('tests/sim/simulate', object, into), args));
@@ -149,7 +174,7 @@ export class Judges {
     /** Those of a file of a room, in the order in which they are asked: { name, fails(object, unchanged,
      *  folder) }. object: of the file */
     of(room, file, object) {
-        const { units, services, wire, suites } = CONCERNED[room];
+        const { units, simulations, wire, suites } = CONCERNED[room];
         const stem = path.basename(file, '.c');
         const near = [room, ...units].map((each) => `tests/unit/${each}/`);
         const names = defined(this.#build, object, 'TDBR');
@@ -160,7 +185,7 @@ export class Judges {
             ...this.#units.filter(({ target }) => near.some((folder) => target.startsWith(folder)))
                 .filter((unit) => this.#holds(unit, names)).map((unit) => this.#unit(unit))
                 .filter((unit) => !this.quick || time(unit) <= QUICK_MS || named(unit) === 0),
-            ...services.map((service) => this.#simulation(service, wire)),
+            ...simulations.map((which) => this.#simulation(which, wire)),
             ...(this.quick ? [] : suites.map((suite) => this.#suite(suite))),
         ].sort((a, b) => named(a) - named(b) || time(a) - time(b));
     }

@@ -6,7 +6,7 @@
 //   --skip N     the first so many draws are left out: a campaign goes on where one ended
 //   --rooms A,B  only of these rooms; --file PATH only of this file
 //   --only A,B   only these draws, by their numbers: what lived is judged again
-//   --sim N      requests of the simulator for one, each service (30000)
+//   --sim N      requests of the simulator for one, each service (30000; of clusters, a tenth)
 //   --quick      without the suites that ask a whole server, and long unit programs
 //   --list       names what would be judged, and runs nothing
 //

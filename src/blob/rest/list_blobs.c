@@ -116,20 +116,13 @@ enum {
     INCLUDE_DELETED = 1 << 5,
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
+    INCLUDE_PERMISSIONS = 1 << 8,
 };
-/* Those after the first eight are accepted, but this server has no data to show for them. */
+/* Those after the first nine are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
-    "snapshots",
-    "metadata",
-    "uncommittedblobs",
-    "tags",
-    "copy",
-    "deleted",
-    "versions",
-    "deletedwithversions",
-    "immutabilitypolicy",
-    "legalhold",
-    NULL,
+    "snapshots", "metadata", "uncommittedblobs",    "tags",        "copy",
+    "deleted",   "versions", "deletedwithversions", "permissions", "immutabilitypolicy",
+    "legalhold", NULL,
 };
 
 /* A page of XML under construction. */
@@ -182,21 +175,41 @@ static enum error check_combination(struct call *call, struct list_blobs_paramet
     return OK;
 }
 
-/* rest: List-Blobs "showonly" */
+/* rest: List-Blobs "showonly"; decision: 1370 */
 static enum error check_showonly(struct call *call, struct list_blobs_parameters *p)
 {
+    static const char *const names[] = {
+        [LIST_DELETED] = "deleted", [LIST_FILES] = "files", [LIST_DIRECTORIES] = "directories"
+    };
     const struct bytes value = call_query(call, "showonly");
 
     if (!value.ptr)
         return OK;
-    if (bytes_is_nocase(value, "files") || bytes_is_nocase(value, "directories"))
-        return call_fail(call, E_NotImplemented, "showonly is supported for deleted paths.");
-    if (!bytes_is_nocase(value, "deleted") || !account_is_hierarchical(call->account) ||
-        (p->listing.include & INCLUDE_DELETED))
+    for (size_t i = LIST_DELETED; i < sizeof names / sizeof names[0]; i++) {
+        if (bytes_is_nocase(value, names[i]))
+            p->only = (enum list_only)i;
+    }
+    if (p->only == LIST_ALL || !account_is_hierarchical(call->account) ||
+        (p->only == LIST_DELETED && (p->listing.include & INCLUDE_DELETED)))
         return call_fail_query(call, E_InvalidQueryParameterValue, "showonly", value,
-                               "The value is deleted, without include=deleted, in accounts with a "
-                               "hierarchical namespace.");
-    p->deleted_only = true;
+                               "The value is deleted (without include=deleted), files or "
+                               "directories, in accounts with a hierarchical namespace.");
+    return OK;
+}
+
+/* rest: List-Blobs "permissions", "x-ms-upn"; decision: 1371 */
+static enum error check_permissions(struct call *call, const struct list_blobs_parameters *p)
+{
+    const struct bytes upn = call_header(call, "x-ms-upn"); /* there are no user names to show */
+
+    if (!(p->listing.include & INCLUDE_PERMISSIONS))
+        return OK;
+    if (!account_is_hierarchical(call->account))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "include",
+                               call_query(call, "include"),
+                               "Permissions require an account with a hierarchical namespace.");
+    if (upn.len > 0 && !bytes_is_nocase(upn, "true") && !bytes_is_nocase(upn, "false"))
+        return call_fail_header(call, E_InvalidHeaderValue, "x-ms-upn", upn);
     return OK;
 }
 
@@ -238,14 +251,12 @@ static void add_entry(struct blob_sink *sink, struct bytes name, const struct bl
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
-static void add_prefix(struct blob_sink *sink, struct bytes prefix)
+static void add_prefix(struct blob_sink *sink, struct bytes prefix, const struct blob *directory)
 {
     struct blob_page *page = page_of(sink);
 
     begin_entry(page);
-    text_add_string(&page->out, "<BlobPrefix>");
-    listing_name(&page->out, "Name", prefix);
-    text_add_string(&page->out, "</BlobPrefix>");
+    blob_prefix_xml(&page->out, &page->view, prefix, directory);
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
@@ -279,6 +290,11 @@ static struct blob_page *page_new(const struct call *call,
         .versions = call_since(call, "2019-12-12"),
         .resource_type = account_is_hierarchical(call->account) && call_since(call, "2020-10-02"),
         .versions_only = asked->listing.include & INCLUDE_VERSIONS_ONLY,
+        .permissions = asked->listing.include & INCLUDE_PERMISSIONS,
+        .directories = account_is_hierarchical(call->account) && call_since(call, "2020-06-12"),
+        .placeholders = account_is_hierarchical(call->account) && asked->deleted &&
+                        asked->delimiter.ptr && bytes_is(asked->delimiter, "/") &&
+                        call_since(call, "2021-06-08"),
     };
     return page;
 }
@@ -307,6 +323,8 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     e = check_combination(call, p);
     if (!e)
         e = check_showonly(call, p);
+    if (!e)
+        e = check_permissions(call, p);
     if (e)
         return e;
     p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
@@ -315,7 +333,7 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (p->listing.include & INCLUDE_TAGS)
         tags_demand(call, ACTION_BLOB_TAGS_READ);
     p->uncommitted = p->listing.include & INCLUDE_UNCOMMITTED;
-    p->deleted = p->deleted_only || (p->listing.include & INCLUDE_DELETED);
+    p->deleted = p->only == LIST_DELETED || (p->listing.include & INCLUDE_DELETED);
     p->sink = &page_new(call, p)->sink;
     return OK;
 }

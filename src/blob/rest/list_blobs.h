@@ -27,10 +27,16 @@ struct blob_view {
     bool versions;      /* since 2019-12-12 */
     bool versions_only; /* blobs without a current version are shown by their last one */
     bool resource_type; /* of hierarchical accounts, since 2020-10-02 */
+    bool permissions;   /* owner, group, permissions and access control list */
+    bool directories;   /* properties of directories in a list by delimiter, since 2020-06-12 */
+    bool placeholders;  /* since 2021-06-08 */
     bool deleted_first; /* recorded since 2020-02-10; 2018-11-09 has Snapshot first */
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     const struct blob *blob);
+/* directory: the directory that the prefix names, or NULL */
+void blob_prefix_xml(struct text *out, const struct blob_view *view, struct bytes prefix,
+                     const struct blob *directory);
 
 /* Markers of List Blobs and Find Blobs by Tags. Internal to blob/. */
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <nettle/base64.h>
 
+#include "acl/posix_acl.h"
 #include "blob/kept_paths.h"
 #include "blob/rest/blob_tags.h"
 #include "blob/tier.h"
@@ -112,6 +113,20 @@ static void add_crc64(struct text *out, const struct blob_view *view, const stru
                             : bytes_from_string("<Content-CRC64 />"));
 }
 
+/* The access control list is that of the file or directory, and the default entries. */
+static void add_permissions(struct text *out, const struct blob_view *view, const struct blob *blob)
+{
+    struct arena *arena = view->call->arena;
+    struct posix_acl acl;
+
+    if (!posix_acl_decode(blob->acl, blob->is_directory, &acl))
+        posix_acl_init(&acl, blob->is_directory);
+    xml_element(out, "Owner", acl.owner);
+    xml_element(out, "Group", acl.group);
+    xml_element(out, "Permissions", posix_mode_text(arena, &acl));
+    xml_element(out, "Acl", posix_entries_text(arena, &acl.entries));
+}
+
 /* Adds what a blob with only uncommitted blocks does not have. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
@@ -126,6 +141,8 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
                  blob->deleted_path.ptr ? blob->deletion.expires : blob->expiry.at,
                  "</Expiry-Time>");
     add_etag(out, blob->etag);
+    if (view->permissions)
+        add_permissions(out, view, blob);
     if (view->resource_type)
         add_word(out, "<ResourceType>", blob->is_directory ? "directory" : "file",
                  "</ResourceType>");
@@ -179,25 +196,12 @@ static struct blob last_version(const struct blob *anchor)
     return last;
 }
 
-static void add_entry(struct text *out, const struct blob_view *view, struct bytes name,
-                      const struct blob *blob, bool has_versions_only)
+static void add_properties(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     bool is_base = blob_ref_is_base(blob->ref);
     bool tier = is_base ? view->tier : view->snapshot_tier;
     bool is_deleted = blob->deletion.at > 0;
 
-    text_add(out, bytes_from_string("<Blob>"));
-    listing_name(out, "Name", name);
-    listing_url(out, view->call, view->container, name);
-    if (blob->deleted_path.ptr)
-        xml_element_u64(out, "DeletionId", deletion_id(blob->deletion.at));
-    if (is_deleted && view->deleted_first)
-        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
-    if (has_versions_only)
-        text_add(out, bytes_from_string("<HasVersionsOnly>true</HasVersionsOnly>"));
-    add_ref(out, view, blob);
-    if (is_deleted && !view->deleted_first)
-        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     text_add(out, bytes_from_string("<Properties>"));
     if (blob->uncommitted && view->resource_type)
         text_add(out, bytes_from_string("<ResourceType>file</ResourceType>"));
@@ -228,6 +232,26 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     if (view->tag_count && blob->tags.len > 0)
         xml_element_u64(out, "TagCount", tags_count(blob->tags));
     text_add(out, bytes_from_string("</Properties>"));
+}
+
+static void add_entry(struct text *out, const struct blob_view *view, struct bytes name,
+                      const struct blob *blob, bool has_versions_only)
+{
+    bool is_deleted = blob->deletion.at > 0;
+
+    text_add(out, bytes_from_string("<Blob>"));
+    listing_name(out, "Name", name);
+    listing_url(out, view->call, view->container, name);
+    if (blob->deleted_path.ptr)
+        xml_element_u64(out, "DeletionId", deletion_id(blob->deletion.at));
+    if (is_deleted && view->deleted_first)
+        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
+    if (has_versions_only)
+        text_add(out, bytes_from_string("<HasVersionsOnly>true</HasVersionsOnly>"));
+    add_ref(out, view, blob);
+    if (is_deleted && !view->deleted_first)
+        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
+    add_properties(out, view, blob);
     if (view->metadata)
         metadata_xml(out, blob_shown_metadata(view->call->arena, blob));
     if (view->tags && blob->tags.len > 0)
@@ -246,4 +270,17 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     if (is_last)
         last = last_version(blob);
     add_entry(out, view, name, is_last ? &last : blob, is_last);
+}
+
+void blob_prefix_xml(struct text *out, const struct blob_view *view, struct bytes prefix,
+                     const struct blob *directory)
+{
+    text_add(out, bytes_from_string("<BlobPrefix>"));
+    listing_name(out, "Name", prefix);
+    if (directory && view->directories)
+        add_properties(out, view, directory);
+    else if (!directory && view->placeholders)
+        text_add(out, bytes_from_string("<Properties><ResourceType>directory</ResourceType>"
+                                        "<Placeholder>true</Placeholder></Properties>"));
+    text_add(out, bytes_from_string("</BlobPrefix>"));
 }

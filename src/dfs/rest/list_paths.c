@@ -144,11 +144,12 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
 }
 
 /* A directory that is only part of names has neither an ETag nor a date. */
-static void add_directory(struct blob_sink *sink, struct bytes name)
+static void add_directory(struct blob_sink *sink, struct bytes name, const struct blob *directory)
 {
     struct paths_page *page = page_of(sink);
     struct json_writer *writer = &page->writer;
 
+    (void)directory; /* a hierarchical container is listed without a delimiter */
     json_write_begin(writer, '{');
     json_write_member(writer, "contentLength", bytes_from_string("0"));
     json_write_member(writer, "isDirectory", bytes_from_string("true"));

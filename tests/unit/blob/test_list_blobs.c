@@ -204,7 +204,9 @@ static void parameters_are_checked(void **state)
         { "marker=x", 400, "InvalidQueryParameterValue" },
         { "marker=AQL_Av8" /* a name that is no UTF-8 */, 400, "InvalidQueryParameterValue" },
         { "showonly=deleted", 400, "InvalidQueryParameterValue" }, /* not hierarchical */
-        { "showonly=files", 501, "NotImplemented" },
+        { "showonly=files", 400, "InvalidQueryParameterValue" },
+        { "showonly=directories", 400, "InvalidQueryParameterValue" },
+        { "include=permissions", 400, "InvalidQueryParameterValue" },
     };
     struct fixture *f = *state;
 
