@@ -145,7 +145,7 @@ static struct bytes make_key(struct arena *arena)
 /* ---- changes ---- */
 
 struct change {
-    struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL: unchanged */
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL means unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
     bool hierarchical; /* of a new account */
     struct account_limits limits;

@@ -48,7 +48,7 @@ static void show_end(int64_t unix_s)
 #define BEGIN      "lagra backed up 1 "
 #define LINE_BYTES 64
 
-/* Reads the time of the last backup. Returns 0 if there is none, or it cannot be read. */
+/* Reads the time of the last backup. Returns 0 if none exists, or it cannot be read. */
 static int64_t backup_record_read(const char *location)
 {
     char *path = file_path(location, NAME);

@@ -9,11 +9,11 @@
 #include "service/driver.h"
 #include "service/names.h"
 
-#define VERSION     1
-#define EVERY_MS    500u
-#define STEP_MS     20u
+#define VERSION            1
+#define EVERY_MS           500u
+#define STEP_MS            20u
 #define REQUEST_TIMEOUT_MS 2000u
-#define ARENA_MAX   ((size_t)64 << 20)
+#define ARENA_MAX          ((size_t)64 << 20)
 
 static const struct bytes properties_key = BYTES("p"); /* service_properties.h */
 

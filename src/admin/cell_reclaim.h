@@ -2,7 +2,9 @@
  * backup: `lagra cluster reclaim` makes the owner of each cell other than the root claim all names
  * in its cell (service/placement_release.h).
  *
- *   /-/reclaim   u8 1 (version); u64 cell. Response: u8 1; u64 number of names that are placed in the cell; then for each name that is placed in another cell, up to RECLAIM_CONFLICTS_MAX: service, account, name, as bytes, and u64 cell
+ *   /-/reclaim   u8 1 (version); u64 cell. Response: u8 1; u64 number of names that are placed in
+ *                the cell; then for each name that is placed in another cell, up to
+ *                RECLAIM_CONFLICTS_MAX: service, account, name, as bytes, and u64 cell
  *
  * decision: 1178 */
 #ifndef LAGRA_ADMIN_CELL_RECLAIM_H

@@ -9,9 +9,9 @@
 #include "base/lock.h"
 #include "service/server.h"
 
-#define VERSION     1
+#define VERSION            1
 #define REQUEST_TIMEOUT_MS 2000u
-#define ARENA_MAX   ((size_t)16 << 20)
+#define ARENA_MAX          ((size_t)16 << 20)
 
 enum { IS_COUNTED = 1, WAS_REFUSED = 2 };
 
@@ -143,7 +143,7 @@ static unsigned index_of(uint64_t cell)
     return i;
 }
 
-/* Returns the reports about an account. If there are none, adds an empty one if `adds`, else
+/* Returns the reports about an account. If none exist, adds an empty one if `adds`, else
  * returns NULL. */
 static struct reported *find(const struct account *account, bool adds)
 {

@@ -13,7 +13,7 @@ struct reading {
     struct arena *arena;
     const struct endpoint_set *endpoints;
     struct fault_rule *rule;
-    const char *problem; /* NULL if there is none */
+    const char *problem; /* NULL if none exists */
     bool has_seed;
 };
 

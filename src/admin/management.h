@@ -36,7 +36,7 @@ struct management {
     const struct http_application *services; /* as in struct console_options */
     void *service_tags[ENDPOINTS_MAX];
     const struct admin *admin;  /* application for operators' requests from the console */
-    struct bytes token;         /* ptr NULL: no token required */
+    struct bytes token;         /* ptr NULL means no token required */
     struct bytes names;         /* additional names of this host, separated by commas */
     struct task_runner *tasks;  /* with --testing: notified when the clock is moved; else NULL */
     struct saved_states *saved; /* with --testing: used by the pool's thread */

@@ -7,16 +7,16 @@
 #include "cluster/peer.h"
 #include "service/restore.h"
 
-#define VERSION        2
-#define RESPONSE_MAX   256u
+#define VERSION            2
+#define RESPONSE_MAX       256u
 /* Timeout of requests that may wait for the disk. It is long because a failed request aborts the
  * copy. */
-#define REQUEST_TIMEOUT_MS    30000u
-#define RECORDS_MAX    4096u
+#define REQUEST_TIMEOUT_MS 30000u
+#define RECORDS_MAX        4096u
 /* Writes may be blocked for about as long as a round took, so a round shorter than this is the last
  * one. */
-#define ROUND_SHORT_MS 100u
-#define ROUNDS_MAX     10u
+#define ROUND_SHORT_MS     100u
+#define ROUNDS_MAX         10u
 
 static enum move_result fail(struct copier *c, const char *problem)
 {

@@ -55,7 +55,7 @@ static struct copy *take(const struct guid *id)
     return found;
 }
 
-/* Acquires a free slot, or one with an abandoned copy. Returns NULL if there is none. Sets *ret_old
+/* Acquires a free slot, or one with an abandoned copy. Returns NULL if none exists. Sets *ret_old
  * to the abandoned copy, which the caller frees, or NULL */
 static struct copy *take_free(struct restore **ret_old)
 {

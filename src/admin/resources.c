@@ -205,7 +205,7 @@ static void write_entry(struct json_writer *out, const struct xml_node *entry)
     json_write_end(out, '}');
 }
 
-/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if there is none. */
+/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if none exists. */
 static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
 {
     struct xml_error problem;

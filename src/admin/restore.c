@@ -14,7 +14,7 @@
 
 static struct {
     struct lock lock;
-    struct restore *running; /* under lock; NULL if there is none, or a thread uses it */
+    struct restore *running; /* under lock; NULL if none exists, or a thread uses it */
     bool is_taken;           /* under lock: in use by a thread */
 } held;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

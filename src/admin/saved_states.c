@@ -6,7 +6,7 @@
 #include "admin/stored_accounts.h"
 #include "base/clock.h"
 
-/* Returns the index of a saved state, or saved->count if there is none with this name. */
+/* Returns the index of a saved state, or saved->count if none exists with this name. */
 static size_t index_of(const struct saved_states *saved, struct bytes name)
 {
     size_t i = 0;

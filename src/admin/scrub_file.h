@@ -6,11 +6,11 @@
 
 struct scrub_note {
     struct scrub_state state; /* except `ended` */
-    char *place;              /* position to continue at, from malloc(); NULL: from the start */
+    char *place; /* position to continue at, from malloc(); NULL means from the start */
     size_t place_size;
 };
 
-/* Reads the progress; *ret_note is empty if there is none or it is corrupt. folder: data
+/* Reads the progress; *ret_note is empty if none exists or it is corrupt. folder: data
  * directory */
 void scrub_note_read(int folder, struct scrub_note *ret_note);
 /* Writes the progress atomically. If this fails, it is logged, and the pass may start over after a

@@ -186,7 +186,7 @@ static void begin_pass(struct scrubber *scrubber, struct bytes place)
     metric_add(slots.running, 1);
 }
 
-/* Returns the start of the next periodic pass, or INSTANT_MAX if there is none. */
+/* Returns the start of the next periodic pass, or INSTANT_MAX if none exists. */
 static instant due(const struct scrubber *scrubber)
 {
     if (scrubber->options.every_ms == 0)
@@ -299,7 +299,7 @@ void scrubber_stop(struct scrubber *scrubber)
 }
 
 /* Starts a pass, unless one is running. rate: rate of the new pass, or of the rest of the running
- * one; 0: the current rate, which is initially that of the options */
+ * one; 0 means the current rate, which is initially that of the options */
 static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_acquire(&scrubber->lock);

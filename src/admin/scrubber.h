@@ -18,7 +18,7 @@
 struct scrub_options {
     struct store *store;
     const char *location; /* data directory */
-    /* Interval between the end of a pass and the start of the next; 0: only on request. */
+    /* Interval between the end of a pass and the start of the next; 0 means only on request. */
     uint64_t every_ms;
     uint64_t rate; /* maximum bytes per second */
     /* Writes the name of a corrupt record for the log. */

@@ -234,7 +234,7 @@ void admin_todo(struct admin_call *call)
                    store_result_text(result));
 }
 
-/* Returns the management port's listener, which serves the console, or NULL if there is none. */
+/* Returns the management port's listener, which serves the console, or NULL if none exists. */
 static const struct admin_listener *find_listener(const struct admin *admin)
 {
     for (size_t i = 0; i < admin->listener_count; i++) {

@@ -6,9 +6,9 @@
  *              account
  *     value    u8 1 or 2; varint flags (1: disabled, 2: hierarchical); instants of creation and
  *              last change, varints; varint count of keys; each key's text (base64), bytes
- *              version 2: limits, varints in the order of enum account_limit (0: default, 1: none,
- *              else limit + 1). An account without limits of its own is written in version 1, which
- *              older servers can read
+ *              version 2: limits, varints in the order of enum account_limit (0 means default, 1
+ *              none, else limit + 1). An account without limits of its own is written in
+ *              version 1, which older servers can read
  *   The partition also contains the kinds of accounts from other sources (account_kinds.h).
  *
  * Keys are stored in plain text, because they are needed for computing signatures. Anyone who can

@@ -321,7 +321,7 @@ static const struct place {
     const char *path;
     ask_fn *ask;
     unsigned methods; /* for the collection */
-    unsigned of_one;  /* for a single item; 0 if there are none */
+    unsigned of_one;  /* for a single item; 0 if none exist */
     unsigned with_bodies;
 } places[] = {
     { "/-/faults", ask_faults, METHOD_GET | METHOD_DELETE, METHOD_GET | METHOD_PUT | METHOD_DELETE,

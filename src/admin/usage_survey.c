@@ -34,7 +34,7 @@ struct usage_survey {
     bool stopping;    /* under lock, like the following members */
     bool is_counting; /* a count is running */
     struct report *newest;
-    /* number of readers of `newest`; the counting thread frees the report only if there are none */
+    /* number of readers of `newest`; the counting thread frees the report only if none exist */
     size_t readers;
 };
 
@@ -277,7 +277,7 @@ void usage_survey_stop(struct usage_survey *survey)
 
 /* ---- reading ---- */
 
-/* Returns the newest report, for reading, or NULL if there is none yet. */
+/* Returns the newest report, for reading, or NULL if none exists yet. */
 static const struct report *report_take(struct usage_survey *survey)
 {
     const struct report *report;

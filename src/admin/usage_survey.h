@@ -16,7 +16,7 @@ struct survey_options {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct accounts *accounts;
-    unsigned every_ms; /* 0: only on request */
+    unsigned every_ms; /* 0 means only on request */
 };
 
 struct usage_survey;

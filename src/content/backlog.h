@@ -4,7 +4,9 @@
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
  *            then for
- *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records with this key prefix, from the key `from` on. with_runs: their values are blocks, whose runs must also be deleted
+ *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records with this
+ *                             key prefix, from the key `from` on. with_runs: their values are
+ *                             blocks, whose runs must also be deleted
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE

@@ -67,7 +67,7 @@ struct content {
     /* no page records exist; false is always safe but costs a read */
     bool without_pages;
     uint32_t epoch;     /* current generation */
-    uint32_t kept;      /* 1 + the newest retained older generation; 0 if there is none */
+    uint32_t kept;      /* 1 + the newest retained older generation; 0 if none exists */
     uint64_t stamp;     /* stamp of the last change */
     uint64_t sealed_at; /* stamp of the newest older generation; 0 if there never was one */
 };
@@ -296,7 +296,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
                                        uint64_t length, struct waiter *waiter);
 /* Reads the next 1..max bytes in order; 0 only at the end of the range.
  *
- * waiter   NULL: the call waits for the disk
+ * waiter   NULL means the call waits for the disk
  * returns  STORE_OK, STORE_CORRUPT, STORE_IO
  *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,

@@ -155,7 +155,7 @@ struct collecting {
     struct content_block *blocks;  /* array for all blocks of the content */
     size_t count;
     uint64_t at; /* end of the segments so far */
-    /* for each block, whether to collect its pieces; NULL: collect the blocks */
+    /* for each block, whether to collect its pieces; NULL means collect the blocks */
     const bool *wanted;
     size_t piece_count; /* number of collected pieces of the last block */
 };

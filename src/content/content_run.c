@@ -2,7 +2,7 @@
  * that contains one block.
  *
  *   payload  1     version (1)
- *            v     run id; 0: the bytes are inline
+ *            v     run id; 0 means the bytes are inline
  *            v     length, if there is a run
  *            bytes the inline bytes, if there is no run */
 #include <assert.h>

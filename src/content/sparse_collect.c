@@ -8,7 +8,7 @@
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 /* A page or unit has a version for each generation that wrote to it. After this many irrelevant
  * versions, a new scan is opened that skips the others. */
-#define SKIPPED_MAX     8
+#define SKIPPED_MAX    8
 
 /* ---- a deleted generation ---- */
 
@@ -85,7 +85,7 @@ static void look_at(const struct interval *in, struct series *series, const stru
 
 /* Returns the key at which to open a new scan after many versions outside the interval. */
 static struct bytes key_after_skipped(const struct interval *in, enum sparse_kind kind,
-                                  const struct series *series, char buffer[SPARSE_KEY_SIZE])
+                                      const struct series *series, char buffer[SPARSE_KEY_SIZE])
 {
     return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, buffer)
                              : sparse_key(in->id, kind, series->number, in->newer, buffer);
@@ -94,7 +94,7 @@ static struct bytes key_after_skipped(const struct interval *in, enum sparse_kin
 /* Processes versions starting at `from`. Stops after the last one of `last` (returns
  * STORE_NOT_FOUND), when the budget is spent, or after many irrelevant versions. */
 static enum store_result process_versions(struct interval *in, struct bytes from, uint64_t last,
-                                      struct series *series)
+                                          struct series *series)
 {
     struct scan *scan =
         scan_open(in->before, RECORD_INNER, bytes_of(from.ptr, SPARSE_PREFIX), from);

@@ -86,7 +86,7 @@ static bool overlaps(const struct parts *parts, const struct content_range *rang
     return false;
 }
 
-/* Inserts the bytes written between start and end into `parts`. Returns false if there are none. */
+/* Inserts the bytes written between start and end into `parts`. Returns false if none exist. */
 static bool insert(const struct unit_change *change, uint64_t start, uint64_t end,
                    struct parts *parts)
 {

@@ -281,7 +281,8 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
     struct bytes from = sparse_key(view->content->id, kind, number, UINT32_MAX, buffer);
     enum store_result result;
     struct record record;
-    struct scan *scan = scan_open(view->before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
+    struct scan *scan =
+        scan_open(view->before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != SPARSE_KEY_SIZE)

@@ -342,7 +342,8 @@ enum store_result content_resize(struct read_view *before, struct changes *chang
 
 /* ---- generations ---- */
 
-static struct bytes generation_key(uint64_t id, uint32_t generation, char buffer[GENERATION_KEY_SIZE])
+static struct bytes generation_key(uint64_t id, uint32_t generation,
+                                   char buffer[GENERATION_KEY_SIZE])
 {
     buffer[0] = 'g';
     be64_put(buffer + 1, id);

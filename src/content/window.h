@@ -35,7 +35,7 @@ struct map_reader {
     bool rewinds;
     struct content content;
     struct arena_mark empty, with_segment;
-    struct segment segment; /* end 0: not loaded */
+    struct segment segment; /* end 0 means not loaded */
 };
 void map_reader_init(struct map_reader *reader, struct read_view *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content);

@@ -325,6 +325,8 @@ void notify_gone(struct tree *tree, uint64_t directory)
     if (!is_watched(&tree->space))
         return;
     watch_end = arena_alloc(tree->d->arena, sizeof *watch_end);
-    *watch_end = (struct watch_end){ .news.tell = report_watch_end, .space = tree->space, .directory = directory };
+    *watch_end = (struct watch_end){ .news.tell = report_watch_end,
+                                     .space = tree->space,
+                                     .directory = directory };
     decision_tell(tree->d, &watch_end->news);
 }

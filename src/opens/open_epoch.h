@@ -24,9 +24,10 @@ uint64_t open_epoch(void);
 /* Starts a new epoch and forgets earlier starts, for tests. */
 void open_epoch_begin(void);
 /* Starts the epoch of a new process: reads the starts of earlier processes and durably adds this
- * one. Called before the services start; blocks on the store. opens    true if this process can
- * open handles; if false, it is added only to an existing record returns  false if the store failed
- * (logged); expired handles may then become valid again */
+ * one. Called before the services start; blocks on the store.
+ *
+ * opens    true if this process can open handles; if false, it is added only to an existing record
+ * returns  false if the store failed (logged); expired handles may then become valid again */
 bool open_epoch_record(struct store *store, bool opens);
 /* Returns the expiry of a persistent handle that an earlier process opened. ticks: its timeout.
  * Thread-safe. */

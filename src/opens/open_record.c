@@ -4,7 +4,7 @@
  *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to,
  *               u8 reported, varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
- *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
+ *               varint caching + 1 (0 means none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
  *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length,
  *               u8 exclusive
@@ -134,7 +134,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
 /* Removes caching entries without an open. */
 static void drop_cachings(struct open_set *set)
 {
-    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: no open; else the new number + 1 */
+    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0 means no open; else the new number + 1 */
     uint16_t kept = 0;
 
     assert(set->caching_count <= CACHINGS_MAX);

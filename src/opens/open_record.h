@@ -112,8 +112,9 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 struct handle_times {
     bool keeps_accessed, keeps_written,
         keeps_changed; /* set by the client, or frozen with the value -1 */
-    /* Last write time reported despite later writes; 0: that of the file. Valid until shown_until,
-     * or if that is 0, until the next flush, set-information or close of the handle. */
+    /* Last write time reported despite later writes; 0 means that of the file. Valid until
+     * shown_until, or if that is 0, until the next flush, set-information or close of the handle.
+     */
     instant shown_written, shown_until;
     bool has_written; /* has written since the open or since the last flush or set-information */
 };
@@ -123,7 +124,8 @@ struct handle_kept {
     uint64_t ticks;   /* timeout after a disconnect */
     uint32_t granted; /* MAY_* */
     struct handle_times times;
-    struct bytes of_client; /* opaque data of smb/; ptr NULL: the handle cannot be reconnected */
+    struct bytes
+        of_client; /* opaque data of smb/; ptr NULL means the handle cannot be reconnected */
 };
 
 struct handle {

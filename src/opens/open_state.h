@@ -88,9 +88,8 @@ enum error open_state_check_write(struct open_state *opens);
 struct open_state_open {
     uint8_t access, share; /* desired access, share access: ACCESS_* */
     uint8_t meets;         /* MEETS_* */
-    bool
-        replaces; /* overwrites or supersedes the file, which counts as a write whatever the access */
-    uint8_t caching;         /* requested CACHING_* */
+    bool replaces;         /* overwrites or supersedes: counts as a write regardless of `access` */
+    uint8_t caching;       /* requested CACHING_* */
     struct guid caching_key; /* from the lease key; generated for an oplock */
     bool is_oplock;          /* caching is R, RW or RWH */
     bool is_lease;  /* lease, possibly without caching: opens with its key may request more */

@@ -9,8 +9,8 @@ static bool may_be_closed(const struct open_state *opens, const struct open_entr
 }
 
 /* Returns, for each caching entry, true if it loses more than read caching by the breaks. */
-static bool *loses_more_than_reading(const struct open_state *opens, const struct caching_break *breaks,
-                        size_t count)
+static bool *loses_more_than_reading(const struct open_state *opens,
+                                     const struct caching_break *breaks, size_t count)
 {
     bool *loses = arena_array(opens->d->arena, opens->set.caching_count, sizeof *loses);
 
@@ -38,7 +38,8 @@ static void drop_cachings_without_open(struct open_state *opens)
  * any. Their index entries are deleted when the open state is written. returns OK, or an error of
  * decision_fail_store() */
 static enum error close_opens(struct open_state *opens, const struct file_use *use,
-                            const struct caching_break *breaks, size_t break_count, bool *ret_ended)
+                              const struct caching_break *breaks, size_t break_count,
+                              bool *ret_ended)
 {
     const bool *loses = loses_more_than_reading(opens, breaks, break_count);
     struct open_set *set = &opens->set;

@@ -79,7 +79,7 @@ enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
 {
     const struct open_entry *open = open_set_find(&opens->set, handle);
 
-    if (!open || open->disconnected_until <= opens->d->now) /* 0: connected */
+    if (!open || open->disconnected_until <= opens->d->now) /* 0 means connected */
         return E_ResourceNotFound;
     return read_handle(opens, handle, ret_handle);
 }

@@ -16,7 +16,8 @@ static uint16_t find_caching(const struct open_state *opens, const struct guid *
 
 /* Returns the open's access and the caching that it breaks: none for an attribute-only open, write
  * caching for other opens, and all caching for an overwrite. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
-static struct file_use use_of_open(const struct open_state *opens, const struct open_state_open *asked)
+static struct file_use use_of_open(const struct open_state *opens,
+                                   const struct open_state_open *asked)
 {
     uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
 

@@ -70,7 +70,7 @@ struct extents {
     size_t open_count;         /* files that are open or being opened; under lock */
     struct extent *idle_first; /* least recently released; under lock */
     struct extent *idle_last;
-    struct extent *active;     /* NULL: none yet; under lock */
+    struct extent *active;     /* NULL means none yet; under lock */
     uint64_t active_end;       /* start of its free end; under lock */
     _Atomic uint64_t frontier; /* written under lock */
     uint32_t next_id;
