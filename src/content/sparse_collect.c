@@ -8,7 +8,7 @@
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 /* A page or unit has a version for each generation that wrote to it. After this many irrelevant
  * versions, a new scan is opened that skips the others. */
-#define SKIPPED_MAX    8
+#define IRRELEVANT_MAX 8
 
 /* ---- a deleted generation ---- */
 
@@ -102,7 +102,7 @@ static enum store_result process_versions(struct interval *in, struct bytes from
     struct record record;
 
     series->passed = 0;
-    while (!result && series->passed < SKIPPED_MAX && !budget_is_spent(in->budget)) {
+    while (!result && series->passed < IRRELEVANT_MAX && !budget_is_spent(in->budget)) {
         result = scan_next(scan, NULL, &record);
         if (!result && record.key.len != SPARSE_KEY_SIZE)
             result = content_damaged(in->id, last, "invalid page or unit key");
